@@ -1,0 +1,1 @@
+"""Whatever cuts code into chunks. Knows nothing of the harness."""

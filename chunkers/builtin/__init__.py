@@ -1,0 +1,1 @@
+"""The built-in chunkers: a module here is a chunker of that name, `_` read as `-`."""

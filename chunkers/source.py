@@ -1,0 +1,156 @@
+"""What a chunker reads and what it returns: source text, lines, spans, services.
+
+Conventions, the same everywhere: offsets are characters of the decoded text, half-open; lines are
+1-based and inclusive, and only LF ends one; white space is what `str.isspace` says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from chunkers.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+# Every character for which str.isspace() is true lies below U+3001.
+_SPACE = np.array([chr(code).isspace() for code in range(0x3001)], dtype=bool)
+
+
+class LineIndex:
+    """Maps character offsets of one text to its lines, and counts its non-white-space characters.
+
+    Attributes:
+        count: Number of lines. Text after the last LF is a line; nothing after it is not.
+    """
+
+    def __init__(self, text: str) -> None:
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        starts = np.concatenate(([0], np.flatnonzero(codes == 0x0A) + 1))
+        if starts[-1] == len(text):
+            starts = starts[:-1]
+        space = _SPACE[np.minimum(codes, 0x3000)] & (codes <= 0x3000)
+        nws = np.zeros(len(text) + 1, dtype=np.int64)
+        np.cumsum(~space, out=nws[1:])
+        self._length = len(text)
+        self._starts = starts
+        self._nws = nws
+        self.count = len(starts)
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Offset of the first character of every line, shape (count,)."""
+        return self._starts
+
+    @property
+    def nws(self) -> NDArray[np.int64]:
+        """Non-white-space characters before every offset, shape (len(text) + 1,)."""
+        return self._nws
+
+    def line_of(self, offset: int) -> int:
+        """The line that holds the character at `offset`."""
+        return int(np.searchsorted(self._starts, offset, side="right"))
+
+    def lines_of(self, start: int, end: int) -> tuple[int, int]:
+        """First and last line of the characters [start, end); both of `start` where it is empty."""
+        return self.line_of(start), self.line_of(max(start, end - 1))
+
+    def start_of(self, line: int) -> int:
+        """Offset of the first character of `line`; the text's length for `count + 1`."""
+        return int(self._starts[line - 1]) if line <= self.count else self._length
+
+    def end_of(self, line: int) -> int:
+        """Offset behind `line`, its LF included."""
+        return self.start_of(line + 1)
+
+    def offsets_of(self, first: int, last: int) -> tuple[int, int]:
+        """Characters of the lines `first` to `last`, both included."""
+        return self.start_of(first), self.end_of(last)
+
+    def size(self, start: int, end: int) -> int:
+        """Non-white-space characters in [start, end)."""
+        return int(self._nws[end] - self._nws[start])
+
+    def blank(self, line: int) -> bool:
+        """Whether `line` holds white space alone."""
+        return self.size(*self.offsets_of(line, line)) == 0
+
+
+@dataclass(frozen=True)
+class Source:
+    """One decoded text file.
+
+    Attributes:
+        text: The text as read, without newline translation and without a byte order mark.
+        path: Path inside the corpus, parts separated by `/`; a document's id in a collection.
+        language: Name in `chunkers.languages`, or None for plain text.
+        encoding: What the bytes were decoded by.
+    """
+
+    text: str
+    path: str
+    language: str | None = None
+    encoding: str = "utf-8"
+
+    @cached_property
+    def lines(self) -> LineIndex:
+        """The line index, built once."""
+        return LineIndex(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters [start, end) of a source; `embed_text` where what is embedded differs."""
+
+    start: int
+    end: int
+    embed_text: str | None = None
+
+
+@dataclass
+class Services:
+    """What a chunker may ask of the harness, and where it says what it could not do.
+
+    Attributes:
+        embed: Texts to unit vectors, shape (n, d), or None where no embedder is at hand.
+        count_tokens: Tokens of a text without special ones, or None.
+        notes: Counts of what the chunker reported, such as `fallback: fixed`.
+    """
+
+    embed: Callable[[Sequence[str]], NDArray[np.float32]] | None = None
+    count_tokens: Callable[[str], int] | None = None
+    notes: Counter[str] = field(default_factory=Counter)
+
+    def note(self, what: str) -> None:
+        """Count something that the user must be told about this file."""
+        self.notes[what] += 1
+
+    def need_tokens(self) -> Callable[[str], int]:
+        """The token counter.
+
+        Raises:
+            InputError: None is at hand.
+        """
+        if self.count_tokens is None:
+            raise InputError("unit=tokens needs a tokenizer: run it with an embedder")
+        return self.count_tokens
+
+
+class Chunker(Protocol):
+    """Cuts one source into spans, in order of `start`.
+
+    A chunker may also have these attributes, which the harness reads where they exist:
+    `version` (str, changes whenever its output may), `max_size` and `unit` (its declared limit),
+    `windows` (`"max"`: its chunks are long and are embedded by windows).
+    """
+
+    def chunk(self, source: Source, services: Services) -> list[Span]:
+        """Spans of `source`; white space may lie between them."""
+        ...

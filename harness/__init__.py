@@ -1,0 +1,1 @@
+"""The benchmark harness: data sets, retrieval, measures, runs and their command line."""

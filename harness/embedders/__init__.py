@@ -1,0 +1,1 @@
+"""Embedders: a module here is an embedder of that name, `_` read as `-`."""

@@ -1,0 +1,1 @@
+"""Data set loaders: a card names one as `module:function`."""

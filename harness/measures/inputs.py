@@ -1,0 +1,100 @@
+"""What measures are computed from: the gold of every query in one cell, and its ranking.
+
+A unit is what is ranked: a chunk, or a document where the gold is the document. Units are
+numbered from 0 in corpus order (path, start, end), so an index is also the tie rule. Sizes and
+offsets count the non-white-space characters of the source (`c`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def _no_ints() -> NDArray[np.int64]:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units of one corpus.
+
+    Attributes:
+        size: What delivering each unit costs, in `c`, shape (n,).
+        file: Number of the file that each lies in, shape (n,).
+    """
+
+    size: NDArray[np.int64]
+    file: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Where units hold gold characters, one row for each stretch; row order is free.
+
+    The distinct gold characters of a query are numbered 0 to gold_size-1. Row i says: the
+    characters [offset, offset+length) of unit `unit` are the gold characters [gold, gold+length).
+    A twin's rows carry the numbers of the target that it stands for, so a character that is
+    delivered twice, from either place, is credited once.
+    """
+
+    unit: NDArray[np.int64] = field(default_factory=_no_ints)
+    offset: NDArray[np.int64] = field(default_factory=_no_ints)
+    length: NDArray[np.int64] = field(default_factory=_no_ints)
+    gold: NDArray[np.int64] = field(default_factory=_no_ints)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The gold of one query.
+
+    Attributes:
+        corpus: Number of the corpus in the cell.
+        unit: Relevant units, ascending, shape (g,).
+        grade: Their grades, above 0, shape (g,).
+        twins: Units of twins that are not relevant themselves, each with the relevant units that
+            it may stand for, ascending: it counts as the first of them not yet found.
+        judged_zero: Units judged not relevant; None where every other unit counts as judged.
+        best_iou: Unit -> largest line IoU with any target, for units with any overlap.
+        target_files: Distinct files of the targets, as numbers of `Units.file`; a file without a
+            unit has the number -1 - i, so that it is counted and never found.
+        pieces: Gold characters in units.
+        gold_size: Number of distinct gold characters, covered by a unit or not.
+        targets: For each target, its gold characters as stretches [lo, hi).
+    """
+
+    corpus: int
+    unit: NDArray[np.int64]
+    grade: NDArray[np.float64]
+    twins: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    judged_zero: NDArray[np.int64] | None = None
+    best_iou: tuple[tuple[int, float], ...] = ()
+    target_files: NDArray[np.int64] = field(default_factory=_no_ints)
+    pieces: Pieces = field(default_factory=Pieces)
+    gold_size: int = 0
+    targets: tuple[tuple[tuple[int, int], ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Everything that the measures of one cell need.
+
+    Attributes:
+        queries: Ids, in the order of all per-query arrays, shape (q,).
+        corpora: The units of each corpus.
+        gold: The gold of each query.
+        ranking: For each query the unit numbers in rank order, without repeats.
+        spans: Whether the gold is lines of files; without it span, file and IoU measures do not
+            apply, and chunk-level columns are comparable across chunkers.
+    """
+
+    queries: tuple[str, ...]
+    corpora: tuple[Units, ...]
+    gold: tuple[Gold, ...]
+    ranking: tuple[NDArray[np.int64], ...]
+    spans: bool = True

@@ -1,0 +1,155 @@
+"""A data set in memory: corpora, queries, targets. Frozen values, checked when they are made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from chunkers.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from chunkers.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where an answer lies: a file, or lines of it (1-based, inclusive), with a grade above 0."""
+
+    path: str
+    start_line: int | None = None
+    end_line: int | None = None
+    grade: float = 1.0
+
+    def __post_init__(self) -> None:
+        if (self.start_line is None) != (self.end_line is None):
+            raise InputError(f"target {self.path}: give both lines or neither")
+        first, last = self.start_line, self.end_line
+        if first is not None and last is not None and not 1 <= first <= last:
+            raise InputError(
+                f"target {self.path}: lines {first}-{last} are no range; "
+                "lines are 1-based and inclusive"
+            )
+        if not self.grade > 0:
+            raise InputError(f"target {self.path}: grade {self.grade} is not above 0")
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question to one corpus.
+
+    Attributes:
+        id: Unique in the data set.
+        corpus: Id of the corpus that it is ranked against.
+        text: What is embedded or looked up.
+        targets: The gold as places in files; empty where `qrels` holds it.
+        qrels: The gold as document id -> grade, for document collections; grades may be 0.
+        truncate: Which part of an over-long query the embedder sees: its `head` or its `tail`
+            (completion queries end where the answer begins).
+        tags: Values by which results are split, such as `name-overlap` -> `yes`.
+        cluster: Unit of resampling; the target's file unless the data set says otherwise.
+    """
+
+    id: str
+    corpus: str
+    text: str
+    targets: tuple[Target, ...] = ()
+    qrels: Mapping[str, float] | None = None
+    truncate: Literal["head", "tail"] = "head"
+    tags: Mapping[str, str] = field(default_factory=dict)
+    cluster: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that was seen and not indexed, with the reason."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A repository at one commit, or a document collection; `sources` in order of path."""
+
+    id: str
+    sources: tuple[Source, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A corpus that the data set names and that is not at hand, with its number of queries."""
+
+    corpus: str
+    reason: str
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What a loader returns.
+
+    Attributes:
+        name: The spec in canonical form.
+        gold: `span` (targets are lines of files) or `document` (qrels name documents).
+        corpora: In order of id.
+        queries: In order of id.
+        absent: What the data set names and this machine lacks.
+        left_out: Counts of what the loader dropped, by reason.
+        information: Facts that a result must carry, such as the Python release.
+        pooling: How a document cut into chunks scores: `max`, `first` or `sum`; None for spans.
+    """
+
+    name: str
+    gold: Literal["span", "document"]
+    corpora: tuple[Corpus, ...]
+    queries: tuple[Query, ...]
+    absent: tuple[Absent, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    information: Mapping[str, str] = field(default_factory=dict)
+    pooling: Literal["max", "first", "sum"] | None = None
+    fingerprint: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        _refuse_repeats("corpus", (corpus.id for corpus in self.corpora))
+        _refuse_repeats("query", (query.id for query in self.queries))
+        for corpus in self.corpora:
+            _refuse_repeats(f"file in {corpus.id}", (s.path for s in corpus.sources))
+        known = {corpus.id for corpus in self.corpora}
+        for query in self.queries:
+            if query.corpus not in known:
+                raise InputError(f"query {query.id} belongs to the unknown corpus {query.corpus}")
+        object.__setattr__(self, "fingerprint", _fingerprint(self))
+
+
+def _refuse_repeats(what: str, ids: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for one in ids:
+        if one in seen:
+            raise InputError(f"the {what} id {one!r} stands twice")
+        seen.add(one)
+
+
+def _fingerprint(dataset: Dataset) -> str:
+    """sha256 over everything that a ranking or its score depends on."""
+    digest = hashlib.sha256()
+
+    def add(*parts: object) -> None:
+        digest.update(json.dumps(parts, ensure_ascii=True, sort_keys=True).encode() + b"\n")
+
+    add("gold", dataset.gold, dataset.pooling)
+    for corpus in dataset.corpora:
+        add("corpus", corpus.id)
+        for source in corpus.sources:
+            text = hashlib.sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest()
+            add("file", source.path, source.language, text)
+    for query in dataset.queries:
+        targets = [(t.path, t.start_line, t.end_line, t.grade) for t in query.targets]
+        qrels = None if query.qrels is None else sorted(query.qrels.items())
+        add("query", query.id, query.corpus, query.text, targets, qrels, query.truncate)
+        add("tags", dict(query.tags), query.cluster)
+    return digest.hexdigest()
