@@ -1,0 +1,212 @@
+"""The spec grammar: how a chunker, data set, embedder, retriever or profile is named with options.
+
+    spec  := name [":" item {"," item}]
+    item  := key "=" value            the first item may be a bare argument instead
+
+The argument and values may be JSON strings, which is how a comma gets into one. `a|b|c` is a
+sweep. A name that is not registered and is followed by `:identifier` names a Python object,
+`module:attr`; that reading is the registry's, which knows the names.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import json
+import re
+import sys
+import types
+import typing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Union
+
+from chunkers.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN = re.compile(r'[^",|]*')
+_STRING = json.JSONDecoder(strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A parsed spec; `options` in the order written. `str()` gives it back, quoted where needed."""
+
+    name: str
+    argument: str | None = None
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        items = [] if self.argument is None else [_quoted(self.argument)]
+        items += [f"{key}={_quoted(value)}" for key, value in self.options]
+        return self.name + (":" + ",".join(items) if items else "")
+
+
+def parse_spec(text: str) -> Spec:
+    """Parse one spec.
+
+    Raises:
+        InputError: `text` is no spec, repeats a key, or holds a sweep.
+    """
+    specs = expand_spec(text)
+    if len(specs) > 1:
+        raise InputError(f"{text!r}: a sweep a|b is only possible in -c of `chunkmark run`")
+    return specs[0]
+
+
+def expand_spec(text: str) -> tuple[Spec, ...]:
+    """Parse a spec and expand its sweeps, the last key varying fastest."""
+    name, colon, rest = text.partition(":")
+    if not name or name != name.strip() or any(mark in name for mark in ",=|"):
+        raise InputError(f"{text!r} is no spec; write name or name:key=value,key=value")
+    if not colon:
+        return (Spec(name),)
+    argument: str | None = None
+    sweeps: list[tuple[str, list[str]]] = []
+    for number, (key, values) in enumerate(_items(text, rest)):
+        if key is None:
+            if number > 0 or len(values) > 1:
+                raise InputError(f"{text!r}: write key=value after the first item")
+            argument = values[0]
+        elif any(key == seen for seen, _ in sweeps):
+            raise InputError(f"{text!r}: the key {key!r} stands twice")
+        else:
+            sweeps.append((key, values))
+    keys = [key for key, _ in sweeps]
+    chosen = itertools.product(*(values for _, values in sweeps))
+    return tuple(Spec(name, argument, tuple(zip(keys, values, strict=True))) for values in chosen)
+
+
+def _items(text: str, rest: str) -> list[tuple[str | None, list[str]]]:
+    items: list[tuple[str | None, list[str]]] = []
+    at = 0
+    while True:
+        match = _KEY.match(rest, at)
+        key = None
+        if match and rest[match.end() : match.end() + 1] == "=":
+            key, at = match.group(), match.end() + 1
+        values = []
+        while True:
+            value, at = _value(text, rest, at)
+            values.append(value)
+            if rest[at : at + 1] != "|" or key is None:
+                break
+            at += 1
+        items.append((key, values))
+        if at == len(rest):
+            return items
+        if rest[at] != ",":
+            raise InputError(f"{text!r}: expected a comma before {rest[at:]!r}")
+        at += 1
+
+
+def _value(text: str, rest: str, at: int) -> tuple[str, int]:
+    if rest[at : at + 1] == '"':
+        try:
+            value, end = _STRING.raw_decode(rest, at)
+        except ValueError:
+            raise InputError(f"{text!r}: {rest[at:]!r} is no JSON string") from None
+        return str(value), end
+    match = _PLAIN.match(rest, at)
+    value = match.group() if match else ""
+    if not value:
+        raise InputError(f"{text!r}: a value is missing at {rest[at:]!r}; write key=value")
+    return value, at + len(value)
+
+
+def _quoted(value: str) -> str:
+    plain = _PLAIN.fullmatch(value) and value and value == value.strip()
+    argument_like = plain and not re.match(r"[A-Za-z_][A-Za-z0-9_]*=", value)
+    return value if argument_like else json.dumps(value, ensure_ascii=False)
+
+
+def bind(make: Callable[..., object], spec: Spec, what: str) -> dict[str, Any]:
+    """Convert a spec's options by the annotations of `make`, and check them.
+
+    The parameters of `make` are the options: keyword, annotated with `int`, `float`, `str`,
+    `bool` (`on|off`), a `Literal` of strings, or one of these `| None`. A parameter named
+    `argument` takes the bare argument.
+
+    Args:
+        make: The factory.
+        spec: What the user wrote.
+        what: The kind, for messages: `chunker`, `dataset`, ….
+
+    Returns:
+        Keyword arguments for `make`: only what was written.
+
+    Raises:
+        InputError: An unknown key, a value of the wrong kind, a missing or unwanted argument.
+    """
+    parameters = {
+        name: parameter
+        for name, parameter in inspect.signature(make).parameters.items()
+        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    }
+    hints = _hints(make, parameters)
+    bound: dict[str, Any] = {}
+    if spec.argument is not None:
+        if "argument" not in parameters:
+            raise InputError(f"{what} {spec.name} takes no argument, but got {spec.argument!r}")
+        bound["argument"] = spec.argument
+    elif "argument" in parameters and parameters["argument"].default is inspect.Parameter.empty:
+        raise InputError(f"{what} {spec.name} needs an argument: {spec.name}:ARGUMENT")
+    keys = sorted(
+        name
+        for name, parameter in parameters.items()
+        if name != "argument" and parameter.default is not inspect.Parameter.empty
+    )
+    for key, value in spec.options:
+        if key not in keys:
+            has = f"it has {', '.join(keys)}" if keys else "it has none"
+            raise InputError(f"{what} {spec.name} has no key {key!r}; {has}")
+        bound[key] = _convert(value, hints.get(key, str), f"{what} {spec.name}: {key}={value}")
+    return bound
+
+
+def canonical(make: Callable[..., object], spec: Spec, bound: Mapping[str, Any]) -> str:
+    """The spec with its keys sorted and those at their default left out."""
+    defaults = {n: p.default for n, p in inspect.signature(make).parameters.items()}
+    options = tuple(
+        sorted((key, value) for key, value in spec.options if bound[key] != defaults[key])
+    )
+    return str(Spec(spec.name, spec.argument, options))
+
+
+def _hints(
+    make: Callable[..., object], parameters: Mapping[str, inspect.Parameter]
+) -> dict[str, Any]:
+    """The parameters' types. The return type stays unread: it may be imported for typing alone."""
+    annotated = types.SimpleNamespace(
+        __annotations__={
+            name: parameter.annotation
+            for name, parameter in parameters.items()
+            if parameter.annotation is not inspect.Parameter.empty
+        }
+    )
+    module = sys.modules.get(make.__module__)
+    return typing.get_type_hints(annotated, vars(module) if module else None)
+
+
+def _convert(value: str, hint: Any, where: str) -> Any:
+    origin, choices = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (Union, types.UnionType):
+        (hint,) = (one for one in choices if one is not type(None))
+        return _convert(value, hint, where)
+    if origin is Literal:
+        if value not in choices:
+            raise InputError(f"{where}: choose from {', '.join(map(str, choices))}")
+        return value
+    if hint is bool:
+        if value not in ("on", "off"):
+            raise InputError(f"{where}: write on or off")
+        return value == "on"
+    if hint in (int, float):
+        try:
+            return hint(value)
+        except ValueError:
+            kind = "a whole number" if hint is int else "a number"
+            raise InputError(f"{where}: {kind} is needed") from None
+    return value
