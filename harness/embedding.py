@@ -1,0 +1,141 @@
+"""Texts to unit vectors through the store, and long texts to windows."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.store import Embedded, text_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from harness.encoder import Encoder, Role
+    from harness.store import VectorStore
+
+_COMMIT_SECONDS = 1.0  # what a kill can cost at most, besides the batch under way
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The vectors of a list of texts, as the model gave them.
+
+    Attributes:
+        values: float32, shape (n, d).
+        tokens: Tokens of each whole text, without special ones, shape (n,).
+        seconds: Wall time of the batch that each text went through, shape (n,).
+        computed: How many distinct texts were embedded now; the others came from the store.
+    """
+
+    values: NDArray[np.float32]
+    tokens: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+    computed: int
+
+
+def embed(
+    texts: Sequence[str],
+    encoder: Encoder,
+    store: VectorStore,
+    role: Role,
+    progress: Callable[[int, int], None] | None = None,
+) -> Vectors:
+    """Embed texts; those that the store holds are not embedded again.
+
+    Args:
+        texts: Any texts; equal ones are embedded once.
+        encoder: The model.
+        store: Where vectors are kept.
+        role: Document or query.
+        progress: Told how many of how many texts are done.
+
+    Raises:
+        OutOfMemoryError: A batch did not fit; what was done before it is stored.
+    """
+    fingerprint = encoder.fingerprint(role)
+    keys = [text_key(text) for text in texts]
+    by_key = dict(zip(keys, texts, strict=True))
+    known = store.get(fingerprint, sorted(by_key))
+    # Sorted by content, so that nothing depends on the order in which texts were met.
+    missing = sorted(by_key.keys() - known.keys())
+    held: list[tuple[bytes, Embedded]] = []
+    done, last = 0, time.monotonic()
+    try:
+        for batch in encoder.embed([by_key[key] for key in missing], role) if missing else ():
+            held += [(missing[number], row) for number, row in batch]
+            done += len(batch)
+            if progress:
+                progress(done, len(missing))
+            if time.monotonic() - last > _COMMIT_SECONDS:
+                known.update(held)
+                store.put(fingerprint, encoder.name, held)
+                held, last = [], time.monotonic()
+    finally:
+        if held:
+            known.update(held)
+            store.put(fingerprint, encoder.name, held)
+    rows = [known[key] for key in keys]
+    width = len(rows[0].vector) if rows else 0
+    return Vectors(
+        np.array([row.vector for row in rows], dtype=np.float32).reshape(len(rows), width),
+        np.array([row.tokens for row in rows], dtype=np.int64),
+        np.array([row.seconds for row in rows], dtype=np.float64),
+        len(missing),
+    )
+
+
+def split_windows(texts: Sequence[str], encoder: Encoder) -> list[list[str]]:
+    """Cut each text into consecutive windows of whole lines that fill the encoder's limit.
+
+    A window ends before the line that would pass the limit; a line over it is a window of its
+    own, and its unseen tokens are counted like anybody's. Blank windows are left out, and a text
+    that fits stays as it is.
+    """
+    totals = encoder.count_tokens(texts)
+    long = [n for n, total in enumerate(totals) if total > encoder.limit]
+    lines = {n: _lines(texts[n]) for n in long}
+    distinct = sorted({line for one in lines.values() for line in one})
+    tokens = dict(zip(distinct, encoder.count_tokens(distinct).tolist(), strict=True))
+    return [
+        _fill(lines[n], tokens, encoder.limit) if n in lines else [text]
+        for n, text in enumerate(texts)
+    ]
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _fill(lines: list[str], tokens: dict[str, int], limit: int) -> list[str]:
+    windows, held, size = [], "", 0
+    for line in lines:
+        if held and size + tokens[line] > limit:
+            windows.append(held)
+            held, size = "", 0
+        held += line
+        size += tokens[line]
+    windows.append(held)
+    return [window for window in windows if not window.isspace()]
+
+
+def unit_vectors(values: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Scale rows to unit length, in float64 and in fixed order.
+
+    Returns:
+        Rows as float32, shape (n, d), and which of them are usable, shape (n,): a zero or
+        non-finite vector is not, and its row is zero.
+    """
+    wide = values.astype(np.float64)
+    squares = np.zeros(len(wide))
+    for column in range(wide.shape[1]):
+        squares += wide[:, column] * wide[:, column]
+    usable = np.isfinite(squares) & (squares > 0)
+    norms = np.sqrt(np.where(usable, squares, 1.0))
+    unit = np.where(usable[:, None], wide / norms[:, None], 0.0).astype(np.float32)
+    return unit, usable

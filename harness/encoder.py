@@ -1,0 +1,253 @@
+"""The embedder over a sentence-transformers model: a vector is a function of its text alone.
+
+With plain batching a text's bits depend on its batch-mates. Here every batch has a fixed shape:
+texts are sorted into buckets by length, a batch has a fixed number of rows, and short batches are
+filled with dummy rows. The shape, the library versions and the processor's features belong to
+the fingerprint, since each can change bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from chunkers.errors import InputError
+from harness.store import Embedded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+Role = Literal["document", "query-head", "query-tail"]
+
+_BUCKETS = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192)
+_LIBRARIES = ("torch", "transformers", "tokenizers", "sentence-transformers")
+# What steers the choice of kernels in torch's back ends.
+_KERNEL_VARIABLES = ("ATEN_CPU_CAPABILITY", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA", "MKL_CBWR")
+# Read as weights or settings of a model; everything else in a folder does not matter.
+_MODEL_FILES = (".safetensors", ".json", ".txt", ".model")
+
+
+class OutOfMemoryError(Exception):
+    """A batch did not fit into memory; fewer rows may."""
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A sentence-transformers model, loaded when it is first needed.
+
+    Attributes:
+        name: The embedder's spec in canonical form.
+        folder: The model's folder.
+        rows: Rows of every batch.
+        windows: `max` where texts over the model's limit are embedded by windows; else None.
+        weights_sha256: What the weights must hash to, or None.
+    """
+
+    name: str
+    folder: Path
+    rows: int = 16
+    windows: Literal["max"] | None = None
+    weights_sha256: str | None = None
+
+    def with_fewer_rows(self) -> Encoder:
+        """The same model with half the rows: another fingerprint.
+
+        Raises:
+            InputError: One row alone did not fit.
+        """
+        if self.rows == 1:
+            raise InputError(f"{self.name}: one text alone does not fit into memory")
+        return replace(self, rows=self.rows // 2)
+
+    @cached_property
+    def weights(self) -> str:
+        """sha256 over the names and contents of the model's files.
+
+        Raises:
+            InputError: No such folder, no safetensors weights, or weights of another hash.
+        """
+        if not self.folder.is_dir():
+            raise InputError(f"{self.name}: there is no model folder {self.folder}")
+        paths = sorted(p for p in self.folder.rglob("*") if p.suffix in _MODEL_FILES)
+        digests = {p.relative_to(self.folder).as_posix(): _file_sha256(p) for p in paths}
+        weights = {p: d for p, d in digests.items() if p.endswith(".safetensors")}
+        if not weights:
+            raise InputError(
+                f"{self.name}: {self.folder} holds no .safetensors weights; "
+                "other formats can run code and are not loaded"
+            )
+        if self.weights_sha256 and self.weights_sha256 not in weights.values():
+            raise InputError(
+                f"{self.name}: the weights in {self.folder} have a wrong sha256 "
+                f"({next(iter(weights.values()))[:12]}…); install the package again"
+            )
+        lines = "".join(f"{path}\t{digest}\n" for path, digest in sorted(digests.items()))
+        return hashlib.sha256(lines.encode()).hexdigest()
+
+    def identity(self, role: Role) -> dict[str, Any]:
+        """Everything that a vector of this role depends on besides the text."""
+        return {
+            "weights": self.weights,
+            "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
+            "processor": _processor(),
+            "shape": {"rows": self.rows, "buckets": _BUCKETS},
+            "precision": "float32",
+            "keeps": "tail" if role == "query-tail" else "head",
+            "prompt": self._prompt(role),
+        }
+
+    def fingerprint(self, role: Role = "document") -> str:
+        """Hash of `identity`: the model's part of a vector's address."""
+        canonical = json.dumps(self.identity(role), sort_keys=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def _prompt(self, role: Role) -> str:
+        path = self.folder / "config_sentence_transformers.json"
+        if not path.is_file():
+            return ""
+        prompts = json.loads(path.read_text("utf-8")).get("prompts") or {}
+        names = ("document", "passage", "corpus") if role == "document" else ("query",)
+        return next((prompts[name] for name in names if prompts.get(name)), "")
+
+    @cached_property
+    def _model(self) -> Any:
+        _ = self.weights  # checked before anything of it is loaded
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        import torch
+        import transformers
+        from sentence_transformers import SentenceTransformer
+
+        quiet: Any = transformers.logging
+        quiet.set_verbosity_error()
+        quiet.disable_progress_bar()
+        try:
+            model = SentenceTransformer(
+                str(self.folder),
+                device="cpu",
+                trust_remote_code=False,
+                local_files_only=True,
+                model_kwargs={"use_safetensors": True, "dtype": torch.float32},
+            )
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            reason = " ".join(str(error).split())[:300]
+            raise InputError(f"{self.name}: the model cannot be loaded: {reason}") from error
+        if any(getattr(module, "include_prompt", True) is False for module in model):
+            raise InputError(f"{self.name}: leaving the prompt out of pooling is not supported")
+        return model.eval()
+
+    @cached_property
+    def _limit(self) -> int:
+        limit = self._model.max_seq_length
+        if not limit:
+            raise InputError(f"{self.name}: the model states no largest number of tokens")
+        return int(limit)
+
+    @cached_property
+    def limit(self) -> int:
+        """Tokens of a text that the model sees, without special ones."""
+        return self._limit - int(self._model.tokenizer.num_special_tokens_to_add())
+
+    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Tokens of each whole text, without special ones, shape (n,)."""
+        if not texts:
+            return np.zeros(0, dtype=np.int64)
+        found = self._model.tokenizer(
+            [text.strip() for text in texts],
+            add_special_tokens=False,
+            return_attention_mask=False,
+            verbose=False,
+        )
+        return np.array([len(ids) for ids in found["input_ids"]], dtype=np.int64)
+
+    def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, Embedded]]]:
+        """Embed texts, a batch at a time.
+
+        Yields:
+            Number of the text and what belongs into the store, for each text of one batch.
+
+        Raises:
+            OutOfMemoryError: A batch did not fit.
+        """
+        totals = self.count_tokens(texts)
+        prompt = self._prompt(role)
+        tokenizer = self._model.tokenizer
+        side, tokenizer.truncation_side = (
+            tokenizer.truncation_side,
+            "left" if role == "query-tail" else "right",
+        )
+        try:
+            ids = tokenizer(
+                [prompt + text.strip() for text in texts],
+                truncation=True,
+                max_length=self._limit,
+                return_attention_mask=False,
+            )["input_ids"]
+            filler = tokenizer("", return_attention_mask=False)["input_ids"]
+        finally:
+            tokenizer.truncation_side = side
+        for width, numbers in self._batches([len(one) for one in ids]):
+            started = time.perf_counter()
+            vectors = self._forward([ids[n] for n in numbers], filler, width)
+            seconds = time.perf_counter() - started
+            yield [
+                (n, Embedded(vector, int(totals[n]), seconds))
+                for n, vector in zip(numbers, vectors, strict=True)
+            ]
+
+    def _batches(self, lengths: list[int]) -> Iterator[tuple[int, list[int]]]:
+        widths = [*(width for width in _BUCKETS if width < self._limit), self._limit]
+        for low, width in zip([0, *widths], widths, strict=False):
+            inside = [n for n, length in enumerate(lengths) if low < length <= width]
+            for at in range(0, len(inside), self.rows):
+                yield width, inside[at : at + self.rows]
+
+    def _forward(self, ids: list[list[int]], filler: list[int], width: int) -> NDArray[np.float32]:
+        import torch
+
+        tokenizer = self._model.tokenizer
+        padding = tokenizer.pad_token_id or 0
+        rows = ids + [filler] * (self.rows - len(ids))
+        tokens = torch.full((self.rows, width), padding, dtype=torch.long)
+        mask = torch.zeros((self.rows, width), dtype=torch.long)
+        for number, row in enumerate(rows):
+            tokens[number, : len(row)] = torch.tensor(row)
+            mask[number, : len(row)] = 1
+        features = {"input_ids": tokens, "attention_mask": mask}
+        if "token_type_ids" in tokenizer.model_input_names:
+            features["token_type_ids"] = torch.zeros_like(tokens)
+        try:
+            with torch.inference_mode():
+                output = self._model.forward(features)["sentence_embedding"]
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, MemoryError) or "memory" in str(error).lower():
+                raise OutOfMemoryError(str(error)) from error
+            raise
+        vectors: NDArray[np.float32] = output[: len(ids)].numpy().astype(np.float32)
+        return vectors
+
+
+def _file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _processor() -> dict[str, Any]:
+    """What decides which kernels run: torch need not be imported to know it."""
+    return {
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "features": sorted(np.show_config(mode="dicts")["SIMD Extensions"]["found"]),
+        "variables": {name: os.environ[name] for name in _KERNEL_VARIABLES if name in os.environ},
+    }

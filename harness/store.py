@@ -1,0 +1,146 @@
+"""The store of vectors: content-addressed, one SQLite file, safe for two processes and a crash."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunkers.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_SCHEMA = 1
+_BATCH = 500  # SQLite's lowest limit of variables in a statement is 999
+_TABLES = """
+CREATE TABLE IF NOT EXISTS models (
+    id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS vectors (
+    model INTEGER NOT NULL, text BLOB NOT NULL, tokens INTEGER NOT NULL, seconds REAL NOT NULL,
+    vector BLOB NOT NULL, PRIMARY KEY (model, text)) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What the store keeps of one text.
+
+    Attributes:
+        vector: As the model gave it, float32, shape (d,).
+        tokens: Tokens of the whole text without special ones, seen or not.
+        seconds: Wall time of the batch that the text went through: with fixed shapes this is
+            what the text alone would have taken.
+    """
+
+    vector: NDArray[np.float32]
+    tokens: int
+    seconds: float
+
+
+def text_key(text: str) -> bytes:
+    """The address of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+class VectorStore:
+    """Vectors by model fingerprint and text.
+
+    Raises:
+        InputError: The file cannot be opened, is damaged, or is of another schema.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._readable():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            if version not in (0, _SCHEMA):
+                raise InputError(
+                    f"{path}: the store has schema {version}, this release reads {_SCHEMA}; "
+                    "run `chunkmark cache clear`"
+                )
+            self._db.executescript(_TABLES)
+            self._db.execute(f"PRAGMA user_version={_SCHEMA}")
+
+    @contextlib.contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(
+                f"{self._path}: the store of vectors cannot be used ({error}); "
+                "free the disk, or run `chunkmark cache clear`"
+            ) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def _model(self, fingerprint: str) -> int | None:
+        row = self._db.execute("SELECT id FROM models WHERE fingerprint=?", (fingerprint,))
+        found = row.fetchone()
+        return int(found[0]) if found else None
+
+    def get(self, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, Embedded]:
+        """What is stored of `keys` under a model, by key; absent keys are left out."""
+        found: dict[bytes, Embedded] = {}
+        with self._readable():
+            model = self._model(fingerprint)
+            if model is None:
+                return found
+            for at in range(0, len(keys), _BATCH):
+                part = list(keys[at : at + _BATCH])
+                marks = ",".join("?" * len(part))
+                rows = self._db.execute(
+                    "SELECT text, vector, tokens, seconds FROM vectors "  # noqa: S608
+                    f"WHERE model=? AND text IN ({marks})",
+                    (model, *part),
+                )
+                for text, vector, tokens, seconds in rows:
+                    values = np.frombuffer(vector, dtype="<f4").astype(np.float32)
+                    found[text] = Embedded(values, tokens, seconds)
+        return found
+
+    def put(self, fingerprint: str, name: str, rows: Iterable[tuple[bytes, Embedded]]) -> None:
+        """Store rows in one transaction. A row that is there already stays as it is."""
+        values = [
+            (key, row.tokens, row.seconds, row.vector.astype("<f4").tobytes()) for key, row in rows
+        ]
+        with self._readable():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.execute(
+                    "INSERT OR IGNORE INTO models(fingerprint, name) VALUES (?, ?)",
+                    (fingerprint, name),
+                )
+                model = self._model(fingerprint)
+                self._db.executemany(
+                    "INSERT OR IGNORE INTO vectors(model, text, tokens, seconds, vector) "
+                    "VALUES (?, ?, ?, ?, ?)",
+                    [(model, *row) for row in values],
+                )
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+
+    def counts(self) -> list[tuple[str, str, int]]:
+        """Name, fingerprint and number of vectors of every model."""
+        with self._readable():
+            return list(
+                self._db.execute(
+                    "SELECT name, fingerprint, (SELECT count(*) FROM vectors v WHERE v.model=m.id) "
+                    "FROM models m ORDER BY name, fingerprint"
+                )
+            )
