@@ -1,0 +1,187 @@
+"""Runs a chunker over a corpus and puts its spans into one table, with what went wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunkers.source import Services
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from chunkers.loading import LoadedChunker
+    from numpy.typing import NDArray
+
+    from chunkers.source import Source, Span
+    from harness.model import Corpus
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The coordinates of one file in which white space weighs nothing.
+
+    Attributes:
+        nws: Non-white-space characters before every offset.
+        line_starts: Non-white-space characters before each non-blank line.
+    """
+
+    nws: NDArray[np.int64]
+    line_starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, source: Source) -> Layout:
+        """The layout of a source."""
+        nws = source.lines.nws
+        at = nws[source.lines.starts] if len(nws) > 1 else np.zeros(0, dtype=np.int64)
+        blank = np.diff(np.append(at, nws[-1])) == 0
+        return cls(nws, at[~blank])
+
+    @property
+    def size(self) -> int:
+        """Non-white-space characters of the file."""
+        return int(self.nws[-1])
+
+    def interval(self, start: int, end: int) -> tuple[int, int]:
+        """Characters [start, end) as an interval of non-white-space characters."""
+        return int(self.nws[start]), int(self.nws[end])
+
+    def lines(self, low: int, high: int) -> tuple[int, int]:
+        """The non-blank lines, numbered from 0, that hold one of the characters [low, high)."""
+        if low >= high:
+            return 0, 0
+        first, last = np.searchsorted(self.line_starts, (low, high - 1), side="right")
+        return int(first) - 1, int(last)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One chunk of a corpus.
+
+    Attributes:
+        id: `path:start_line-end_line`, with `#2`, `#3`, … for further chunks of the same range.
+        path: Its source.
+        start: First character.
+        end: Behind the last character.
+        start_line: Line of the first character.
+        end_line: Line of the last character.
+        nws: The interval of non-white-space characters of the file.
+        lines: The interval of non-blank lines of the file.
+        size: Size in the chunker's own unit.
+        text: What is embedded.
+    """
+
+    id: str
+    path: str
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    nws: tuple[int, int]
+    lines: tuple[int, int]
+    size: int
+    text: str
+
+
+@dataclass(frozen=True)
+class ChunkedCorpus:
+    """A corpus cut by one chunker.
+
+    Attributes:
+        corpus: The corpus.
+        layouts: One for each source.
+        chunks: In corpus order: path, start, end.
+        blank: Spans of white space alone; they are dropped.
+        notes: What the chunker reported, in files.
+        failures: Files on which it failed, with the reason.
+    """
+
+    corpus: Corpus
+    layouts: tuple[Layout, ...]
+    chunks: tuple[Chunk, ...]
+    blank: int = 0
+    notes: Counter[str] = field(default_factory=Counter)
+    failures: tuple[tuple[str, str], ...] = ()
+
+
+def cut(
+    corpus: Corpus,
+    chunker: LoadedChunker,
+    count_tokens: Callable[[str], int] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ChunkedCorpus:
+    """Cut every source. A chunker that fails on one file fails on that file alone."""
+    layouts = tuple(Layout.of(source) for source in corpus.sources)
+    chunks: list[Chunk] = []
+    blank = 0
+    notes: Counter[str] = Counter()
+    failures: list[tuple[str, str]] = []
+    for number, (source, layout) in enumerate(zip(corpus.sources, layouts, strict=True)):
+        services = Services(count_tokens=count_tokens)
+        try:
+            spans = chunker.chunk(source, services)
+        # Other people's code may raise anything; the file is named in the result.
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            failures.append((source.path, reason))
+            continue
+        notes.update(dict.fromkeys(services.notes, 1))
+        full = [span for span in spans if source.lines.size(span.start, span.end)]
+        blank += len(spans) - len(full)
+        chunks += _rows(source, layout, full, chunker.unit, count_tokens)
+        if progress:
+            progress(number + 1, len(corpus.sources))
+    return ChunkedCorpus(corpus, layouts, tuple(chunks), blank, notes, tuple(failures))
+
+
+def _rows(
+    source: Source,
+    layout: Layout,
+    spans: Iterable[Span],
+    unit: str,
+    count_tokens: Callable[[str], int] | None,
+) -> list[Chunk]:
+    def size_of(text: str, nws: tuple[int, int]) -> int:
+        if unit == "tokens" and count_tokens is not None:
+            return count_tokens(text)
+        return len(text) if unit == "chars" else nws[1] - nws[0]
+
+    rows = []
+    seen: Counter[str] = Counter()
+    for span in sorted(spans, key=lambda span: (span.start, span.end)):
+        first, last = source.lines.lines_of(span.start, span.end)
+        name = f"{source.path}:{first}-{last}"
+        seen[name] += 1
+        nws = layout.interval(span.start, span.end)
+        text = source.text[span.start : span.end]
+        rows.append(
+            Chunk(
+                id=name if seen[name] == 1 else f"{name}#{seen[name]}",
+                path=source.path,
+                start=span.start,
+                end=span.end,
+                start_line=first,
+                end_line=last,
+                nws=nws,
+                lines=layout.lines(*nws),
+                size=size_of(text, nws),
+                text=text if span.embed_text is None else span.embed_text,
+            )
+        )
+    return rows
+
+
+def covered(chunked: ChunkedCorpus) -> tuple[int, int, int]:
+    """Distinct characters in some chunk, characters in chunks, characters in the corpus (`c`)."""
+    distinct = total = 0
+    reach: dict[str, int] = {}
+    for chunk in chunked.chunks:
+        low, high = chunk.nws
+        total += high - low
+        low = max(low, reach.get(chunk.path, 0))
+        distinct += max(0, high - low)
+        reach[chunk.path] = max(reach.get(chunk.path, 0), high)
+    return distinct, total, sum(layout.size for layout in chunked.layouts)

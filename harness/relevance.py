@@ -1,0 +1,314 @@
+"""Which units are relevant to a query, and which gold characters each of them holds.
+
+Everything is intervals of non-white-space characters and of non-blank lines, so neither blank
+lines nor indentation can make a chunk relevant or weigh anything. A target is whole lines;
+therefore a chunk shares a non-blank line with it exactly when they share a character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from chunkers.errors import InputError
+from harness.measures.inputs import Gold, Pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from harness.chunking import Layout
+    from harness.model import Corpus, Query
+    from harness.twins import Squeezed, Stretch
+
+Rule = Literal["overlap", "iou", "share", "graded"]
+RULES: tuple[Rule, ...] = ("overlap", "iou", "share", "graded")
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """When a chunk that shares text with a target is relevant.
+
+    Attributes:
+        rule: `overlap`: always; `iou`: the line IoU reaches the threshold; `share`: the covered
+            share of the target does; `graded`: always, with the grade times that share.
+        threshold: For `iou` and `share`, above 0 and at most 1.
+    """
+
+    rule: Rule = "overlap"
+    threshold: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise InputError(f"relevance={self.rule}: choose from {', '.join(RULES)}")
+        if not 0 < self.threshold <= 1:
+            raise InputError(f"threshold={self.threshold}: it lies above 0 and up to 1")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A target in the coordinates of its file.
+
+    Attributes:
+        path: The file.
+        start_line: First line; None for the whole file.
+        end_line: Last line; None for the whole file.
+        grade: Above 0.
+        stretch: Its interval of non-white-space characters.
+        lines: Interval of non-blank lines.
+        twins: Other places of the same text.
+    """
+
+    path: str
+    start_line: int | None
+    end_line: int | None
+    grade: float
+    stretch: Stretch
+    lines: tuple[int, int]
+    twins: tuple[Stretch, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """The chunks of one corpus as columns, each of shape (n,), in corpus order.
+
+    Attributes:
+        numbers: Number of every file that has a chunk, by path.
+        file: Those numbers, ascending.
+        low: First character of each chunk.
+        high: Behind its last character.
+        first: Its first non-blank line.
+        behind: Behind its last non-blank line.
+    """
+
+    numbers: Mapping[str, int]
+    file: NDArray[np.int64]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    first: NDArray[np.int64]
+    behind: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[str, tuple[int, int], tuple[int, int]]]) -> Table:
+        """From path, characters and lines of every chunk, in corpus order."""
+        numbers: dict[str, int] = {}
+        for path, _, _ in rows:
+            numbers.setdefault(path, len(numbers))
+        flat = [(numbers[path], *nws, *lines) for path, nws, lines in rows]
+        return cls(numbers, *np.array(flat, dtype=np.int64).reshape(-1, 5).T)
+
+    def touching(self, stretch: Stretch) -> NDArray[np.int64]:
+        """Numbers of the chunks that share a character with a stretch, ascending."""
+        path, low, high = stretch
+        if path not in self.numbers:
+            return np.zeros(0, dtype=np.int64)
+        file = self.numbers[path]
+        begin, end = np.searchsorted(self.file, (file, file + 1))
+        inside = slice(int(begin), int(end))
+        here = (self.low[inside] < high) & (self.high[inside] > low)
+        return np.flatnonzero(here) + int(begin)
+
+
+def locate(
+    query: Query,
+    corpus: Corpus,
+    layouts: Sequence[Layout],
+    files: Mapping[str, int],
+    squeezed: Squeezed | None,
+) -> tuple[list[Place], list[str]]:
+    """Resolve the targets of a query; nothing here depends on a chunker.
+
+    Args:
+        query: The query.
+        corpus: Its corpus.
+        layouts: Of the corpus's sources.
+        files: Number of every source by path.
+        squeezed: The corpus for the search of twins, or None for none.
+
+    Returns:
+        The places, and for each target that was dropped the reason: its file is not indexed, it
+        ends before its first line, or it holds no non-blank line.
+    """
+    places: list[Place] = []
+    dropped: list[str] = []
+    for target in query.targets:
+        number = files.get(target.path)
+        if number is None:
+            dropped.append(f"{target.path} is not indexed")
+            continue
+        source, layout = corpus.sources[number], layouts[number]
+        first, last = target.start_line or 1, target.end_line or source.lines.count
+        if target.start_line is not None and last > source.lines.count:
+            dropped.append(
+                f"{target.path}:{first}-{last} passes the file's {source.lines.count} lines"
+            )
+            continue
+        low, high = layout.interval(*source.lines.offsets_of(first, last)) if last else (0, 0)
+        if low == high:
+            dropped.append(f"{target.path}:{first}-{last} holds no non-blank line")
+            continue
+        places.append(
+            Place(
+                target.path,
+                target.start_line,
+                target.end_line,
+                target.grade,
+                (target.path, low, high),
+                layout.lines(low, high),
+            )
+        )
+    return _with_twins(places, squeezed), dropped
+
+
+def _with_twins(places: list[Place], squeezed: Squeezed | None) -> list[Place]:
+    if squeezed is None:
+        return places
+    taken = [place.stretch for place in places]
+    result = []
+    for place in places:
+        # A target without lines stands for its file, whose copies are files of their own.
+        twins = squeezed.twins(place.stretch, taken) if place.start_line is not None else []
+        taken += twins
+        result.append(replace(place, twins=tuple(twins)))
+    return result
+
+
+def span_gold(places: Sequence[Place], table: Table, corpus: int, relevance: Relevance) -> Gold:
+    """The gold of a query whose targets are lines of files.
+
+    Args:
+        places: Its targets.
+        table: The chunks of its corpus.
+        corpus: Number of that corpus in the cell.
+        relevance: The rule.
+    """
+    grades: dict[int, float] = {}
+    iou: dict[int, float] = {}
+    own: list[tuple[int, ...]] = []
+    for place in places:
+        units = table.touching(place.stretch)
+        ious, shares = _overlaps(table, units, place)
+        relevant = {"iou": ious, "share": shares}.get(relevance.rule)
+        passed = relevant is None or relevant >= relevance.threshold
+        passed = np.broadcast_to(passed, units.shape)
+        worth = place.grade * (shares if relevance.rule == "graded" else np.ones(len(units)))
+        for unit, one in zip(units.tolist(), ious.tolist(), strict=True):
+            iou[unit] = max(iou.get(unit, 0.0), one)
+        for unit, one in zip(units[passed].tolist(), worth[passed].tolist(), strict=True):
+            grades[unit] = max(grades.get(unit, 0.0), one)
+        own.append(tuple(units[passed].tolist()))
+    unit = sorted(grades)
+    stretches, targets, size = _number(places)
+    return Gold(
+        corpus=corpus,
+        unit=np.array(unit, dtype=np.int64),
+        grade=np.array([grades[one] for one in unit], dtype=np.float64),
+        twins=_twin_units(places, own, table, grades),
+        best_iou=tuple(sorted(iou.items())),
+        target_files=_target_files(places, table),
+        pieces=_pieces(stretches, table),
+        gold_size=size,
+        targets=targets,
+    )
+
+
+def _overlaps(
+    table: Table, units: NDArray[np.int64], place: Place
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Line IoU of each unit with a target, and the share of its characters that each holds."""
+    first, behind = place.lines
+    shared = np.minimum(table.behind[units], behind) - np.maximum(table.first[units], first)
+    union = (table.behind[units] - table.first[units]) + (behind - first) - shared
+    _, low, high = place.stretch
+    held = np.minimum(table.high[units], high) - np.maximum(table.low[units], low)
+    return shared / union, held / (high - low)
+
+
+def _twin_units(
+    places: Sequence[Place],
+    own: Sequence[tuple[int, ...]],
+    table: Table,
+    grades: Mapping[int, float],
+) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    stands: dict[int, set[int]] = {}
+    for place, units in zip(places, own, strict=True):
+        for twin in place.twins:
+            for unit in table.touching(twin).tolist():
+                if unit not in grades and units:
+                    stands.setdefault(unit, set()).update(units)
+    return tuple((unit, tuple(sorted(stands[unit]))) for unit in sorted(stands))
+
+
+def _target_files(places: Sequence[Place], table: Table) -> NDArray[np.int64]:
+    paths = sorted({place.path for place in places})
+    numbers = [table.numbers.get(path, -1 - n) for n, path in enumerate(paths)]
+    return np.array(numbers, dtype=np.int64)
+
+
+def _number(
+    places: Sequence[Place],
+) -> tuple[list[tuple[Stretch, int]], tuple[tuple[tuple[int, int], ...], ...], int]:
+    """Number the distinct gold characters of a query.
+
+    Returns:
+        Stretches of the corpus with the number of their first character (targets joined where
+        they touch, then twins), the numbers of each target, and how many there are.
+    """
+    joined: list[Stretch] = []
+    for file, low, high in sorted(place.stretch for place in places):
+        if joined and joined[-1][0] == file and low <= joined[-1][2]:
+            joined[-1] = (file, joined[-1][1], max(joined[-1][2], high))
+        else:
+            joined.append((file, low, high))
+    stretches: list[tuple[Stretch, int]] = []
+    size = 0
+    for stretch in joined:
+        stretches.append((stretch, size))
+        size += stretch[2] - stretch[1]
+    targets = []
+    twins = []
+    for place in places:
+        file, low, high = place.stretch
+        begin = next(
+            number + low - one[1]
+            for one, number in stretches
+            if one[0] == file and one[1] <= low and high <= one[2]
+        )
+        targets.append(((begin, begin + high - low),))
+        twins += [(twin, begin) for twin in place.twins]
+    return stretches + twins, tuple(targets), size
+
+
+def _pieces(stretches: Sequence[tuple[Stretch, int]], table: Table) -> Pieces:
+    rows = []
+    for stretch, number in stretches:
+        _, low, high = stretch
+        units = table.touching(stretch)
+        begin = np.maximum(table.low[units], low)
+        length = np.minimum(table.high[units], high) - begin
+        rows.append(np.stack((units, begin - table.low[units], length, number + begin - low)))
+    if not rows:
+        return Pieces()
+    return Pieces(*np.concatenate(rows, axis=1).astype(np.int64))
+
+
+def document_gold(qrels: Mapping[str, float], units: Mapping[str, int], corpus: int) -> Gold:
+    """The gold of a query whose qrels name documents.
+
+    Args:
+        qrels: Document id -> grade; all of them are in `units`.
+        units: Document id -> number.
+        corpus: Number of its corpus in the cell.
+    """
+    graded = sorted((units[name], grade) for name, grade in qrels.items())
+    relevant = [(unit, grade) for unit, grade in graded if grade > 0]
+    return Gold(
+        corpus=corpus,
+        unit=np.array([unit for unit, _ in relevant], dtype=np.int64),
+        grade=np.array([grade for _, grade in relevant], dtype=np.float64),
+        judged_zero=np.array([unit for unit, grade in graded if grade <= 0], dtype=np.int64),
+    )

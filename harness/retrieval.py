@@ -1,0 +1,178 @@
+"""From texts and queries to a ranking of units: the contract of retrievers, ties and depth.
+
+A unit is what is ranked: a chunk, or a document that was cut into chunks. A chunk is one text
+or, where it is embedded by windows, several.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Ties = Literal["corpus", "float32-id-descending"]
+Pooling = Literal["max", "first", "sum"]
+
+
+@dataclass(frozen=True)
+class Material:
+    """One corpus as a retriever sees it.
+
+    Attributes:
+        texts: Distinct texts: what is embedded.
+        vectors: Their unit vectors, shape (len(texts), d), or None for lexical retrievers.
+        usable: Which vectors may be indexed, shape (len(texts),).
+        chunks: The whole text of every chunk that is not blank.
+        chunk_texts: For each chunk the numbers of its texts.
+        unit_of: The unit of every chunk, ascending, shape (len(chunks),).
+        n_units: Number of units, those without a chunk included.
+        pooling: How a unit of several chunks scores.
+    """
+
+    texts: tuple[str, ...]
+    vectors: NDArray[np.float32] | None
+    usable: NDArray[np.bool_]
+    chunks: tuple[str, ...]
+    chunk_texts: tuple[tuple[int, ...], ...]
+    unit_of: NDArray[np.int64]
+    n_units: int
+    pooling: Pooling = "max"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One query as a retriever sees it: its text and, for dense ones, its unit vector."""
+
+    text: str
+    vector: NDArray[np.float32] | None = None
+
+
+class Index(Protocol):
+    """A corpus made searchable."""
+
+    @property
+    def nbytes(self) -> int:
+        """Size of what is searched, in bytes."""
+        ...
+
+    def scores(
+        self, question: Question, depth: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Units and their scores, in no order: at least those that can be among the first `depth`.
+
+        A unit that is left out ranks behind all others.
+        """
+        ...
+
+
+class Retriever(Protocol):
+    """Ranks the units of a corpus for a query.
+
+    Attributes:
+        dense: Whether it needs vectors.
+        version: Changes whenever its scores may.
+    """
+
+    dense: bool
+    version: str
+
+    def index(self, material: Material) -> Index:
+        """Make one corpus searchable."""
+        ...
+
+
+def pool(
+    chunk_scores: NDArray[np.float64], chunks: NDArray[np.int64], material: Material
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Scores of chunks to scores of their units.
+
+    Args:
+        chunk_scores: Shape (n,).
+        chunks: Their chunk numbers, ascending, shape (n,).
+        material: The corpus.
+
+    Returns:
+        Unit numbers, ascending, and their scores.
+    """
+    units, start = np.unique(material.unit_of[chunks], return_index=True)
+    if len(units) == 0:
+        return units, np.zeros(0)
+    if material.pooling == "first":
+        firsts = np.searchsorted(material.unit_of, units)
+        here = np.isin(chunks, firsts)
+        return material.unit_of[chunks[here]], chunk_scores[here]
+    combine = np.add if material.pooling == "sum" else np.maximum
+    return units, combine.reduceat(chunk_scores, start)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Units in rank order with their scores; NaN for units that the retriever did not score."""
+
+    units: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Order:
+    """How far a ranking goes and how equal scores are ordered.
+
+    Attributes:
+        depth: Units at least.
+        budget: Size of the ranked units at least, in `c`; 0 where there is no budget.
+        ties: `corpus` (score descending, then corpus order), or `float32-id-descending` (score
+            as float32 descending, then id descending).
+    """
+
+    depth: int
+    budget: int
+    ties: Ties
+
+
+@dataclass(frozen=True)
+class Rankable:
+    """What ordering needs to know of the units of a corpus.
+
+    Attributes:
+        sizes: Size of every unit in `c`, shape (n_units,).
+        id_places: Place of every unit in ascending order of id, shape (n_units,).
+        indexed: Units that may be ranked, in corpus order.
+    """
+
+    sizes: NDArray[np.int64]
+    id_places: NDArray[np.int64]
+    indexed: NDArray[np.int64]
+
+
+def rank(index: Index, question: Question, order: Order, rankable: Rankable) -> Ranking:
+    """Rank one corpus for one query, to the depth and on until the budget is spent."""
+    sizes, indexed = rankable.sizes, rankable.indexed
+    depth = order.depth
+    while True:
+        units, scores = index.scores(question, depth)
+        rest = indexed[~np.isin(indexed, units)]
+        keys = (
+            (units, -scores)
+            if order.ties == "corpus"
+            else (-rankable.id_places[units], -scores.astype(np.float32))
+        )
+        best = np.lexsort(keys)[:depth]
+        ranked = np.concatenate((units[best], rest))[:depth]
+        spent = int(sizes[ranked].sum()) >= order.budget
+        if spent or len(ranked) == len(indexed):
+            unscored = np.full(max(0, len(ranked) - len(best)), np.nan)
+            return Ranking(ranked, np.concatenate((scores[best], unscored)))
+        depth *= 2
+
+
+def id_places(ids: Sequence[str]) -> NDArray[np.int64]:
+    """Place of every id in ascending order, shape (n,)."""
+    places = np.empty(len(ids), dtype=np.int64)
+    places[sorted(range(len(ids)), key=lambda n: ids[n])] = np.arange(len(ids))
+    return places

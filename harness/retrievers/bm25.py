@@ -1,0 +1,88 @@
+"""BM25 over the words of whole chunks, by bm25s: no model."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chunkers.errors import InputError
+from harness.retrieval import Index, Material, Question, pool
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_WORD = re.compile(r"\w+")
+
+
+def words(text: str) -> list[str]:
+    """Runs of word characters, lower-cased."""
+    return _WORD.findall(text.lower())
+
+
+@dataclass(frozen=True)
+class Bm25Index:
+    """An inverted index over chunks; None where no chunk holds a word."""
+
+    material: Material
+    model: Any
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the sparse score matrix, in bytes."""
+        if self.model is None:
+            return 0
+        return sum(int(self.model.scores[part].nbytes) for part in ("data", "indices", "indptr"))
+
+    def scores(
+        self, question: Question, depth: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Scores of all units that share a word with the query."""
+        del depth  # every score is computed at once
+        asked = [] if self.model is None else words(question.text)
+        asked = [word for word in asked if word in self.model.vocab_dict]
+        if not asked:
+            return np.zeros(0, np.int64), np.zeros(0)
+        values = np.asarray(self.model.get_scores(asked), dtype=np.float64)
+        chunks = np.flatnonzero(values > 0)
+        return pool(values[chunks], chunks, self.material)
+
+
+@dataclass(frozen=True)
+class Bm25:
+    """The retriever `bm25`."""
+
+    k1: float
+    b: float
+    dense: bool = False
+
+    @property
+    def version(self) -> str:
+        """Version of the words and of the library."""
+        return f"1 bm25s {importlib.metadata.version('bm25s')}"
+
+    def index(self, material: Material) -> Index:
+        """Index the words of every chunk."""
+        import bm25s
+
+        corpus = [words(chunk) for chunk in material.chunks]
+        if not any(corpus):
+            return Bm25Index(material, None)
+        model = bm25s.BM25(method="lucene", k1=self.k1, b=self.b, backend="numpy")
+        model.index(corpus, create_empty_token=False, show_progress=False)
+        return Bm25Index(material, model)
+
+
+def make(*, k1: float = 1.5, b: float = 0.75) -> Bm25:
+    """Okapi BM25 in Lucene's form.
+
+    Args:
+        k1: Saturation of term frequency.
+        b: Weight of length, 0 to 1.
+    """
+    if not k1 >= 0 or not 0 <= b <= 1:
+        raise InputError(f"bm25: k1={k1}, b={b}: k1 is at least 0 and b between 0 and 1")
+    return Bm25(k1, b)
