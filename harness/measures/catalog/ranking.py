@@ -1,0 +1,232 @@
+"""Measures of ranks: what share of the relevant units stands where in the ranking."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.measures.family import Family, ratio
+from harness.measures.ranked import log_discount
+from harness.measures.tables import sum_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from harness.measures.ranked import Ranked
+    from harness.measures.tables import GoldTables
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+
+def _precision(ranked: Ranked, k: int) -> Floats:
+    return ratio(ranked.count(k), k)
+
+
+def _recall(ranked: Ranked, k: int) -> Floats:
+    return ratio(ranked.count(k), ranked.gold.n_relevant)
+
+
+def _f1(ranked: Ranked, k: int) -> Floats:
+    # 2PR/(P+R) with P = h/k and R = h/g; one division loses no digit.
+    return ratio(2 * ranked.count(k), k + ranked.gold.n_relevant)
+
+
+def _hit(ranked: Ranked, k: int) -> Floats:
+    return (ranked.count(k) > 0).astype(np.float64)
+
+
+def _rprec(ranked: Ranked, k: int) -> Floats:
+    hits, n_relevant = ranked.hits, ranked.gold.n_relevant
+    within = hits.rank <= n_relevant[hits.query]
+    return ratio(ranked.sum(np.ones(len(hits.rank)), within), n_relevant)
+
+
+def _reciprocal_rank(ranked: Ranked, k: int) -> Floats:
+    hits = ranked.hits
+    return ranked.sum(1.0 / hits.rank, (hits.nth == 1) & (hits.rank <= k))
+
+
+def _average_precision(ranked: Ranked, k: int) -> Floats:
+    hits = ranked.hits
+    return ratio(ranked.sum(hits.nth / hits.rank, hits.rank <= k), ranked.gold.n_relevant)
+
+
+def _ndcg(ranked: Ranked, k: int) -> Floats:
+    hits = ranked.hits
+    within = hits.rank <= k
+    gain = np.zeros(len(hits.rank))
+    gain[within] = hits.gain[within] / log_discount(hits.rank[within])
+    # Two nearly equal grades in the wrong order can round to just above the ideal.
+    return np.minimum(ratio(ranked.sum(gain, within), _ideal(ranked.gold, k)), 1.0)
+
+
+def _ideal(gold: GoldTables, k: int) -> Floats:
+    within = gold.ideal_rank <= k
+    gain = gold.ideal_grade[within] / log_discount(gold.ideal_rank[within])
+    return sum_by(gold.relevant.query[within], gain, gold.n_queries)
+
+
+def _judged(ranked: Ranked, k: int) -> Floats:
+    gold = ranked.gold
+    seen = gold.relevant.count(ranked.relevant <= k) + gold.judged.count(ranked.judged <= k)
+    first = np.minimum(ranked.retrieved, k)
+    return ratio(np.where(gold.all_judged, first, seen), first)
+
+
+# Expectations over a random order of n units of which e are relevant. Every rank is relevant
+# with probability e/n, and ranks are drawn without replacement.
+
+
+def _expected_hits(gold: GoldTables, k: Ints | int) -> Floats:
+    return ratio(np.minimum(k, gold.n_units) * gold.n_reachable, gold.n_units)
+
+
+def _chance_precision(gold: GoldTables, k: int) -> Floats:
+    return ratio(_expected_hits(gold, k), k)
+
+
+def _chance_recall(gold: GoldTables, k: int) -> Floats:
+    return ratio(_expected_hits(gold, k), gold.n_relevant)
+
+
+def _chance_f1(gold: GoldTables, k: int) -> Floats:
+    return ratio(2 * _expected_hits(gold, k), k + gold.n_relevant)
+
+
+def _chance_rprec(gold: GoldTables, k: int) -> Floats:
+    return ratio(_expected_hits(gold, gold.n_relevant), gold.n_relevant)
+
+
+def _chance_hit(gold: GoldTables, k: int) -> Floats:
+    return _by_sizes(gold, k, lambda first, _: first)
+
+
+def _chance_reciprocal_rank(gold: GoldTables, k: int) -> Floats:
+    return _by_sizes(gold, k, lambda first, rank: first / rank)
+
+
+def _by_sizes(gold: GoldTables, k: int, value: Callable[[Floats, Ints], Floats]) -> Floats:
+    """Sum over ranks of `value` of the probability that the first hit is there, shape (q,)."""
+    sizes, query = np.unique(
+        np.stack((gold.n_units, gold.n_reachable)), axis=1, return_inverse=True
+    )
+    sums = np.zeros(sizes.shape[1])
+    for number, (n, e) in enumerate(sizes.T.tolist()):
+        if e:
+            rank = np.arange(1, min(k, n - e + 1) + 1)
+            none_yet = np.cumprod((n - e - rank + 1) / (n - rank + 1))
+            first = np.concatenate(([1.0], none_yet[:-1])) * e / (n - rank + 1)
+            sums[number] = np.cumsum(value(first, rank))[-1]
+    return sums[query.reshape(-1)]
+
+
+def _chance_average_precision(gold: GoldTables, k: int) -> Floats:
+    # At a relevant rank r, the expected precision is (1 + (r-1)(e-1)/(n-1)) / r.
+    n, e = gold.n_units, gold.n_reachable
+    depth = np.minimum(k, n)
+    reciprocal = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, depth.max(initial=0) + 1))))
+    others = ratio(e - 1, n - 1)
+    total = reciprocal[depth] + others * (depth - reciprocal[depth])
+    return ratio(ratio(e, n) * total, gold.n_relevant)
+
+
+def _chance_ndcg(gold: GoldTables, k: int) -> Floats:
+    rows = gold.in_corpus
+    grades = sum_by(gold.relevant.query[rows], gold.grade[rows], gold.n_queries)
+    depth = np.minimum(k, gold.n_units)
+    ranks = np.arange(1, depth.max(initial=0) + 1)
+    discounts = np.concatenate(([0.0], np.cumsum(1.0 / log_discount(ranks))))
+    return ratio(ratio(grades, gold.n_units) * discounts[depth], _ideal(gold, k))
+
+
+def _chance_judged(gold: GoldTables, k: int) -> Floats:
+    reachable = gold.judged.count(gold.judged.item != gold.missing_unit)
+    judged = np.where(gold.all_judged, gold.n_units, gold.n_reachable + reachable)
+    return ratio(judged, gold.n_units)
+
+
+FAMILIES = (
+    Family(
+        name="nDCG",
+        description="gain of the first k, discounted by 1/log2(rank+1), ÷ that of the best order",
+        source="Järvelin and Kekäläinen 2002, linear gain; ndcg_cut of trec_eval",
+        cut="rank",
+        evaluate=_ndcg,
+        chance=_chance_ndcg,
+    ),
+    Family(
+        name="P",
+        description="relevant units in the first k ÷ k",
+        source="P of trec_eval",
+        cut="rank",
+        evaluate=_precision,
+        aliases=("precision", "prec"),
+        chance=_chance_precision,
+    ),
+    Family(
+        name="R",
+        description="relevant units in the first k ÷ all relevant units",
+        source="recall of trec_eval",
+        cut="rank",
+        evaluate=_recall,
+        aliases=("recall",),
+        chance=_chance_recall,
+    ),
+    Family(
+        name="F1",
+        description="harmonic mean of P@k and R@k of each query",
+        source="van Rijsbergen 1979, beta 1, per query",
+        cut="rank",
+        evaluate=_f1,
+        aliases=("f1_score", "f_measure"),
+        chance=_chance_f1,
+    ),
+    Family(
+        name="MRR",
+        description="1 ÷ rank of the first relevant unit, 0 where there is none in the first k",
+        source="Voorhees 1999; recip_rank of trec_eval",
+        cut="optional",
+        evaluate=_reciprocal_rank,
+        aliases=("mean_reciprocal_rank", "reciprocal_rank", "recip_rank", "RR"),
+        chance=_chance_reciprocal_rank,
+    ),
+    Family(
+        name="MAP",
+        description="sum of the precision at each relevant rank up to k ÷ all relevant units",
+        source="map and map_cut of trec_eval",
+        cut="optional",
+        evaluate=_average_precision,
+        aliases=("mean_average_precision", "average_precision", "AP"),
+        chance=_chance_average_precision,
+    ),
+    Family(
+        name="Hit",
+        description="1 if a relevant unit is in the first k",
+        source="success of trec_eval",
+        cut="rank",
+        evaluate=_hit,
+        aliases=("Success", "hit_rate", "hits"),
+        chance=_chance_hit,
+    ),
+    Family(
+        name="Rprec",
+        description="precision in the first g, where g units are relevant",
+        source="Rprec of trec_eval",
+        cut="none",
+        evaluate=_rprec,
+        aliases=("r_precision",),
+        chance=_chance_rprec,
+    ),
+    Family(
+        name="Judged",
+        description="units with a judgement in the first k ÷ units retrieved there",
+        source="Judged of ir_measures",
+        cut="rank",
+        evaluate=_judged,
+        chance=_chance_judged,
+    ),
+)

@@ -1,0 +1,59 @@
+"""What a measure is made of. Each module of `harness.measures.catalog` lists some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from harness.measures.best_spans import BestSpans
+    from harness.measures.ranked import Ranked
+    from harness.measures.tables import GoldTables
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A measure without its cut-off.
+
+    Attributes:
+        name: The printed name.
+        description: One line for `chunkmark list measures`.
+        source: Where the definition comes from.
+        cut: `rank` (needs @k), `optional` (may have it), `none`, or `budget` (needs @10000c).
+        evaluate: Values of all queries, shape (q,), from a ranking and the cut-off; an uncut
+            measure gets `NEVER`.
+        aliases: Other names; case, `_` and `-` do not matter.
+        lines: Whether it needs gold that is lines of files. Such a measure does not depend on
+            how many chunks hold the gold, so it is comparable across chunkers.
+        oracle: The largest values that any ranking reaches, and whether each is exact rather
+            than a bound, both shape (q,); None where relevant units first are best.
+        chance: Expected values over all orders of the corpus, shape (q,), where a twin counts
+            as any unit; None where there is no closed form.
+    """
+
+    name: str
+    description: str
+    source: str
+    cut: Literal["rank", "optional", "none", "budget"]
+    evaluate: Callable[[Ranked, int], Floats]
+    aliases: tuple[str, ...] = ()
+    lines: bool = False
+    oracle: Callable[[BestSpans], tuple[Floats, Bools]] | None = None
+    chance: Callable[[GoldTables, int], Floats] | None = None
+
+
+def ratio(part: NDArray[Any], whole: NDArray[Any] | int) -> Floats:
+    """The quotient of two arrays of one shape, or by one number, where 0/0 is 0."""
+    below = np.broadcast_to(np.asarray(whole, dtype=np.float64), part.shape)
+    quotient = np.zeros(part.shape)
+    np.divide(part, below, out=quotient, where=below > 0)
+    return quotient

@@ -1,0 +1,133 @@
+"""The grammar of measure names: `nDCG@10`, `MRR`, `SpanR@10000c`, and their usual spellings."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from chunkers.errors import InputError
+from harness.measures import catalog
+
+if TYPE_CHECKING:
+    from harness.measures.family import Family
+
+_NAME = re.compile(r"\s*(?P<name>[^@]*?)\s*(?:(?:@|_at_)(?P<cut>[^@]*))?\s*", re.IGNORECASE)
+_CUT = re.compile(r"0*(?P<number>[1-9][0-9]{0,14})(?P<unit>[A-Za-z]*)")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure with its cut-off; `str()` prints the canonical name.
+
+    Attributes:
+        family: Name of the family, such as `nDCG`.
+        cut: The cut-off: a number of ranks, or a budget; None where uncut.
+        unit: Unit of a budget: `c`, non-white-space characters; None for ranks.
+    """
+
+    family: str
+    cut: int | None = None
+    unit: str | None = None
+
+    def __str__(self) -> str:
+        return self.family if self.cut is None else f"{self.family}@{self.cut}{self.unit or ''}"
+
+
+def parse_measure(text: str) -> Measure:
+    """The measure that a name means.
+
+    Raises:
+        InputError: An unknown name, or a cut-off that is missing, unwanted or no positive
+            whole number.
+    """
+    match = _NAME.fullmatch(text)
+    family = _find(match["name"]) if match else None
+    if match is None or family is None:
+        raise InputError(f"unknown measure {text!r}; {_nearest(text)}")
+    cut = match["cut"]
+    if cut is None:
+        if family.cut in ("rank", "budget"):
+            raise InputError(f"{text!r} needs a cut-off; write {_example(family)}")
+        return Measure(family.name)
+    if family.cut == "none":
+        raise InputError(f"{family.name} takes no cut-off, but got {text!r}; write {family.name}")
+    number = _CUT.fullmatch(cut.strip())
+    unit = "c" if family.cut == "budget" else ""
+    if number is None or number["unit"].lower() != unit:
+        kind = "non-white-space characters (c)" if unit else "ranks"
+        raise InputError(
+            f"{text!r}: the cut-off is a positive whole number of {kind}; write {_example(family)}"
+        )
+    return Measure(family.name, int(number["number"]), unit or None)
+
+
+@cache
+def list_families() -> tuple[Family, ...]:
+    """All families: those that the modules of `harness.measures.catalog` list, by module name."""
+    names = sorted(module.name for module in pkgutil.iter_modules(catalog.__path__))
+    modules = [importlib.import_module(f"{catalog.__name__}.{name}") for name in names]
+    return tuple(family for module in modules for family in module.FAMILIES)
+
+
+def family_of(measure: Measure) -> Family:
+    """The family of a measure.
+
+    Raises:
+        InputError: There is none of that name.
+    """
+    for family in list_families():
+        if family.name == measure.family:
+            return family
+    raise InputError(f"unknown measure {str(measure)!r}; {_nearest(measure.family)}")
+
+
+def comparable(measure: Measure, *, spans: bool) -> bool:
+    """Whether values of different chunkers may be compared.
+
+    Where gold is lines of files (`spans`), the set of relevant chunks depends on the chunker, and
+    finer chunks have more of it; only measures of lines and files are free of that.
+    """
+    return not spans or family_of(measure).lines
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]", "", name).lower()
+
+
+def _find(name: str) -> Family | None:
+    for family in list_families():
+        if name == family.name:
+            return family
+    plain = _plain(name)
+    matches = [
+        family
+        for family in list_families()
+        if plain in {_plain(one) for one in (family.name, *family.aliases)}
+    ]
+    return matches[0] if len(matches) == 1 else None
+
+
+def _example(family: Family) -> str:
+    return (
+        family.name
+        + {"rank": "@10", "optional": "@10", "none": "", "budget": "@10000c"}[family.cut]
+    )
+
+
+def _nearest(text: str) -> str:
+    spellings = {
+        _plain(name): family
+        for family in list_families()
+        for name in (*family.aliases, family.name)
+    }
+    name = re.split(r"@|_at_", text, maxsplit=1, flags=re.IGNORECASE)[0]
+    near = difflib.get_close_matches(_plain(name), spellings, n=4, cutoff=0.5)
+    examples = dict.fromkeys(_example(spellings[one]) for one in near)
+    if examples:
+        return f"nearest: {', '.join(examples)}"
+    return f"there are {', '.join(family.name for family in list_families())}"

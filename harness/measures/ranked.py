@@ -1,0 +1,285 @@
+"""Where the gold of a cell stands in its rankings, and what a budget delivers of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.measures.tables import sum_by
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.measures.inputs import Cell
+    from harness.measures.tables import GoldTables, Rows
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+NEVER = 2**61
+"""Rank and position of what is not retrieved; also the cut-off of an uncut measure."""
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Retrieved relevant units by query and rank, a twin as the unit that it stands for.
+
+    Attributes:
+        query: Shape (h,).
+        rank: From 1, shape (h,).
+        gain: The grade that is gained, above 0, shape (h,).
+        nth: 1 for the first hit of its query, and so on, shape (h,).
+    """
+
+    query: Ints
+    rank: Ints
+    gain: Floats
+    nth: Ints
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """What a budget delivers of the gold.
+
+    Attributes:
+        credited: Distinct gold characters delivered, shape (q,).
+        delivered: Characters delivered, shape (q,).
+        complete: Whether every character of some target was delivered, shape (q,).
+    """
+
+    credited: Ints
+    delivered: Ints
+    complete: Bools
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One ranking for each query, seen from the gold.
+
+    Attributes:
+        gold: The gold, q queries.
+        relevant: Rank of each row of `gold.relevant`, from 1; NEVER where not retrieved.
+        twin: The same for `gold.twin`.
+        judged: The same for `gold.judged`.
+        overlapping: The same for `gold.overlapping`.
+        file: The same for `gold.file`, among distinct files.
+        before: Characters delivered before the unit of each row of `gold.piece`.
+        retrieved: Units in the ranking, shape (q,).
+        total: Characters in the ranking, shape (q,).
+    """
+
+    gold: GoldTables
+    relevant: Ints
+    twin: Ints
+    judged: Ints
+    overlapping: Ints
+    file: Ints
+    before: Ints
+    retrieved: Ints
+    total: Ints
+
+    @cached_property
+    def hits(self) -> Hits:
+        """The hits; every relevant unit is found once."""
+        query, rank, gain = _hits(self)
+        first = np.searchsorted(query, query, side="left")
+        return Hits(query, rank, gain, np.arange(len(query)) - first + 1)
+
+    def count(self, limit: int) -> Ints:
+        """Hits in the first `limit` of every query, shape (q,)."""
+        within = self.hits.rank <= limit
+        return np.bincount(self.hits.query[within], minlength=self.gold.n_queries)
+
+    def sum(self, values: Floats, among: Bools) -> Floats:
+        """Sum of `values`, one a hit, over those `among` marks; in order of rank, shape (q,)."""
+        return sum_by(self.hits.query[among], values[among], self.gold.n_queries)
+
+    @cached_property
+    def _budgets(self) -> dict[int, Delivered]:
+        return {}
+
+    def deliver(self, budget: int) -> Delivered:
+        """What the first `budget` characters hold, kept for the next measure that asks."""
+        if budget not in self._budgets:
+            self._budgets[budget] = _deliver(self, budget)
+        return self._budgets[budget]
+
+
+def _hits(ranked: Ranked) -> tuple[Ints, Ints, Floats]:
+    gold = ranked.gold
+    rank = np.concatenate((ranked.relevant, ranked.twin))
+    query = np.concatenate((gold.relevant.query, gold.twin.query))
+    gain = np.concatenate((gold.grade, np.zeros(len(ranked.twin))))
+    order = np.lexsort((rank, query))
+    order = order[rank[order] < NEVER]
+    if len(ranked.twin):
+        _let_twins_stand(gold, order, query, gain)
+        order = order[gain[order] > 0]
+    return query[order], rank[order], gain[order]
+
+
+def _let_twins_stand(gold: GoldTables, order: Ints, query: Ints, gain: Floats) -> None:
+    """Give every twin the gain of the first unit not yet found, and later copies none."""
+    n_relevant = len(gold.grade)
+    with_twins = np.zeros(gold.n_queries, dtype=np.bool_)
+    with_twins[gold.twin.query] = True
+    found: set[int] = set()
+    for row in order[with_twins[query[order]]].tolist():
+        stands_for = (row,) if row < n_relevant else gold.twin_for[row - n_relevant]
+        free = next((one for one in stands_for if one not in found), None)
+        gain[row] = 0.0 if free is None else gold.grade[free]
+        if free is not None:
+            found.add(free)
+
+
+def _deliver(ranked: Ranked, budget: int) -> Delivered:
+    gold = ranked.gold
+    begin = ranked.before + gold.piece_offset
+    length = np.clip(budget - begin, 0, gold.piece_length)
+    # The rows are in order of their first character, so what a row adds to the union is what
+    # reaches beyond all rows before it.
+    end = gold.piece_start + length
+    reached = np.concatenate(([0], np.maximum.accumulate(end)[:-1])) if len(end) else end
+    start = np.maximum(gold.piece_start, reached)
+    new = np.maximum(end - start, 0)
+    credited = np.bincount(gold.piece.query, weights=new, minlength=gold.n_queries)
+    seen = _covered(start, new, gold.stretch_end) - _covered(start, new, gold.stretch_start)
+    of_target = np.bincount(gold.stretch_target, weights=seen, minlength=len(gold.target_size))
+    complete = np.zeros(gold.n_queries, dtype=np.bool_)
+    whole = (of_target == gold.target_size) & (gold.target_size > 0)
+    complete[gold.target.query[whole]] = True
+    return Delivered(credited.astype(np.int64), np.minimum(ranked.total, budget), complete)
+
+
+def _covered(start: Ints, length: Ints, point: Ints) -> Ints:
+    """Characters before each point in disjoint stretches that are sorted by start."""
+    kept = length > 0
+    start, length = start[kept], length[kept]
+    if not len(start):
+        return np.zeros(len(point), dtype=np.int64)
+    before = np.concatenate(([0], np.cumsum(length)))
+    at = np.searchsorted(start, point, side="right")
+    last = np.maximum(at - 1, 0)
+    inside = np.minimum(point - start[last], length[last])
+    return np.where(at > 0, before[last] + inside, 0)
+
+
+def place(cell: Cell, gold: GoldTables) -> Ranked:
+    """Look the gold up in the rankings of the cell."""
+    rank = np.full(gold.missing_unit + 1, NEVER, dtype=np.int64)
+    before = np.full(gold.missing_unit + 1, NEVER, dtype=np.int64)
+    file_rank = np.full(gold.missing_file + 1, NEVER, dtype=np.int64)
+    found = {
+        name: np.full(len(rows.item), NEVER, dtype=np.int64) for name, rows, _ in _lookups(gold)
+    }
+    total = np.zeros(gold.n_queries, dtype=np.int64)
+    for query, ranking in enumerate(cell.ranking):
+        units = cell.corpora[cell.gold[query].corpus]
+        sizes = units.size[ranking]
+        ends = np.cumsum(sizes)
+        total[query] = ends[-1] if len(ends) else 0
+        rank[ranking] = np.arange(1, len(ranking) + 1)
+        before[ranking] = ends - sizes
+        files = units.file[ranking]
+        if len(gold.file.item):
+            set_file_ranks(files, file_rank)
+        for name, rows, kind in _lookups(gold):
+            part = rows.of(query)
+            table = {"rank": rank, "before": before, "file": file_rank}[kind]
+            found[name][part] = table[rows.item[part]]
+        rank[ranking] = before[ranking] = NEVER
+        file_rank[files] = NEVER
+    retrieved = np.array([len(ranking) for ranking in cell.ranking], dtype=np.int64)
+    return Ranked(gold=gold, retrieved=retrieved, total=total, **found)
+
+
+def place_shared(
+    gold: GoldTables, rank: Ints, before: Ints, file_rank: Ints, total: Ints
+) -> Ranked:
+    """Look the gold up in one ranking of the whole corpus that its queries share.
+
+    Args:
+        gold: The gold.
+        rank: Rank of every unit of every corpus, shape (corpora, missing_unit + 1).
+        before: Characters before every unit, same shape.
+        file_rank: Rank of every file, shape (corpora, missing_file + 1).
+        total: Characters of every corpus, shape (corpora,).
+    """
+    tables = {"rank": rank, "before": before, "file": file_rank}
+    found = {
+        name: tables[kind][gold.corpus[rows.query], rows.item]
+        for name, rows, kind in _lookups(gold)
+    }
+    return Ranked(gold=gold, retrieved=gold.n_units, total=total[gold.corpus], **found)
+
+
+def relevant_first(gold: GoldTables) -> Ranked:
+    """What the best ranking looks like to a measure of ranks.
+
+    Relevant units come first, by grade; then those judged not relevant; nothing else is
+    retrieved. Overlapping units and files are ranked each for themselves, best first.
+    """
+    relevant = _numbered(gold.relevant, gold.in_corpus, -gold.grade)
+    reachable = gold.judged.item != gold.missing_unit
+    judged = _numbered(gold.judged, reachable, np.zeros(len(reachable)))
+    judged = np.where(reachable, judged + gold.n_reachable[gold.judged.query], NEVER)
+    of_corpus = gold.file.item != gold.missing_file
+    return Ranked(
+        gold=gold,
+        relevant=relevant,
+        twin=np.full(len(gold.twin.item), NEVER, dtype=np.int64),
+        judged=judged,
+        overlapping=_numbered(gold.overlapping, gold.iou > 0, -gold.iou),
+        file=_numbered(gold.file, of_corpus, np.zeros(len(of_corpus))),
+        before=np.full(len(gold.piece.item), NEVER, dtype=np.int64),
+        retrieved=np.where(
+            gold.all_judged, gold.n_units, gold.n_reachable + gold.judged.count(reachable)
+        ),
+        total=np.zeros(gold.n_queries, dtype=np.int64),
+    )
+
+
+def set_file_ranks(files: Ints, out: Ints) -> None:
+    """Write the rank of each file among the distinct ones of a ranking to `out`."""
+    steps = np.arange(len(files))
+    out[files[::-1]] = steps[::-1]  # of repeated files the last write stays: their first place
+    first = out[files]
+    out[files] = np.cumsum(first == steps)[first]
+
+
+@lru_cache(maxsize=1)
+def _log_table(size: int) -> Floats:
+    """log2(rank + 1) for the ranks 0 to size - 1; `math.log2`, whose bits do not vary."""
+    return np.array([math.log2(rank + 1) for rank in range(size)])
+
+
+def log_discount(rank: Ints) -> Floats:
+    """log2(rank + 1) for ranks from 1, same shape."""
+    largest = int(rank.max()) if len(rank) else 0
+    return _log_table(max(1024, 2 ** (largest + 1).bit_length()))[rank]
+
+
+def _lookups(gold: GoldTables) -> tuple[tuple[str, Rows, str], ...]:
+    return (
+        ("relevant", gold.relevant, "rank"),
+        ("twin", gold.twin, "rank"),
+        ("judged", gold.judged, "rank"),
+        ("overlapping", gold.overlapping, "rank"),
+        ("file", gold.file, "file"),
+        ("before", gold.piece, "before"),
+    )
+
+
+def _numbered(rows: Rows, kept: Bools, key: Floats) -> Ints:
+    """Ranks 1, 2, ... of the kept rows of each query by ascending key; NEVER for the others."""
+    rank = np.full(len(rows.item), NEVER, dtype=np.int64)
+    order = np.lexsort((key, ~kept, rows.query))
+    order = order[kept[order]]
+    query = rows.query[order]
+    rank[order] = np.arange(len(order)) - np.searchsorted(query, query, side="left") + 1
+    return rank

@@ -1,0 +1,30 @@
+"""Random numbers whose bits are fixed by a seed alone.
+
+Only the raw 64-bit words of PCG64 are used, which numpy promises not to change; the methods of its
+`Generator` may.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def words(seed: tuple[int, ...]) -> np.random.PCG64:
+    """A source of random 64-bit words; every part of the seed is 0 or above."""
+    return np.random.PCG64(np.random.SeedSequence(seed))
+
+
+def permutation(source: np.random.PCG64, n: int) -> NDArray[np.int64]:
+    """A random order of 0 to n-1, shape (n,)."""
+    return np.argsort(source.random_raw(n), kind="stable")
+
+
+def draws(source: np.random.PCG64, n: int, shape: tuple[int, int]) -> NDArray[np.int64]:
+    """Numbers from 0 to n-1, with replacement; n is below 2**31, the bias below n / 2**32."""
+    high = source.random_raw(shape[0] * shape[1]).reshape(shape) >> np.uint64(32)
+    return ((high * np.uint64(n)) >> np.uint64(32)).astype(np.int64)
