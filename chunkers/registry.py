@@ -77,7 +77,7 @@ class Registry:
         if spec.argument is not None and _ATTRIBUTE.fullmatch(spec.argument):
             name = f"{spec.name}:{spec.argument}"
             return Entry(name, name, "module"), Spec(name, None, spec.options)
-        raise InputError(f"unknown {self.kind} {spec.name!r}; {_suggest(spec.name, entries)}")
+        raise InputError(f"unknown {self.kind} {spec.name!r}; {suggestion(spec.name, entries)}")
 
     def load(self, entry: Entry) -> Any:
         """Import what makes a part.
@@ -99,7 +99,8 @@ class Registry:
         return made
 
 
-def _suggest(name: str, names: Iterable[str]) -> str:
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """For a message about an unknown name: the nearest names, or all."""
     names = list(names)
     near = difflib.get_close_matches(name, names, n=3)
     return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"

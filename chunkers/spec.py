@@ -125,9 +125,9 @@ def _quoted(value: str) -> str:
 def bind(make: Callable[..., object], spec: Spec, what: str) -> dict[str, Any]:
     """Convert a spec's options by the annotations of `make`, and check them.
 
-    The parameters of `make` are the options: keyword, annotated with `int`, `float`, `str`,
-    `bool` (`on|off`), a `Literal` of strings, or one of these `| None`. A parameter named
-    `argument` takes the bare argument.
+    The parameters of `make` that have a default are the options, annotated with `int`, `float`,
+    `str`, `bool` (`on|off`), a `Literal` of strings, or one of these `| None`. A parameter named
+    `argument` takes the bare argument. Others are the caller's.
 
     Args:
         make: The factory.
@@ -144,6 +144,7 @@ def bind(make: Callable[..., object], spec: Spec, what: str) -> dict[str, Any]:
         name: parameter
         for name, parameter in inspect.signature(make).parameters.items()
         if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        and (name == "argument" or parameter.default is not inspect.Parameter.empty)
     }
     hints = _hints(make, parameters)
     bound: dict[str, Any] = {}
@@ -153,11 +154,7 @@ def bind(make: Callable[..., object], spec: Spec, what: str) -> dict[str, Any]:
         bound["argument"] = spec.argument
     elif "argument" in parameters and parameters["argument"].default is inspect.Parameter.empty:
         raise InputError(f"{what} {spec.name} needs an argument: {spec.name}:ARGUMENT")
-    keys = sorted(
-        name
-        for name, parameter in parameters.items()
-        if name != "argument" and parameter.default is not inspect.Parameter.empty
-    )
+    keys = sorted(name for name in parameters if name != "argument")
     for key, value in spec.options:
         if key not in keys:
             has = f"it has {', '.join(keys)}" if keys else "it has none"
