@@ -4,21 +4,72 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from harness.store import Embedded, text_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from harness.encoder import Encoder, Role
     from harness.store import VectorStore
 
 _COMMIT_SECONDS = 1.0  # what a kill can cost at most, besides the batch under way
+
+
+Role = Literal["document", "query-head", "query-tail"]
+"""What a text is, and for a query which part of it is kept where it is over the limit."""
+
+
+class OutOfMemoryError(Exception):
+    """A batch did not fit into memory; fewer rows may."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. A vector must be a function of its text alone.
+
+    Attributes:
+        name: The spec in canonical form.
+        windows: `max` where texts over the limit are embedded by windows; else None.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def windows(self) -> Literal["max"] | None: ...  # noqa: D102
+
+    @property
+    def limit(self) -> int:
+        """Tokens of a text that are seen, without special ones."""
+        ...
+
+    def named(self, name: str) -> Embedder:
+        """The same embedder under another name."""
+        ...
+
+    def identity(self, role: Role) -> dict[str, Any]:
+        """Everything that a vector depends on besides its text, as JSON values."""
+        ...
+
+    def fingerprint(self, role: Role = "document") -> str:
+        """Hash of `identity`."""
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Tokens of each whole text, without special ones, shape (n,)."""
+        ...
+
+    def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, Embedded]]]:
+        """Yield the number of each text and what belongs into the store, a batch at a time."""
+        ...
+
+    def with_fewer_rows(self) -> Embedder:
+        """The same embedder with smaller batches, which is another fingerprint."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -40,7 +91,7 @@ class Vectors:
 
 def embed(
     texts: Sequence[str],
-    encoder: Encoder,
+    embedder: Embedder,
     store: VectorStore,
     role: Role,
     progress: Callable[[int, int], None] | None = None,
@@ -49,7 +100,7 @@ def embed(
 
     Args:
         texts: Any texts; equal ones are embedded once.
-        encoder: The model.
+        embedder: The model.
         store: Where vectors are kept.
         role: Document or query.
         progress: Told how many of how many texts are done.
@@ -57,7 +108,7 @@ def embed(
     Raises:
         OutOfMemoryError: A batch did not fit; what was done before it is stored.
     """
-    fingerprint = encoder.fingerprint(role)
+    fingerprint = embedder.fingerprint(role)
     keys = [text_key(text) for text in texts]
     by_key = dict(zip(keys, texts, strict=True))
     known = store.get(fingerprint, sorted(by_key))
@@ -66,19 +117,19 @@ def embed(
     held: list[tuple[bytes, Embedded]] = []
     done, last = 0, time.monotonic()
     try:
-        for batch in encoder.embed([by_key[key] for key in missing], role) if missing else ():
+        for batch in embedder.embed([by_key[key] for key in missing], role) if missing else ():
             held += [(missing[number], row) for number, row in batch]
             done += len(batch)
             if progress:
                 progress(done, len(missing))
             if time.monotonic() - last > _COMMIT_SECONDS:
                 known.update(held)
-                store.put(fingerprint, encoder.name, held)
+                store.put(fingerprint, embedder.name, held)
                 held, last = [], time.monotonic()
     finally:
         if held:
             known.update(held)
-            store.put(fingerprint, encoder.name, held)
+            store.put(fingerprint, embedder.name, held)
     rows = [known[key] for key in keys]
     width = len(rows[0].vector) if rows else 0
     return Vectors(
@@ -89,20 +140,20 @@ def embed(
     )
 
 
-def split_windows(texts: Sequence[str], encoder: Encoder) -> list[list[str]]:
-    """Cut each text into consecutive windows of whole lines that fill the encoder's limit.
+def split_windows(texts: Sequence[str], embedder: Embedder) -> list[list[str]]:
+    """Cut each text into consecutive windows of whole lines that fill the embedder's limit.
 
     A window ends before the line that would pass the limit; a line over it is a window of its
     own, and its unseen tokens are counted like anybody's. Blank windows are left out, and a text
     that fits stays as it is.
     """
-    totals = encoder.count_tokens(texts)
-    long = [n for n, total in enumerate(totals) if total > encoder.limit]
+    totals = embedder.count_tokens(texts)
+    long = [n for n, total in enumerate(totals) if total > embedder.limit]
     lines = {n: _lines(texts[n]) for n in long}
     distinct = sorted({line for one in lines.values() for line in one})
-    tokens = dict(zip(distinct, encoder.count_tokens(distinct).tolist(), strict=True))
+    tokens = dict(zip(distinct, embedder.count_tokens(distinct).tolist(), strict=True))
     return [
-        _fill(lines[n], tokens, encoder.limit) if n in lines else [text]
+        _fill(lines[n], tokens, embedder.limit) if n in lines else [text]
         for n, text in enumerate(texts)
     ]
 

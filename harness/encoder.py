@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.embedding import OutOfMemoryError
 from harness.store import Embedded
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Role = Literal["document", "query-head", "query-tail"]
+    from harness.embedding import Role
 
 _BUCKETS = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192)
 _LIBRARIES = ("torch", "transformers", "tokenizers", "sentence-transformers")
@@ -37,10 +38,6 @@ _LIBRARIES = ("torch", "transformers", "tokenizers", "sentence-transformers")
 _KERNEL_VARIABLES = ("ATEN_CPU_CAPABILITY", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA", "MKL_CBWR")
 # Read as weights or settings of a model; everything else in a folder does not matter.
 _MODEL_FILES = (".safetensors", ".json", ".txt", ".model")
-
-
-class OutOfMemoryError(Exception):
-    """A batch did not fit into memory; fewer rows may."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +57,10 @@ class Encoder:
     rows: int = 16
     windows: Literal["max"] | None = None
     weights_sha256: str | None = None
+
+    def named(self, name: str) -> Encoder:
+        """The same model under the canonical form of the spec that asked for it."""
+        return replace(self, name=name)
 
     def with_fewer_rows(self) -> Encoder:
         """The same model with half the rows: another fingerprint.

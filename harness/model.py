@@ -15,6 +15,27 @@ if TYPE_CHECKING:
     from chunkers.source import Source
 
 
+Rule = Literal["overlap", "iou", "share", "graded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """When a chunk that shares text with a target is relevant.
+
+    Attributes:
+        rule: `overlap`: always; `iou`: the line IoU reaches the threshold; `share`: the covered
+            share of the target does; `graded`: always, with the grade times that share.
+        threshold: For `iou` and `share`, above 0 and at most 1.
+    """
+
+    rule: Rule = "overlap"
+    threshold: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 1:
+            raise InputError(f"threshold={self.threshold}: it lies above 0 and up to 1")
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """Where an answer lies: a file, or lines of it (1-based, inclusive), with a grade above 0."""
@@ -102,6 +123,7 @@ class Dataset:
         left_out: Counts of what the loader dropped, by reason.
         information: Facts that a result must carry, such as the Python release.
         pooling: How a document cut into chunks scores: `max`, `first` or `sum`; None for spans.
+        relevance: Which chunks that touch a target are relevant.
     """
 
     name: str
@@ -112,6 +134,7 @@ class Dataset:
     left_out: Mapping[str, int] = field(default_factory=dict)
     information: Mapping[str, str] = field(default_factory=dict)
     pooling: Literal["max", "first", "sum"] | None = None
+    relevance: Relevance = Relevance()
     fingerprint: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -135,7 +158,7 @@ def _refuse_repeats(what: str, ids: Iterable[str]) -> None:
 
 
 def _fingerprint(dataset: Dataset) -> str:
-    """sha256 over everything that a ranking or its score depends on."""
+    """sha256 over corpora and queries: everything that a ranking depends on."""
     digest = hashlib.sha256()
 
     def add(*parts: object) -> None:

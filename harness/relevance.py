@@ -7,46 +7,21 @@ therefore a chunk shares a non-blank line with it exactly when they share a char
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkers.errors import InputError
 from harness.measures.inputs import Gold, Pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from harness.chunking import Layout
-    from harness.model import Corpus, Query
+    from harness.model import Corpus, Query, Relevance
     from harness.twins import Squeezed, Stretch
-
-Rule = Literal["overlap", "iou", "share", "graded"]
-RULES: tuple[Rule, ...] = ("overlap", "iou", "share", "graded")
-
-
-@dataclass(frozen=True)
-class Relevance:
-    """When a chunk that shares text with a target is relevant.
-
-    Attributes:
-        rule: `overlap`: always; `iou`: the line IoU reaches the threshold; `share`: the covered
-            share of the target does; `graded`: always, with the grade times that share.
-        threshold: For `iou` and `share`, above 0 and at most 1.
-    """
-
-    rule: Rule = "overlap"
-    threshold: float = 0.5
-
-    def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise InputError(f"relevance={self.rule}: choose from {', '.join(RULES)}")
-        if not 0 < self.threshold <= 1:
-            raise InputError(f"threshold={self.threshold}: it lies above 0 and up to 1")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""A run: a grid of cells (data set, chunker, embedder, retriever), each computed once."""

@@ -1,0 +1,91 @@
+"""What a run is asked to do: the defaults, a suite file over them, the command line over both."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from chunkers.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class RunConfig(BaseModel):
+    """The grid of a run. A suite file is TOML with these keys.
+
+    Attributes:
+        datasets: Specs of data sets.
+        chunkers: Specs of chunkers; `a|b` sweeps.
+        embedders: Specs of embedders.
+        retrievers: Specs of retrievers.
+        measures: Names of measures.
+        profile: Spec of the profile.
+        depth: Units in every ranking, at least.
+        limit: Number of queries of each data set, or None for all.
+        seed: Of the choice of queries, of resampling and of random orders.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    datasets: tuple[str, ...] = Field(("stdlib",), min_length=1)
+    chunkers: tuple[str, ...] = Field(
+        ("ast", "fixed", "function", "whole-file", "random-cuts"), min_length=1
+    )
+    embedders: tuple[str, ...] = Field(("minilm",), min_length=1)
+    retrievers: tuple[str, ...] = Field(("dense",), min_length=1)
+    measures: tuple[str, ...] = Field(
+        (
+            "SpanR@10000c",
+            "SpanP@10000c",
+            "Complete@10000c",
+            "nDCG@5",
+            "nDCG@10",
+            "P@5",
+            "P@10",
+            "R@5",
+            "R@10",
+            "MRR",
+        ),
+        min_length=1,
+    )
+    profile: str = "default"
+    depth: int = Field(1000, ge=1)
+    limit: int | None = Field(None, ge=1)
+    seed: int = Field(0, ge=0)
+
+    def over(self, **given: Any) -> RunConfig:
+        """This configuration with what was given put over it; empty lists and None give nothing.
+
+        Raises:
+            InputError: A value of the wrong kind.
+        """
+        wanted = {key: value for key, value in given.items() if value not in (None, (), [])}
+        return _validated({**self.model_dump(), **wanted}, "")
+
+
+def load_suite(path: Path) -> RunConfig:
+    """Read a suite file.
+
+    Raises:
+        InputError: It cannot be read, is no TOML, or has unknown keys or wrong values.
+    """
+    try:
+        given = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"suite {path} cannot be read: {error}") from error
+    lists = {key: tuple(v) if isinstance(v, list) else v for key, v in given.items()}
+    return _validated(lists, f"suite {path}: ")
+
+
+def _validated(values: dict[str, Any], where: str) -> RunConfig:
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        known = ", ".join(RunConfig.model_fields)
+        hint = f"; the keys are {known}" if first["type"] == "extra_forbidden" else ""
+        raise InputError(f"{where}{key}: {first['msg']}{hint}") from None

@@ -1,0 +1,124 @@
+"""What a cell lost or cut short: the counts and shares that stand beside its scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.chunking import covered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chunkers.loading import LoadedChunker
+    from harness.chunking import ChunkedCorpus
+    from harness.embedding import Embedder, Vectors
+    from harness.runs.prepare import Prepared
+    from harness.runs.record import Record
+
+TRUNCATION_MARK = 0.1
+"""Share of unseen chunk tokens above which a cell says little about boundaries."""
+
+
+def health(
+    prepared: Prepared, chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker, record: Record
+) -> dict[str, Any]:
+    """Counts and shares of the files and chunks of a cell.
+
+    Returns:
+        `files_seen`, `files_indexed`, `files_skipped`, `files_failed` (counts); `coverage`,
+        `repeated` (shares of the non-white-space characters of the corpus that are in some chunk,
+        and in a further one); `gold_uncut` (targets that no chunk covers); `chunks`,
+        `duplicates` (chunks whose text another chunk of the corpus has too); `size_max`,
+        `size_p95` (in the chunker's unit); `over_size`, `unlocated`, `blank` (counts of chunks);
+        `notes` (what the chunker reported, in files).
+    """
+    skipped = sum(len(one.corpus.skipped) for one in chunked)
+    indexed = sum(len(one.corpus.sources) for one in chunked)
+    cover = np.sum([covered(one) for one in chunked], axis=0)
+    sizes = np.array([chunk.size for one in chunked for chunk in one.chunks] or [0])
+    limit = chunker.max_size
+    notes: Counter[str] = Counter()
+    for one in chunked:
+        notes.update(one.notes)
+    return {
+        "files_seen": skipped + indexed,
+        "files_indexed": indexed,
+        "files_skipped": skipped,
+        "files_failed": sum(len(one.failures) for one in chunked),
+        "chunks": len(record.chunks),
+        "coverage": _share(cover[0], cover[2]),
+        "repeated": _share(cover[1] - cover[0], cover[2]),
+        "gold_uncut": _uncut(prepared, chunked),
+        "duplicates": sum(_duplicates(one) for one in chunked),
+        "size_max": int(sizes.max()),
+        "size_p95": int(np.percentile(sizes, 95, method="inverted_cdf")),
+        "over_size": 0 if limit is None else int((sizes > limit).sum()),
+        "unlocated": 0,
+        "blank": sum(one.blank for one in chunked),
+        "notes": dict(sorted(notes.items())),
+    }
+
+
+def truncation(
+    embedder: Embedder | None,
+    documents: Vectors | None,
+    queries: Vectors | None,
+    of_chunk: Sequence[Sequence[Sequence[int]]],
+) -> dict[str, float | int | None]:
+    """Shares of tokens that the embedder never saw.
+
+    Args:
+        embedder: The embedder.
+        documents: Vectors of the distinct texts.
+        queries: Vectors of the queries.
+        of_chunk: The numbers of the texts of each chunk, by corpus.
+
+    Returns:
+        `unseen_chunk_tokens`, `unseen_query_tokens` (shares), `truncated_chunks` (texts over the
+        limit); None without an embedder.
+    """
+    if embedder is None or documents is None or queries is None:
+        return dict.fromkeys(("unseen_chunk_tokens", "unseen_query_tokens", "truncated_chunks"))
+    used = [text for corpus in of_chunk for texts in corpus for text in texts]
+    share, truncated = unseen(documents.tokens[np.array(used, dtype=np.int64)], embedder.limit)
+    return {
+        "unseen_chunk_tokens": share,
+        "unseen_query_tokens": unseen(queries.tokens, embedder.limit)[0],
+        "truncated_chunks": truncated,
+    }
+
+
+def unseen(tokens: np.typing.NDArray[np.int64], limit: int) -> tuple[float, int]:
+    """Share of the tokens that lies beyond the limit, and the number of texts that pass it."""
+    lost = np.maximum(tokens - limit, 0)
+    return _share(lost.sum(), tokens.sum()), int((lost > 0).sum())
+
+
+def _share(part: float, whole: float) -> float:
+    return float(part) / float(whole) if whole else 0.0
+
+
+def _uncut(prepared: Prepared, chunked: Sequence[ChunkedCorpus]) -> int:
+    """Targets of which no character lies in a chunk; indexed documents without a chunk."""
+    by_corpus = {one.corpus.id: one for one in chunked}
+    pieces: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for one in chunked:
+        for chunk in one.chunks:
+            pieces.setdefault((one.corpus.id, chunk.path), []).append(chunk.nws)
+    uncut = 0
+    for query, places in zip(prepared.queries, prepared.places, strict=True):
+        for place in places:
+            path, low, high = place.stretch
+            chunks = pieces.get((query.corpus, path), [])
+            uncut += not any(begin < high and low < end for begin, end in chunks)
+        relevant = [name for name, grade in (query.qrels or {}).items() if grade > 0]
+        uncut += sum((by_corpus[query.corpus].corpus.id, name) not in pieces for name in relevant)
+    return uncut
+
+
+def _duplicates(chunked: ChunkedCorpus) -> int:
+    counts = Counter(chunk.text for chunk in chunked.chunks)
+    return sum(count for count in counts.values() if count > 1)

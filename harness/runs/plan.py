@@ -1,0 +1,74 @@
+"""A checked configuration: nothing that could be refused is found out later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chunkers.loading import load_chunker
+from chunkers.spec import expand_spec
+from harness.measures.grammar import parse_measure
+from harness.parts import load_embedder, load_retriever
+from harness.profiles import load_profile
+
+if TYPE_CHECKING:
+    from chunkers.loading import LoadedChunker
+    from harness.embedding import Embedder
+    from harness.measures.grammar import Measure
+    from harness.profiles import Profile
+    from harness.retrieval import Retriever
+    from harness.runs.config import RunConfig
+
+BUDGET = 40_000
+"""Every ranking goes on until this many non-white-space characters are ranked, or as many as a
+measure asks for."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run does; every name in it is known and every option valid.
+
+    Attributes:
+        config: What was asked for.
+        measures: Distinct, in the order asked for.
+        profile: The conventions.
+        chunkers: Distinct, sweeps expanded, in the order asked for.
+        embedders: Distinct, in the order asked for; empty where nothing needs one.
+        retrievers: Names and retrievers, in the order asked for.
+    """
+
+    config: RunConfig
+    measures: tuple[Measure, ...]
+    profile: Profile
+    chunkers: tuple[LoadedChunker, ...]
+    embedders: tuple[Embedder, ...]
+    retrievers: tuple[tuple[str, Retriever], ...]
+
+    @property
+    def budget(self) -> int:
+        """Size up to which rankings go on, in `c`."""
+        return max([BUDGET, *(one.cut or 0 for one in self.measures if one.unit == "c")])
+
+
+def make_plan(config: RunConfig) -> Plan:
+    """Check a configuration.
+
+    Raises:
+        InputError: An unknown name, key or value, or an embedder that is not at hand.
+    """
+    chunkers = [load_chunker(spec) for text in config.chunkers for spec in expand_spec(text)]
+    retrievers = dict(load_retriever(text) for text in config.retrievers)
+    by_tokens = any(chunker.unit == "tokens" for chunker in chunkers)
+    embedders: list[Embedder] = []
+    if by_tokens or any(retriever.dense for retriever in retrievers.values()):
+        embedders = [load_embedder(text) for text in config.embedders]
+        for embedder in embedders:
+            embedder.fingerprint()
+    return Plan(
+        config=config,
+        measures=tuple(dict.fromkeys(parse_measure(text) for text in config.measures)),
+        profile=load_profile(config.profile),
+        chunkers=tuple({chunker.name: chunker for chunker in chunkers}.values()),
+        embedders=tuple({embedder.name: embedder for embedder in embedders}.values()),
+        retrievers=tuple(retrievers.items()),
+    )

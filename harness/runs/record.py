@@ -1,0 +1,238 @@
+"""What a cell stores of itself, and the files it is stored in.
+
+Metrics are computed from a record alone, so a stored cell answers new measures without ranking
+again, and anybody can recompute a number from the files.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import numpy as np
+
+from chunkers.errors import InputError
+from harness.relevance import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+Interval = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """One chunk; see `harness.chunking.Chunk` for the fields."""
+
+    corpus: str
+    id: str
+    path: str
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    nws: Interval
+    lines: Interval
+
+
+@dataclass(frozen=True)
+class QueryRow:
+    """One query: its gold as places, or as document grades."""
+
+    id: str
+    corpus: str
+    cluster: str
+    tags: Mapping[str, str]
+    places: tuple[Place, ...]
+    qrels: Mapping[str, float] | None
+
+
+@dataclass(frozen=True)
+class RankingRow:
+    """Ids in rank order and their scores; None for what the retriever did not score."""
+
+    ids: tuple[str, ...]
+    scores: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A ranked cell: chunks in corpus order, queries and their rankings in order of query id."""
+
+    gold: str
+    chunks: tuple[ChunkRow, ...]
+    queries: tuple[QueryRow, ...]
+    rankings: tuple[RankingRow, ...]
+
+
+def encode_id(name: str) -> str:
+    """Percent-encode what would break a line of a .trec file: white space, `%`, controls."""
+    if name.isprintable() and "%" not in name and " " not in name:
+        return name
+    return "".join(
+        "".join(f"%{byte:02X}" for byte in mark.encode("utf-8", "surrogatepass"))
+        if mark.isspace() or mark == "%" or not mark.isprintable()
+        else mark
+        for mark in name
+    )
+
+
+def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, float]]) -> None:
+    """Write a record into a folder.
+
+    Args:
+        folder: An existing folder.
+        record: The record.
+        qrels: Query id, unit id and grade of what is judged, in order.
+    """
+    _write_lines(folder / "chunks.jsonl", (_dump(_fields(chunk)) for chunk in record.chunks))
+    _write_lines(
+        folder / "queries.jsonl",
+        (
+            _dump(
+                {
+                    "query_id": query.id,
+                    "corpus": query.corpus,
+                    "cluster": query.cluster,
+                    "tags": dict(query.tags),
+                    "gold": record.gold,
+                }
+            )
+            for query in record.queries
+        ),
+    )
+    _write_lines(folder / "targets.jsonl", _target_lines(record))
+    _write_lines(
+        folder / "qrels.trec",
+        (f"{encode_id(query)} 0 {encode_id(unit)} {grade:g}" for query, unit, grade in qrels),
+    )
+    _write_lines(folder / "run.trec", _run_lines(record))
+    _write_lines(
+        folder / "scores.jsonl",
+        (
+            _dump({"query_id": query.id, "scores": list(ranking.scores)})
+            for query, ranking in zip(record.queries, record.rankings, strict=True)
+        ),
+    )
+
+
+def _fields(row: ChunkRow) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ChunkRow.__slots__}
+
+
+def _target_lines(record: Record) -> Iterable[str]:
+    for query in record.queries:
+        for unit, grade in sorted((query.qrels or {}).items()):
+            yield _dump({"query_id": query.id, "document": unit, "grade": grade})
+        for place in query.places:
+            yield _dump(
+                {
+                    "query_id": query.id,
+                    "path": place.path,
+                    "start_line": place.start_line,
+                    "end_line": place.end_line,
+                    "grade": place.grade,
+                    "nws": place.stretch[1:],
+                    "lines": place.lines,
+                    "twins": [{"path": path, "nws": nws} for path, *nws in place.twins],
+                }
+            )
+
+
+def _run_lines(record: Record) -> Iterable[str]:
+    for query, ranking in zip(record.queries, record.rankings, strict=True):
+        name, rows = encode_id(query.id), len(ranking.ids)
+        # The score column is the place from the end, so that an outside scorer ranks alike.
+        for rank, unit in enumerate(ranking.ids, 1):
+            yield f"{name} Q0 {encode_id(unit)} {rank} {rows - rank + 1} chunkmark"
+
+
+def read_record(folder: Path) -> Record:
+    """Read what `write_record` wrote.
+
+    Raises:
+        InputError: A file is missing or damaged.
+    """
+    try:
+        chunks = tuple(
+            ChunkRow(**{**row, "nws": tuple(row["nws"]), "lines": tuple(row["lines"])})
+            for row in _read_jsonl(folder / "chunks.jsonl")
+        )
+        places: dict[str, list[Place]] = {}
+        qrels: dict[str, dict[str, float]] = {}
+        for row in _read_jsonl(folder / "targets.jsonl"):
+            if "document" in row:
+                qrels.setdefault(row["query_id"], {})[row["document"]] = row["grade"]
+            else:
+                places.setdefault(row["query_id"], []).append(_place(row))
+        listed = list(_read_jsonl(folder / "queries.jsonl"))
+        queries = tuple(
+            QueryRow(
+                id=row["query_id"],
+                corpus=row["corpus"],
+                cluster=row["cluster"],
+                tags=row["tags"],
+                places=tuple(places.get(row["query_id"], ())),
+                qrels=qrels.get(row["query_id"], {}) if row["gold"] == "document" else None,
+            )
+            for row in listed
+        )
+        ranked: dict[str, list[str]] = {}
+        for line in (folder / "run.trec").read_text("utf-8").split("\n"):
+            if line:
+                query, _, unit, *_ = line.split(" ")
+                ranked.setdefault(unquote(query), []).append(unquote(unit))
+        rankings = tuple(
+            RankingRow(tuple(ranked.get(row["query_id"], ())), tuple(row["scores"]))
+            for row in _read_jsonl(folder / "scores.jsonl")
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{folder}: the stored cell is damaged ({type(error).__name__}: {error}); remove it"
+        ) from error
+    gold = listed[0]["gold"] if listed else "span"
+    return Record(gold, chunks, queries, rankings)
+
+
+def _place(row: Mapping[str, Any]) -> Place:
+    low, high = row["nws"]
+    first, behind = row["lines"]
+    return Place(
+        path=row["path"],
+        start_line=row["start_line"],
+        end_line=row["end_line"],
+        grade=row["grade"],
+        stretch=(row["path"], low, high),
+        lines=(first, behind),
+        twins=tuple((twin["path"], *twin["nws"]) for twin in row["twins"]),
+    )
+
+
+def finite(score: float) -> float | None:
+    """A score as JSON can hold it: None for what is not a finite number."""
+    return float(score) if math.isfinite(score) else None
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.integer | np.floating):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is not written to a run folder")
+
+
+def _dump(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False, allow_nan=False, default=_plain)
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        file.writelines(line + "\n" for line in lines)
+
+
+def _read_jsonl(path: Path) -> Iterable[dict[str, Any]]:
+    with path.open(encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        for line in file:
+            yield json.loads(line)

@@ -1,0 +1,211 @@
+"""From a record to the numbers of a cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.measures import intervals
+from harness.measures.chance import chance
+from harness.measures.evaluate import evaluate
+from harness.measures.grammar import comparable
+from harness.measures.inputs import Cell, Units
+from harness.measures.oracle import oracle
+from harness.relevance import Table, document_gold, span_gold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from harness.measures.evaluate import Scores
+    from harness.measures.grammar import Measure
+    from harness.measures.inputs import Gold
+    from harness.model import Relevance
+    from harness.profiles import Profile
+    from harness.runs.record import ChunkRow, QueryRow, Record
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A record with its gold.
+
+    Attributes:
+        cell: What measures are computed from.
+        unit_ids: Ids of the units of each corpus, in corpus order.
+        corpora: Ids of the corpora, in the order of `cell.corpora`.
+    """
+
+    cell: Cell
+    unit_ids: tuple[tuple[str, ...], ...]
+    corpora: tuple[str, ...]
+
+
+def judge(record: Record, relevance: Relevance, *, twins: bool) -> Judged:
+    """Work out the gold of a record.
+
+    Args:
+        record: The record.
+        relevance: Which chunks that touch a target are relevant.
+        twins: Whether copies of a target count.
+    """
+    corpora = tuple(sorted({query.corpus for query in record.queries}))
+    by_corpus: dict[str, list[ChunkRow]] = {corpus: [] for corpus in corpora}
+    for chunk in record.chunks:
+        by_corpus[chunk.corpus].append(chunk)
+    if not twins:
+        record = _without_twins(record)
+    golds: dict[str, Gold] = {}
+    units: list[Units] = []
+    names: list[tuple[str, ...]] = []
+    places: dict[str, dict[str, int]] = {}
+    for number, corpus in enumerate(corpora):
+        queries = [query for query in record.queries if query.corpus == corpus]
+        if record.gold == "span":
+            of_corpus, ids, found = _judge_spans(by_corpus[corpus], queries, number, relevance)
+        else:
+            of_corpus, ids, found = _judge_documents(by_corpus[corpus], queries, number)
+        golds.update(found)
+        units.append(of_corpus)
+        names.append(ids)
+        places[corpus] = {name: at for at, name in enumerate(ids)}
+    cell = Cell(
+        queries=tuple(query.id for query in record.queries),
+        corpora=tuple(units),
+        gold=tuple(golds[query.id] for query in record.queries),
+        ranking=tuple(
+            np.array([places[query.corpus][name] for name in ranking.ids], dtype=np.int64)
+            for query, ranking in zip(record.queries, record.rankings, strict=True)
+        ),
+        spans=record.gold == "span",
+    )
+    return Judged(cell, tuple(names), corpora)
+
+
+def _without_twins(record: Record) -> Record:
+    queries = tuple(
+        replace(query, places=tuple(replace(place, twins=()) for place in query.places))
+        for query in record.queries
+    )
+    return replace(record, queries=queries)
+
+
+_Parts = tuple[Units, tuple[str, ...], dict[str, "Gold"]]
+
+
+def _judge_spans(
+    chunks: Sequence[ChunkRow], queries: Sequence[QueryRow], number: int, relevance: Relevance
+) -> _Parts:
+    table = Table.of([(chunk.path, chunk.nws, chunk.lines) for chunk in chunks])
+    gold = {query.id: span_gold(query.places, table, number, relevance) for query in queries}
+    units = Units(table.high - table.low, table.file)
+    return units, tuple(chunk.id for chunk in chunks), gold
+
+
+def _judge_documents(
+    chunks: Sequence[ChunkRow], queries: Sequence[QueryRow], number: int
+) -> _Parts:
+    judged = {name for query in queries for name in (query.qrels or {})}
+    ids = sorted({chunk.path for chunk in chunks} | judged)
+    places = {name: at for at, name in enumerate(ids)}
+    size = np.zeros(len(ids), dtype=np.int64)
+    for chunk in chunks:
+        size[places[chunk.path]] += chunk.nws[1] - chunk.nws[0]
+    gold = {query.id: document_gold(query.qrels or {}, places, number) for query in queries}
+    return Units(size, np.arange(len(ids))), tuple(ids), gold
+
+
+def qrels_of(judged: Judged) -> Iterator[tuple[str, str, float]]:
+    """Query id, unit id and grade of everything that is judged, in order of query and unit."""
+    cell = judged.cell
+    for query, gold in zip(cell.queries, cell.gold, strict=True):
+        names = judged.unit_ids[gold.corpus]
+        zero = [] if gold.judged_zero is None else gold.judged_zero.tolist()
+        graded = [*zip(gold.unit.tolist(), gold.grade.tolist(), strict=True)]
+        for unit, grade in sorted([*graded, *((unit, 0.0) for unit in zero)]):
+            yield query, names[unit], grade
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is computed from a record: these decide every byte of the metrics.
+
+    Attributes:
+        measures: The measures.
+        profile: The conventions.
+        relevance: Which chunks are relevant.
+        seed: Of resampling and random orders.
+    """
+
+    measures: tuple[Measure, ...]
+    profile: Profile
+    relevance: Relevance
+    seed: int
+
+
+def metrics(record: Record, judged: Judged, asked: Asked) -> dict[str, Any]:
+    """The document `metrics.json` of a cell."""
+    scores = evaluate(judged.cell, asked.measures, asked.profile)
+    best = oracle(judged.cell, asked.measures, asked.profile)
+    random = chance(judged.cell, asked.measures, asked.profile, asked.seed)
+    ends = intervals.intervals(scores.per_query, scores.included, asked.seed)
+    found: dict[str, Any] = {}
+    for measure in asked.measures:
+        name = str(measure)
+        anchor, expected, ci95 = best[name], random[name], ends[name]
+        by_corpus = scores.corpus_means(name) or {}
+        found[name] = {
+            "mean": scores.mean[name],
+            "ci95": None if ci95 is None else list(ci95),
+            "n": scores.n,
+            "comparable": comparable(measure, spans=judged.cell.spans),
+            "oracle": None if anchor is None else anchor.mean,
+            "oracle_is_bound": anchor is not None and not anchor.exact,
+            "random": None if expected is None else expected.mean,
+            "random_error": None if expected is None else expected.standard_error,
+            "by_corpus": {judged.corpora[corpus]: mean for corpus, mean in by_corpus.items()},
+        }
+    return {
+        "interval": intervals.LABEL,
+        "n_queries": scores.n,
+        "left_out": dict(scores.left_out),
+        "metrics": found,
+        "by": _splits(record, scores),
+    }
+
+
+def _splits(record: Record, scores: Scores) -> dict[str, Any]:
+    """Means over the queries of each value of each tag."""
+    result: dict[str, Any] = {}
+    for tag in sorted({tag for query in record.queries for tag in query.tags}):
+        values = np.array([query.tags.get(tag, "") for query in record.queries])
+        for value in sorted(set(values.tolist())):
+            rows = scores.included & (values == value)
+            if not rows.any():
+                continue
+            result.setdefault(tag, {})[value] = {
+                "n": int(rows.sum()),
+                "metrics": {
+                    name: None if one is None else _mean(one[rows])
+                    for name, one in scores.per_query.items()
+                },
+            }
+    return result
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(np.cumsum(values)[-1]) / len(values)
+
+
+def per_query(record: Record, judged: Judged, asked: Asked) -> Iterator[dict[str, Any]]:
+    """The lines of `per_query.jsonl`: the value of every measure, and whether it is in a mean."""
+    scores = evaluate(judged.cell, asked.measures, asked.profile)
+    columns = {n: None if one is None else one.tolist() for n, one in scores.per_query.items()}
+    for at, query in enumerate(record.queries):
+        yield {
+            "query_id": query.id,
+            "included": bool(scores.included[at]),
+            "metrics": {n: None if one is None else one[at] for n, one in columns.items()},
+        }

@@ -1,0 +1,335 @@
+"""Runs the grid: finds each cell in the run folder or computes it, and scores it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.chunking import ChunkedCorpus, cut
+from harness.embedding import OutOfMemoryError
+from harness.loading import load_dataset
+from harness.places import cache_dir
+from harness.retrieval import Order
+from harness.runs.compute import Computed, Parts, Watch, compute
+from harness.runs.folder import RunFolder, read_json, write_json, write_jsonl
+from harness.runs.manifest import Manifest, version
+from harness.runs.prepare import prepare
+from harness.runs.record import read_record, write_record
+from harness.runs.results import Asked, Judged, judge, metrics, per_query, qrels_of
+from harness.store import VectorStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from chunkers.loading import LoadedChunker
+    from harness.embedding import Embedder, Role
+    from harness.model import Absent, Dataset
+    from harness.retrieval import Retriever
+    from harness.runs.plan import Plan
+    from harness.runs.prepare import Prepared
+    from harness.runs.record import Record
+
+SCHEMA = 1
+"""Of cells: part of every key, so that a change of meaning computes them again."""
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """One cell as reports show it.
+
+    Attributes:
+        dataset: Name of the data set.
+        chunker: Name of the chunker.
+        embedder: Name of the embedder; `none` for a lexical retriever.
+        retriever: Name of the retriever.
+        profile: Name of the profile.
+        key: Of the cell.
+        cell: The document `cell.json`.
+        metrics: The document `metrics.json`.
+    """
+
+    dataset: str
+    chunker: str
+    embedder: str
+    retriever: str
+    profile: str
+    key: str
+    cell: dict[str, Any]
+    metrics: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A finished run: its folder, its cells in the order of the grid, and what was absent."""
+
+    out: Path
+    cells: tuple[CellResult, ...]
+    absent: tuple[Absent, ...]
+
+    @property
+    def failures(self) -> list[str]:
+        """One line for each part that failed."""
+        return [
+            f"{cell.chunker} failed on {path} of {corpus}: {reason}"
+            for cell in self.cells
+            for corpus, path, reason in cell.cell["failures"]
+        ]
+
+
+@dataclass
+class _Session:
+    """What the cells of one run share."""
+
+    plan: Plan
+    folder: RunFolder
+    manifest: Manifest
+    store: VectorStore
+    tell: Callable[[str, int, int], None]
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+
+def run(
+    plan: Plan,
+    out: Path,
+    *,
+    data_dir: Path | None = None,
+    tell: Callable[[str, int, int], None] = lambda phase, done, total: None,
+) -> RunResult:
+    """Run a plan.
+
+    Args:
+        plan: What to run.
+        out: The run folder; cells that are there are not computed again.
+        data_dir: Where data sets are looked for first.
+        tell: Told the phase, and how many of how many are done.
+
+    Raises:
+        InputError: A data set or a part cannot be used, or the folder cannot be written.
+    """
+    started = time.perf_counter()
+    loaded = [load_dataset(text, data_dir=data_dir) for text in plan.config.datasets]
+    datasets = {dataset.name: dataset for dataset in loaded}
+    folder = RunFolder.open(out)
+    session = _Session(
+        plan,
+        folder,
+        Manifest(folder.manifest, plan),
+        VectorStore(cache_dir() / "vectors.sqlite"),
+        tell,
+    )
+    session.seconds["loading"] = time.perf_counter() - started
+    try:
+        cells = [cell for dataset in datasets.values() for cell in _cells(session, dataset)]
+    finally:
+        session.store.close()
+    session.manifest.complete({**session.seconds, "total": time.perf_counter() - started})
+    absent = tuple(one for dataset in datasets.values() for one in dataset.absent)
+    return RunResult(out, tuple(cells), absent)
+
+
+def _cells(session: _Session, dataset: Dataset) -> Iterator[CellResult]:
+    plan = session.plan
+    started = time.perf_counter()
+    prepared = prepare(dataset, plan.config.limit, plan.config.seed)
+    session.seconds["preparing"] += time.perf_counter() - started
+    session.manifest.add_dataset(dataset, prepared)
+    for chunker in plan.chunkers:
+        bench = _Bench(session, prepared, chunker)
+        for name, retriever in plan.retrievers:
+            for embedder in plan.embedders if retriever.dense else (None,):
+                yield bench.cell(name, retriever, embedder)
+
+
+class _Bench:
+    """The cells of one data set and one chunker; the corpora are cut at most once."""
+
+    def __init__(self, session: _Session, prepared: Prepared, chunker: LoadedChunker) -> None:
+        self._session = session
+        self._prepared = prepared
+        self._chunker = chunker
+        self._chunked: dict[str, list[ChunkedCorpus]] = {}
+
+    def cell(self, name: str, retriever: Retriever, embedder: Embedder | None) -> CellResult:
+        """Find or compute a cell, and its metrics."""
+        session = self._session
+        while True:
+            tokenizer = self._tokenizer(embedder)
+            identity = self._identity(name, retriever, embedder, tokenizer)
+            canonical = json.dumps(identity, sort_keys=True, ensure_ascii=True)
+            key = hashlib.sha256(canonical.encode()).hexdigest()
+            if session.folder.has(key):
+                stored = True
+                break
+            try:
+                computed, watch = self._compute(retriever, embedder, tokenizer)
+            except OutOfMemoryError:
+                if embedder is None:
+                    raise
+                embedder = embedder.with_fewer_rows()
+                session.manifest.note(f"{embedder.name}: out of memory, batches are halved")
+                continue
+            self._store(key, identity, computed, watch)
+            stored = False
+            break
+        names = {
+            "dataset": self._prepared.dataset.name,
+            "chunker": self._chunker.name,
+            "embedder": "none" if embedder is None else embedder.name,
+            "retriever": name,
+        }
+        session.manifest.add_cell(key, names, stored=stored)
+        path = session.folder.cell(key)
+        return CellResult(
+            **names,
+            profile=session.plan.profile.name,
+            key=key,
+            cell=read_json(path / "cell.json"),
+            metrics=self._metrics(path),
+        )
+
+    def _tokenizer(self, embedder: Embedder | None) -> Embedder | None:
+        """Whose tokens count as size; a lexical cell borrows the first embedder's."""
+        if self._chunker.unit != "tokens":
+            return None
+        return embedder or self._session.plan.embedders[0]
+
+    def _identity(
+        self, name: str, retriever: Retriever, embedder: Embedder | None, tokens: Embedder | None
+    ) -> dict[str, Any]:
+        """What the ranking of a cell depends on; its hash is the key."""
+        plan, dataset = self._session.plan, self._prepared.dataset
+        roles: tuple[Role, ...] = ("document", "query-head", "query-tail")
+        return {
+            "schema": SCHEMA,
+            "dataset": dataset.fingerprint,
+            "relevance": dataclasses.asdict(dataset.relevance),
+            "chunker": [self._chunker.name, self._chunker.version],
+            "tokenizer": tokens and tokens.fingerprint(),
+            "embedder": embedder and [*map(embedder.fingerprint, roles), embedder.windows],
+            "retriever": [name, retriever.version],
+            "depth": plan.config.depth,
+            "budget": plan.budget,
+            "limit": plan.config.limit,
+            "seed": plan.config.seed,
+            "ranking": plan.profile.ranking_fields(),
+        }
+
+    def _compute(
+        self, retriever: Retriever, embedder: Embedder | None, tokens: Embedder | None
+    ) -> tuple[Computed, Watch]:
+        session = self._session
+        watch = Watch(session.tell)
+        chunked = self._cut(tokens, watch)
+        budget = session.plan.budget if self._prepared.dataset.gold == "span" else 0
+        order = Order(session.plan.config.depth, budget, session.plan.profile.ties)
+        parts = Parts(self._chunker, embedder, retriever, order)
+        return compute(self._prepared, chunked, parts, session.store, watch), watch
+
+    def _cut(self, tokens: Embedder | None, watch: Watch) -> list[ChunkedCorpus]:
+        by = "" if tokens is None else tokens.fingerprint()
+        if by not in self._chunked:
+            count = None if tokens is None else _counter(tokens)
+            with watch.phase("chunking") as told:
+                self._chunked[by] = [
+                    cut(one, self._chunker, count, told) for one in self._prepared.corpora
+                ]
+        return self._chunked[by]
+
+    def _asked(self) -> Asked:
+        plan = self._session.plan
+        return Asked(
+            plan.measures, plan.profile, self._prepared.dataset.relevance, plan.config.seed
+        )
+
+    def _judged(self, record: Record) -> Judged:
+        asked = self._asked()
+        return judge(record, asked.relevance, twins=asked.profile.twins)
+
+    def _store(self, key: str, identity: dict[str, Any], computed: Computed, watch: Watch) -> None:
+        judged = self._judged(computed.record)
+        # Copies are stored with the targets; whether they count is the profile's, not the file's.
+        document = {
+            "schema": "chunkmark.cell/1",
+            "key": key,
+            "identity": identity,
+            "health": computed.health,
+            "cost": computed.cost | {"seconds": round(sum(watch.seconds.values()), 3)},
+            "latency_ms": _latency(computed.latency),
+            "times": {name: round(seconds, 4) for name, seconds in watch.seconds.items()},
+            "failures": [list(one) for one in computed.failures],
+            "targets_dropped": self._prepared.targets_dropped,
+            "queries_left_out": len(self._prepared.left_out),
+        }
+        for name, seconds in watch.seconds.items():
+            self._session.seconds[name] += seconds
+
+        def write(folder: Path) -> None:
+            write_record(folder, computed.record, qrels_of(judged))
+            self._score(folder, computed.record, judged)
+            write_json(folder / "cell.json", document)
+
+        self._session.folder.add(key, write)
+
+    def _metrics(self, path: Path) -> dict[str, Any]:
+        """The cell's metrics: those that are there where they answer the same question."""
+        if (path / "metrics.json").is_file():
+            found = read_json(path / "metrics.json")
+            if found.get("asked") == self._question():
+                return found
+        record = read_record(path)
+        return self._score(path, record, self._judged(record))
+
+    def _score(self, path: Path, record: Record, judged: Judged) -> dict[str, Any]:
+        started = time.perf_counter()
+        asked = self._asked()
+        document = {
+            "schema": "chunkmark.metrics/1",
+            "asked": self._question(),
+            **metrics(record, judged, asked),
+        }
+        write_jsonl(path / "per_query.jsonl", per_query(record, judged, asked))
+        write_json(path / "metrics.json", document)
+        self._session.seconds["scoring"] += time.perf_counter() - started
+        return document
+
+    def _question(self) -> dict[str, Any]:
+        asked = self._asked()
+        return {
+            "chunkmark": version("chunkmark"),
+            "measures": [str(measure) for measure in asked.measures],
+            "profile": dataclasses.asdict(asked.profile),
+            "relevance": dataclasses.asdict(asked.relevance),
+            "seed": asked.seed,
+        }
+
+
+def _counter(embedder: Embedder) -> Callable[[str], int]:
+    @functools.lru_cache(maxsize=1 << 17)
+    def count(text: str) -> int:
+        return int(embedder.count_tokens([text])[0])
+
+    return count
+
+
+def _latency(seconds: dict[str, NDArray[np.float64] | None]) -> dict[str, Any]:
+    """Milliseconds for a query: p50 and p95 of embedding it, searching, and both."""
+    embedding, search = seconds["embedding"], seconds["search"]
+    total = search if embedding is None or search is None else embedding + search
+    columns = {"embedding": embedding, "search": search, "total": total}
+    return {
+        name: None
+        if values is None or not len(values)
+        else {f"p{p}": round(float(np.percentile(values, p)) * 1000, 3) for p in (50, 95)}
+        for name, values in columns.items()
+    }
