@@ -1,0 +1,182 @@
+"""Cards: what a data set is, where it is from, what it measures, which files it needs."""
+
+from __future__ import annotations
+
+import hashlib
+import sysconfig
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from chunkers.errors import InputError
+from harness.places import data_dirs, find_data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SHARE = Path("share/chunkmark/datasets")
+_CARD = "dataset.toml"
+_STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class NeededFile(BaseModel):
+    """A file that must lie in a data folder.
+
+    Attributes:
+        path: Where, parts separated by `/`.
+        bytes: Its size as published.
+        sha256: Its digest as published, in hex; None where copies may differ.
+        instead: A folder that does as well.
+    """
+
+    model_config = _STRICT
+
+    path: Text
+    bytes: Annotated[int, Field(ge=0)]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    instead: Text | None = None
+
+
+class Card(BaseModel):
+    """One `dataset.toml`.
+
+    Attributes:
+        name: The data set's name, which is also its folder's.
+        title: One line for lists.
+        description: What corpora, queries and gold are.
+        loader: `module:function`, called as `function(card, data_dir, **options)`.
+        licence: Of the data.
+        source: Where it is to be had.
+        revision: Which version of it.
+        measures: What a score on it says.
+        faults: What is known to be wrong with it.
+        files: What must lie in a data folder.
+        settings: What the loader alone understands.
+    """
+
+    model_config = _STRICT
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    title: Text
+    description: Text
+    loader: Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
+    licence: Text
+    source: Text
+    revision: Text
+    measures: Text
+    # TOML knows lists alone, which strict tuples refuse.
+    faults: Annotated[tuple[Text, ...], Field(strict=False)] = ()
+    files: Annotated[tuple[NeededFile, ...], Field(strict=False)] = ()
+    settings: dict[str, Any] = {}
+
+
+def cards_dir() -> Path:
+    """The folder of the cards: beside this package in a checkout, else where a wheel put them.
+
+    A checkout is known by its own pyproject.toml, for site-packages may hold another `datasets`.
+
+    Raises:
+        InputError: There is none; the installation is broken.
+    """
+    above = Path(__file__).resolve().parents[1:]
+    if _is_checkout(above[0]):
+        return above[0] / "datasets"
+    # An installer maps `share` to a prefix above the package (`--target`: right beside it).
+    for prefix in (*above, Path(sysconfig.get_path("data"))):
+        if (prefix / _SHARE).is_dir():
+            return prefix / _SHARE
+    raise InputError(
+        f"no data set cards: {above[0]} is no checkout, and no {_SHARE} lies above it\n"
+        "install chunkmark anew"
+    )
+
+
+def card_names() -> tuple[str, ...]:
+    """Names of all cards, sorted; none is read."""
+    return tuple(sorted(card.parent.name for card in cards_dir().glob(f"*/{_CARD}")))
+
+
+def load_card(name: str) -> Card:
+    """Read and check one card.
+
+    Raises:
+        InputError: It is missing, no TOML, or has a wrong, missing or unknown field.
+    """
+    return read_card(cards_dir() / name / _CARD)
+
+
+def read_card(file: Path) -> Card:
+    """Read and check the card in `file`.
+
+    Raises:
+        InputError: As for `load_card`.
+    """
+    try:
+        raw = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} is no TOML: {error}") from None
+    try:
+        card = Card.model_validate(raw)
+    except ValidationError as error:
+        raise InputError(f"{file} is no card: {'; '.join(_faults(error))}") from None
+    if card.name != file.parent.name:
+        raise InputError(f"{file}: the name {card.name!r} is not its folder's")
+    return card
+
+
+def find_file(card: Card, number: int, data_dir: Path | None) -> Path:
+    """Where the card's `files[number]` lies, or else the folder that does instead.
+
+    Raises:
+        InputError: It is in no data folder; the message says where was looked and what to place.
+    """
+    needed = card.files[number]
+    found = _lies_at(needed, data_dirs(data_dir))
+    if found is not None:
+        return found
+    place = f"the file of {needed.bytes} bytes from {card.source}"
+    return find_data(needed.path, data_dir, place=place)
+
+
+def missing_files(card: Card, data_dir: Path | None) -> tuple[str, ...]:
+    """Paths of the card's files that are in no data folder."""
+    folders = data_dirs(data_dir)
+    return tuple(one.path for one in card.files if _lies_at(one, folders) is None)
+
+
+def as_published(needed: NeededFile, data: bytes) -> bool:
+    """Whether these bytes of a needed file are those that the card pins."""
+    if needed.sha256 is None:
+        return len(data) == needed.bytes
+    return hashlib.sha256(data).hexdigest() == needed.sha256
+
+
+def _lies_at(needed: NeededFile, folders: tuple[Path, ...]) -> Path | None:
+    for folder in folders:
+        if (folder / needed.path).is_file():
+            return folder / needed.path
+        if needed.instead is not None and (folder / needed.instead).is_dir():
+            return folder / needed.instead
+    return None
+
+
+def _is_checkout(root: Path) -> bool:
+    if not (root / "datasets").is_dir():
+        return False
+    try:
+        project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return False
+    table = project.get("project")
+    return isinstance(table, dict) and table.get("name") == "chunkmark"
+
+
+def _faults(error: ValidationError) -> Iterator[str]:
+    for one in error.errors(include_url=False):
+        yield f"{'.'.join(map(str, one['loc']))}: {one['msg']}"

@@ -1,0 +1,167 @@
+"""RepoEval, function level: prompts that end where a function's body begins.
+
+A task's line numbers are 0-based. Prompts are about 2,000 tokens long and end where the answer
+begins, so an embedder that cannot read a whole one sees its last tokens.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from chunkers.errors import InputError
+from harness.cards import as_published, find_file
+from harness.model import Absent, Corpus, Dataset, Query, Target
+from harness.reader import ReadRules, read_folder, read_zip, zip_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from harness.cards import Card
+
+_RULES = ReadRules(suffixes=(".py",), closed=frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One task; `first` and `body` are 1-based lines, of the prompt and of the ground truth."""
+
+    repo: str
+    path: str
+    prompt: str
+    first: int
+    body: int
+    body_lines: int
+
+
+def load(
+    card: Card,
+    data_dir: Path | None,
+    *,
+    repos: str = "default",
+    target: Literal["context", "body"] = "context",
+) -> Dataset:
+    """Load tasks and the trees that are at hand.
+
+    Args:
+        card: Its first file holds the tasks, its second is the archive of trees; a tree in a
+            folder beside it, named like it without `.zip`, goes before the archive's.
+            `settings.default_repos` names the default's.
+        data_dir: A folder looked into first.
+        repos: `default`, `all`, or names separated by commas.
+        target: `context`, the lines of the prompt and the first line of the body, or `body`.
+
+    Raises:
+        InputError: A file is missing or damaged, a repository unknown, or no tree is at hand.
+    """
+    file = find_file(card, 0, data_dir)
+    data = file.read_bytes()
+    tasks = _tasks(file, data)
+    names = _chosen(card, repos, tasks)
+    trees = find_file(card, 1, data_dir)
+    at_hand = _at_hand(trees)
+    corpora, queries, absent = [], [], []
+    for name in names:
+        if name not in at_hand:
+            absent.append(Absent(name, f"no tree {name} in {trees.name}", len(tasks[name])))
+            continue
+        corpora.append(_corpus(trees, name))
+        # From 0, as in published results; zeros keep the order of tasks in the order of ids.
+        queries += [
+            _query(f"{name}/{number:04}", task, target) for number, task in enumerate(tasks[name])
+        ]
+    if not corpora:
+        raise InputError(
+            f"dataset {card.name}: {trees} holds none of {', '.join(names)}\n"
+            f"place the trees there, from {card.source}"
+        )
+    published = "as published" if as_published(card.files[0], data) else "not as published"
+    return Dataset(
+        name=card.name,
+        gold="span",
+        corpora=tuple(corpora),
+        queries=tuple(queries),
+        absent=tuple(absent),
+        information={"tasks": published},
+    )
+
+
+def _tasks(file: Path, data: bytes) -> dict[str, list[_Task]]:
+    """The tasks of every repository, in the file's order."""
+    tasks: dict[str, list[_Task]] = defaultdict(list)
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.strip():
+            try:
+                task = _task(json.loads(line))
+            except (ValueError, KeyError, TypeError) as error:
+                raise InputError(
+                    f"{file}, line {number}: no task: {type(error).__name__}: {error}"
+                ) from None
+            tasks[task.repo].append(task)
+    if not tasks:
+        raise InputError(f"{file} holds no task")
+    return tasks
+
+
+def _task(raw: dict[str, Any]) -> _Task:
+    about = raw["metadata"]
+    repo, *parts = about["fpath_tuple"]
+    first, body = about["context_start_lineno"], about["lineno"]
+    truth, prompt = about["ground_truth"], raw["prompt"]
+    kinds = [(first, int), (body, int), (truth, str), (prompt, str), (repo, str)]
+    for value, kind in kinds + [(part, str) for part in parts]:
+        if type(value) is not kind:
+            raise TypeError(f"{value!r} is no {kind.__name__}")
+    if not 0 <= first <= body:
+        raise ValueError(f"context_start_lineno {first} and lineno {body} are no range")
+    # As many lines as its text begins; a last LF begins none.
+    lines = truth.removesuffix("\n").count("\n") + 1
+    return _Task(repo, "/".join(parts), prompt, first + 1, body + 1, lines)
+
+
+def _chosen(card: Card, repos: str, tasks: Collection[str]) -> list[str]:
+    """Names of repositories, sorted."""
+    if repos == "all":
+        return sorted(tasks)
+    default: list[str] = card.settings["default_repos"]
+    names = default if repos == "default" else [name.strip() for name in repos.split(",")]
+    unknown = sorted(set(names) - set(tasks)) if repos != "default" else []
+    if unknown:
+        raise InputError(
+            f"dataset {card.name}: repos={repos}: no tasks for {', '.join(map(repr, unknown))}; "
+            f"choose default, all, or from {', '.join(sorted(tasks))}"
+        )
+    return sorted(set(names) & set(tasks))
+
+
+def _at_hand(trees: Path) -> frozenset[str]:
+    """Names of the trees in the archive and in the folder beside it."""
+    archived = zip_folders(trees) if trees.is_file() else frozenset()
+    folder = trees.with_suffix("")
+    unpacked = (tree.name for tree in folder.iterdir() if tree.is_dir()) if folder.is_dir() else ()
+    return archived.union(unpacked)
+
+
+def _corpus(trees: Path, name: str) -> Corpus:
+    folder = trees.with_suffix("") / name
+    if folder.is_dir():
+        return Corpus(name, *read_folder(folder, _RULES))
+    return Corpus(name, *read_zip(trees, name, _RULES))
+
+
+def _query(query_id: str, task: _Task, target: str) -> Query:
+    if target == "body":
+        gold = Target(task.path, task.body, task.body + task.body_lines - 1)
+    else:
+        gold = Target(task.path, task.first, task.body)
+    return Query(
+        id=query_id,
+        corpus=task.repo,
+        text=task.prompt,
+        targets=(gold,),
+        truncate="tail",
+        cluster=task.path,
+    )

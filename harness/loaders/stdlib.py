@@ -1,0 +1,194 @@
+"""The embedded default: docstring summaries as queries to the running Python's own library.
+
+Every docstring of the indexed files is cut first, so a query's words are not in the corpus but
+where the code itself holds them; queries of which too much still is are left out and counted.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import sysconfig
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chunkers.errors import InputError
+from harness.loaders.docstrings import Function, cut_docstrings
+from harness.model import Corpus, Dataset, Query, Skipped, Target
+from harness.reader import ReadRules, read_file
+
+if TYPE_CHECKING:
+    from chunkers.source import Source
+    from harness.cards import Card
+
+_RULES = ReadRules(suffixes=(".py",))
+_WORD = re.compile(r"\w+")
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
+# A full stop before a lower-case letter belongs to `e.g.`, `i.e.` or a file's name.
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?![a-z])")
+_NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_LEAK = 8
+_FEWEST_WORDS = 4
+_SHORTEST_NAME_WORD = 3
+
+# Why a docstring makes no query; the first that applies is counted.
+_ONLY_DOCSTRING = "body is nothing but the docstring"
+_FEW_WORDS = f"summary under {_FEWEST_WORDS} words"
+_SHARED = "summary shared by several functions"
+_LEAKED = f"{_LEAK} words in a row of the summary remain in the corpus"
+_TWINS = "modules that are the Python twin of C code"
+_LACKING = "modules that this Python lacks"
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    path: str
+    id: str
+    function: Function
+    text: str
+    words: tuple[str, ...]
+
+
+def load(card: Card, data_dir: Path | None) -> Dataset:
+    """Load the modules that the card chooses; nothing is read from `data_dir`.
+
+    Raises:
+        InputError: This Python has no source of its library.
+    """
+    root = Path(sysconfig.get_path("stdlib"))
+    chosen = _chosen(card)
+    twins = {path for path in [*chosen, *_top_level(root)] if is_twin(path)}
+    present = [path for path in chosen if path not in twins and (root / path).is_file()]
+    if not present:
+        raise InputError(f"dataset stdlib: {root} holds no source of Python's library")
+    sources: list[Source] = []
+    skipped: list[Skipped] = []
+    summaries: list[_Summary] = []
+    ids: Counter[str] = Counter()
+    for path in present:
+        read = read_file(root / path, path, _RULES)
+        if isinstance(read, Skipped):
+            skipped.append(read)
+            continue
+        text, functions = cut_docstrings(read.text)
+        sources.append(replace(read, text=text))
+        summaries += _summaries(path, functions, ids)
+    left_out = {_TWINS: len(twins), _LACKING: len({*chosen} - twins) - len(present)}
+    queries, dropped = _queries(summaries, sources)
+    return Dataset(
+        name=card.name,
+        gold="span",
+        corpora=(Corpus("stdlib", tuple(sources), tuple(skipped)),),
+        queries=queries,
+        left_out=dropped | left_out,
+        information={"python": platform.python_version(), "modules": str(len(sources))},
+    )
+
+
+def is_twin(path: str) -> bool:
+    """Whether a library path is a Python twin of C code, or text generated from documentation."""
+    top = path.split("/", 1)[0]
+    return top.startswith("_py") or top == "pydoc_data"
+
+
+def summary_of(docstring: str) -> str:
+    """The first sentence of the first paragraph, its white space collapsed."""
+    paragraph = " ".join(_PARAGRAPH_END.split(docstring.strip(), maxsplit=1)[0].split())
+    return _SENTENCE_END.split(paragraph, maxsplit=1)[0]
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Lower-cased words: runs of letters, digits and underscores."""
+    return tuple(_WORD.findall(text.lower()))
+
+
+def names_overlap(name: str, summary: str) -> bool:
+    """Whether a word of the function's name stands in its summary.
+
+    Names, those in the summary too, are split at underscores, digits and capitals. Words of under
+    three letters are ignored, for `is`, `to` or `of` give nothing away.
+    """
+    mine = _name_words(name.rsplit(".", 1)[-1])
+    return any(len(word) >= _SHORTEST_NAME_WORD for word in mine & _name_words(summary))
+
+
+def _name_words(text: str) -> set[str]:
+    return {word.lower() for word in _NAME_WORD.findall(text)}
+
+
+def _chosen(card: Card) -> list[str]:
+    modules = card.settings.get("modules")
+    if not isinstance(modules, list) or not all(isinstance(path, str) for path in modules):
+        raise InputError(f"card {card.name}: settings.modules is no list of paths")
+    return sorted(set(modules))
+
+
+def _top_level(root: Path) -> list[str]:
+    return sorted(path.name for path in root.iterdir()) if root.is_dir() else []
+
+
+def _summaries(path: str, functions: tuple[Function, ...], ids: Counter[str]) -> list[_Summary]:
+    """The documented functions of one file; `ids` counts the names given so far."""
+    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    found = []
+    for function in functions:
+        name = f"{module}.{function.name}"
+        ids[name] += 1
+        if function.docstring:
+            text = summary_of(function.docstring)
+            number = f"#{ids[name]}" if ids[name] > 1 else ""
+            found.append(_Summary(path, name + number, function, text, words_of(text)))
+    return found
+
+
+def _queries(
+    summaries: list[_Summary], sources: list[Source]
+) -> tuple[tuple[Query, ...], dict[str, int]]:
+    dropped = dict.fromkeys((_ONLY_DOCSTRING, _FEW_WORDS, _SHARED, _LEAKED), 0)
+    shared = Counter(summary.words for summary in summaries)
+    remaining = _remaining(summaries, sources)
+    queries = []
+    for summary in summaries:
+        if summary.function.only_docstring:
+            dropped[_ONLY_DOCSTRING] += 1
+        elif len(summary.words) < _FEWEST_WORDS:
+            dropped[_FEW_WORDS] += 1
+        elif shared[summary.words] > 1:
+            dropped[_SHARED] += 1
+        elif not remaining.isdisjoint(_grams(summary.words, min(_LEAK, len(summary.words)))):
+            dropped[_LEAKED] += 1
+        else:
+            queries.append(_query(summary))
+    return tuple(sorted(queries, key=lambda query: query.id)), dropped
+
+
+def _remaining(summaries: list[_Summary], sources: list[Source]) -> set[tuple[str, ...]]:
+    """The word runs of summaries, each as long as is looked for, that the corpus still holds."""
+    wanted: set[tuple[str, ...]] = set()
+    for summary in summaries:
+        wanted.update(_grams(summary.words, min(_LEAK, len(summary.words))))
+    lengths = {len(gram) for gram in wanted}
+    found: set[tuple[str, ...]] = set()
+    for source in sources:
+        words = words_of(source.text)
+        for length in lengths:
+            found.update(gram for gram in _grams(words, length) if gram in wanted)
+    return found
+
+
+def _grams(words: tuple[str, ...], length: int) -> list[tuple[str, ...]]:
+    return [words[at : at + length] for at in range(len(words) - length + 1)]
+
+
+def _query(summary: _Summary) -> Query:
+    function = summary.function
+    return Query(
+        id=summary.id,
+        corpus="stdlib",
+        text=summary.text,
+        targets=(Target(summary.path, function.start_line, function.end_line),),
+        tags={"name-overlap": "yes" if names_overlap(function.name, summary.text) else "no"},
+        cluster=summary.path,
+    )
