@@ -41,7 +41,9 @@ class Spec:
     def __str__(self) -> str:
         items = [] if self.argument is None else [_quoted(self.argument)]
         items += [f"{key}={_quoted(value)}" for key, value in self.options]
-        return self.name + (":" + ",".join(items) if items else "")
+        # Behind `module:attr` the colon is spent.
+        mark = "," if ":" in self.name else ":"
+        return self.name + (mark + ",".join(items) if items else "")
 
 
 def parse_spec(text: str) -> Spec:
