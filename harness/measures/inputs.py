@@ -40,7 +40,8 @@ class Pieces:
     The distinct gold characters of a query are numbered 0 to gold_size-1. Row i says: the
     characters [offset, offset+length) of unit `unit` are the gold characters [gold, gold+length).
     A twin's rows carry the numbers of the target that it stands for, so a character that is
-    delivered twice, from either place, is credited once.
+    delivered twice, from either place, is credited once. No character of a unit stands in two
+    rows, so nothing delivered is credited twice.
     """
 
     unit: NDArray[np.int64] = field(default_factory=_no_ints)
@@ -55,7 +56,8 @@ class Gold:
 
     Attributes:
         corpus: Number of the corpus in the cell.
-        unit: Relevant units, ascending, shape (g,).
+        unit: Relevant units, ascending, shape (g,). One that the corpus lacks has a number below
+            0, so that it is counted and never found.
         grade: Their grades, above 0, shape (g,).
         twins: Units of twins that are not relevant themselves, each with the relevant units that
             it may stand for, ascending: it counts as the first of them not yet found.

@@ -1,0 +1,261 @@
+"""Small random cells, and every measure once more, slowly and by the letter of its definition."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from random import Random
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from harness.measures.inputs import Cell, Gold, Pieces, Units
+
+
+def ints(values):
+    return np.array(list(values), dtype=np.int64)
+
+
+def draw_gold(rng, lengths, twins):
+    """Targets in files of the given lengths, as (file, low, high, places of twins)."""
+    targets = []
+    for _ in range(rng.randint(1, 3)):
+        file = rng.randrange(len(lengths))
+        low = rng.randrange(lengths[file])
+        targets.append([file, low, rng.randint(low + 1, lengths[file]), []])
+    taken = [(file, low, high) for file, low, high, _ in targets]
+    for target in targets:
+        for _ in range(rng.randint(0, 2) if twins else 0):
+            size = target[2] - target[1]
+            file = rng.randrange(len(lengths))
+            low = rng.randrange(lengths[file])
+            place = (file, low, low + size)
+            free = all(f != file or low + size <= a or low >= b for f, a, b in taken)
+            if low + size <= lengths[file] and free:
+                target[3].append(place)
+                taken.append(place)
+    return targets
+
+
+def draw_units(rng, lengths, most, overlapping):
+    """Units as (file, low, high) in corpus order; some text may lie in none."""
+    units = []
+    for file, length in enumerate(lengths):
+        if overlapping:
+            for _ in range(rng.randint(1, 5)):
+                low = rng.randrange(length)
+                units.append((file, low, rng.randint(low + 1, length)))
+        else:
+            cuts = sorted({0, length, *(rng.randrange(length) for _ in range(rng.randint(0, 5)))})
+            units += [(file, a, b) for a, b in itertools.pairwise(cuts) if rng.random() < 0.85]
+    rng.shuffle(units)
+    return sorted(units[:most]) or [(0, 0, 1)]
+
+
+def gold_of(rng, targets, units):
+    numbers = {}
+    for file, low, high, _ in targets:
+        for at in range(low, high):
+            numbers.setdefault((file, at), len(numbers))
+    gold_size = len(numbers)
+    stretches = tuple(
+        tuple((numbers[file, at], numbers[file, at] + 1) for at in range(low, high))
+        for file, low, high, _ in targets
+    )
+    for file, low, _, twins in targets:
+        for other, begin, end in twins:
+            for at in range(end - begin):
+                numbers[other, begin + at] = numbers[file, low + at]
+    own = [
+        [i for i, (f, a, b) in enumerate(units) if f == file and a < high and b > low]
+        for file, low, high, _ in targets
+    ]
+    relevant = sorted({unit for one in own for unit in one})
+    stands = {}
+    for mine, (_, _, _, twins) in zip(own, targets, strict=True):
+        for file, low, high in twins:
+            for i, (f, a, b) in enumerate(units):
+                if f == file and a < high and b > low and i not in relevant and mine:
+                    stands.setdefault(i, set()).update(mine)
+    iou = {}
+    for file, low, high, _ in targets:
+        for i, (f, a, b) in enumerate(units):
+            shared = min(b, high) - max(a, low)
+            if f == file and shared > 0:
+                iou[i] = max(iou.get(i, 0.0), shared / (b - a + high - low - shared))
+    present = {file for file, _, _ in units}
+    files = sorted({file for file, *_ in targets})
+    rows = [
+        (i, at - a, 1, numbers[f, at])
+        for i, (f, a, b) in enumerate(units)
+        for at in range(a, b)
+        if (f, at) in numbers
+    ]
+    return Gold(
+        corpus=0,
+        unit=ints(relevant),
+        grade=np.array([rng.choice([1.0, 1.0, 2.0, 0.5, 3.0]) for _ in relevant]),
+        twins=tuple((unit, tuple(sorted(stands[unit]))) for unit in sorted(stands)),
+        best_iou=tuple(sorted(iou.items())),
+        target_files=ints(file if file in present else -1 - file for file in files),
+        pieces=pieces_of(rng, rows),
+        gold_size=gold_size,
+        targets=stretches,
+    )
+
+
+def pieces_of(rng, rows):
+    """Single characters joined to stretches, in any order."""
+    joined = []
+    for unit, offset, length, gold in sorted(rows):
+        last = joined[-1] if joined else None
+        if last and last[0] == unit and last[1] + last[2] == offset and last[3] + last[2] == gold:
+            last[2] += length
+        else:
+            joined.append([unit, offset, length, gold])
+    rng.shuffle(joined)
+    return Pieces(*np.array(joined, dtype=np.int64).reshape(-1, 4).T)
+
+
+def span_cell(rng, *, most=5, queries=1, twins=True, overlapping=True, longest=12):
+    """A cell of one corpus with random rankings."""
+    lengths = [rng.randint(2, longest) for _ in range(rng.randint(1, 3))]
+    units = draw_units(rng, lengths, most, overlapping and rng.random() < 0.6)
+    golds = [gold_of(rng, draw_gold(rng, lengths, twins), units) for _ in range(queries)]
+    corpus = Units(ints(b - a for _, a, b in units), ints(file for file, _, _ in units))
+    rankings = [ints(random_ranking(rng, len(units))) for _ in range(queries)]
+    return Cell(tuple(f"q{i}" for i in range(queries)), (corpus,), tuple(golds), tuple(rankings))
+
+
+def document_cell(rng, *, most=5, queries=1):
+    """A cell of documents with judgements, some of them of documents that the corpus lacks."""
+    n = rng.randint(1, most)
+    golds, rankings = [], []
+    for _ in range(queries):
+        judged = rng.sample(range(-2, n), rng.randint(0, n + 2))
+        grades = {unit: rng.choice([0, 0, 1, 1, 2, 3.5]) for unit in sorted(judged)}
+        relevant = [unit for unit, grade in grades.items() if grade > 0]
+        golds.append(
+            Gold(
+                corpus=0,
+                unit=ints(relevant),
+                grade=np.array([grades[unit] for unit in relevant], dtype=np.float64),
+                judged_zero=ints(unit for unit, grade in grades.items() if grade == 0),
+            )
+        )
+        rankings.append(ints(random_ranking(rng, n)))
+    units = Units(ints([1] * n), ints(range(n)))
+    names = tuple(f"q{i}" for i in range(queries))
+    return Cell(names, (units,), tuple(golds), tuple(rankings), spans=False)
+
+
+def random_ranking(rng, n):
+    order = rng.sample(range(n), n)
+    return order[: rng.randint(0, n)]
+
+
+def with_rankings(cell, rankings):
+    """The first query of a cell, once for each ranking."""
+    return replace(
+        cell,
+        queries=tuple(f"r{i}" for i in range(len(rankings))),
+        gold=cell.gold[:1] * len(rankings),
+        ranking=tuple(ints(one) for one in rankings),
+    )
+
+
+def all_rankings(n):
+    """Every order of every subset of n units."""
+    return [one for size in range(n + 1) for one in itertools.permutations(range(n), size)]
+
+
+def slow_value(cell, query, measure):
+    """One value by the letter of the definition."""
+    gold, ranking = cell.gold[query], cell.ranking[query].tolist()
+    units = cell.corpora[gold.corpus]
+    if measure.unit == "c":
+        return _slow_spans(gold, units, ranking, measure)
+    cut = measure.cut or len(ranking)
+    if measure.family in ("FileR", "FileMRR"):
+        distinct = list(dict.fromkeys(units.file[ranking].tolist()))[:cut]
+        found = [rank for rank, one in enumerate(distinct, 1) if one in gold.target_files]
+        if measure.family == "FileR":
+            return len(found) / len(gold.target_files)
+        return 1 / found[0] if found else 0.0
+    if measure.family == "IoU":
+        return max((dict(gold.best_iou).get(unit, 0.0) for unit in ranking[:cut]), default=0.0)
+    if measure.family == "Judged":
+        known = None if gold.judged_zero is None else {*gold.unit, *gold.judged_zero}
+        first = ranking[:cut]
+        return sum(known is None or unit in known for unit in first) / max(len(first), 1)
+    return _slow_ranks(gold, ranking, measure, cut)
+
+
+def _slow_gains(gold, ranking):
+    grades = dict(zip(gold.unit.tolist(), gold.grade.tolist(), strict=True))
+    twins, found, gains = dict(gold.twins), set(), []
+    for unit in ranking:
+        candidates = [unit] if unit in grades else twins.get(unit, ())
+        free = [one for one in candidates if one not in found]
+        gains.append(grades[free[0]] if free else 0.0)
+        found.update(free[:1])
+    return gains
+
+
+def _slow_ranks(gold, ranking, measure, cut):
+    gains = _slow_gains(gold, ranking)
+    hits = [gain > 0 for gain in gains]
+    n, k, found = len(gold.unit), cut, sum(hits[:cut])
+    if n == 0:
+        return 0.0
+
+    def dcg(values):
+        return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(values[:k], 1))
+
+    precision, recall = found / max(k, 1), found / n
+    return {
+        "nDCG": lambda: dcg(gains) / max(dcg(sorted(gold.grade, reverse=True)), 1e-300),
+        "P": lambda: precision,
+        "R": lambda: recall,
+        "F1": lambda: 2 * precision * recall / (precision + recall) if found else 0.0,
+        "Hit": lambda: float(found > 0),
+        "MRR": lambda: next((1 / r for r, hit in enumerate(hits[:k], 1) if hit), 0.0),
+        "MAP": lambda: sum(sum(hits[:r]) / r for r, hit in enumerate(hits[:k], 1) if hit) / n,
+        "Rprec": lambda: sum(hits[:n]) / n,
+    }[measure.family]()
+
+
+def _slow_spans(gold, units, ranking, measure):
+    text = {}
+    for unit, offset, length, number in zip(
+        gold.pieces.unit, gold.pieces.offset, gold.pieces.length, gold.pieces.gold, strict=True
+    ):
+        text.update({(unit, offset + i): number + i for i in range(length)})
+    laid = [(unit, at) for unit in ranking for at in range(units.size[unit])][: measure.cut]
+    seen = {text[place] for place in laid if place in text}
+    precision = len(seen) / len(laid) if laid else 0.0
+    recall = len(seen) / gold.gold_size
+    return {
+        "SpanR": recall,
+        "SpanP": precision,
+        "SpanF1": 2 * precision * recall / (precision + recall) if seen else 0.0,
+        "SpanIoU": len(seen) / (len(laid) + gold.gold_size - len(seen)),
+        "Complete": float(
+            any(all(at in seen for lo, hi in one for at in range(lo, hi)) for one in gold.targets)
+        ),
+    }[measure.family]
+
+
+@pytest.fixture(scope="session")
+def cells():
+    """The functions above that tests use."""
+    return SimpleNamespace(
+        rng=Random,
+        span_cell=span_cell,
+        document_cell=document_cell,
+        with_rankings=with_rankings,
+        all_rankings=all_rankings,
+        slow_value=slow_value,
+    )
