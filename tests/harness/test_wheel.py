@@ -1,0 +1,97 @@
+"""The wheel, installed elsewhere, brings its data set cards along."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = """
+import json, pathlib
+import harness.cards
+from harness.loading import list_datasets, load_dataset
+print(json.dumps({
+    "harness": str(pathlib.Path(harness.cards.__file__)),
+    "cards": str(harness.cards.cards_dir()),
+    "names": [one.name for one in list_datasets()],
+    "queries": len(load_dataset("stdlib").queries),
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist, and the wheel that was built from it."""
+    copy = tmp_path_factory.mktemp("copy") / "chunkmark"
+    unwanted = shutil.ignore_patterns(
+        ".*", "build", "dist", "*.egg-info", "__pycache__", "chunkmark-run"
+    )
+    shutil.copytree(ROOT, copy, ignore=unwanted)
+    new = copy / "datasets/brand-new"
+    new.mkdir()
+    card = (copy / "datasets/beir/dataset.toml").read_text(encoding="utf-8")
+    (new / "dataset.toml").write_text(card.replace('"beir"', '"brand-new"'), encoding="utf-8")
+    run(sys.executable, "-m", "build", "--no-isolation", str(copy), cwd=copy)
+    return copy / "dist"
+
+
+@pytest.fixture(scope="module")
+def site(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("site")
+    (wheel,) = built.glob("*.whl")
+    run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
+        "--target", str(site), str(wheel), cwd=site)  # fmt: skip
+    return site
+
+
+def run(*command: str, cwd: Path, **variables: str) -> str:
+    environment = {**os.environ, **variables}
+    done = subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+def test_an_installed_wheel_lists_and_loads_the_data_sets(site: Path, tmp_path: Path) -> None:
+    found = json.loads(run(sys.executable, "-c", SCRIPT, cwd=tmp_path, PYTHONPATH=str(site)))
+    assert Path(found["harness"]).is_relative_to(site)
+    assert Path(found["cards"]) == site / "share/chunkmark/datasets"
+    folders = {card.parent.name for card in (ROOT / "datasets").glob("*/dataset.toml")}
+    assert set(found["names"]) == folders | {"brand-new"}
+    assert found["queries"] > 100
+
+
+def test_another_datasets_package_beside_it_is_left_alone(site: Path, tmp_path: Path) -> None:
+    other = site / "datasets"
+    other.mkdir()
+    (other / "__init__.py").write_text("raise ImportError('not ours')\n")
+    (site / "pyproject.toml").write_text('[project]\nname = "datasets"\n')
+    try:
+        found = json.loads(run(sys.executable, "-c", SCRIPT, cwd=tmp_path, PYTHONPATH=str(site)))
+    finally:
+        shutil.rmtree(other)
+        (site / "pyproject.toml").unlink()
+    assert Path(found["cards"]) == site / "share/chunkmark/datasets"
+
+
+def test_the_sdist_holds_what_the_wheel_is_built_from(built: Path) -> None:
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"setup.py", "datasets/stdlib/dataset.toml", "harness/cards.py"} <= names
+
+
+def test_the_wheel_installs_no_package_called_datasets(site: Path) -> None:
+    assert not (site / "datasets").exists()
+    assert sorted(path.name for path in site.iterdir() if path.name[0] not in "._b") == [
+        "chunkers",
+        "chunkmark-0.1.0.dist-info",
+        "harness",
+        "share",
+    ]
