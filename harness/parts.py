@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, cast
 
+from chunkers.errors import InputError
 from chunkers.registry import Registry
 from chunkers.spec import bind, canonical, parse_spec
 
@@ -40,3 +42,28 @@ def load_retriever(text: str) -> tuple[str, Retriever]:
     """
     name, made = _make(RETRIEVERS, text)
     return name, cast("Retriever", made)
+
+
+def describe(registry: Registry) -> list[dict[str, str]]:
+    """Name, origin, options and first line of documentation of every part of a kind.
+
+    A part that cannot be loaded says why in place of its description.
+    """
+    rows = []
+    for name, entry in registry.entries().items():
+        row = {"name": name, "origin": entry.origin, "options": "", "description": ""}
+        try:
+            make = registry.load(entry)
+        except InputError as error:
+            rows.append(row | {"description": f"not usable: {error}"})
+            continue
+        parameters = inspect.signature(make).parameters.values()
+        row["options"] = ", ".join(
+            f"{one.name}={'' if one.default is None else one.default}"
+            for one in parameters
+            if one.default is not inspect.Parameter.empty
+        )
+        module = inspect.getmodule(make)
+        text = (module.__doc__ if module else None) or make.__doc__ or ""
+        rows.append(row | {"description": text.strip().split("\n")[0]})
+    return rows

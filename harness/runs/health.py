@@ -30,7 +30,8 @@ def health(
     Returns:
         `files_seen`, `files_indexed`, `files_skipped`, `files_failed` (counts); `coverage`,
         `repeated` (shares of the non-white-space characters of the corpus that are in some chunk,
-        and in a further one); `gold_uncut` (targets that no chunk covers); `chunks`,
+        and in a further one); `single_chunk_files` (share of the files with chunks that have just
+        one); `gold_uncut` (targets that no chunk covers); `chunks`,
         `duplicates` (chunks whose text another chunk of the corpus has too); `size_max`,
         `size_p95` (in the chunker's unit); `over_size`, `unlocated`, `blank` (counts of chunks);
         `notes` (what the chunker reported, in files).
@@ -51,6 +52,7 @@ def health(
         "chunks": len(record.chunks),
         "coverage": _share(cover[0], cover[2]),
         "repeated": _share(cover[1] - cover[0], cover[2]),
+        "single_chunk_files": _single(chunked),
         "gold_uncut": _uncut(prepared, chunked),
         "duplicates": sum(_duplicates(one) for one in chunked),
         "size_max": int(sizes.max()),
@@ -99,6 +101,12 @@ def unseen(tokens: np.typing.NDArray[np.int64], limit: int) -> tuple[float, int]
 
 def _share(part: float, whole: float) -> float:
     return float(part) / float(whole) if whole else 0.0
+
+
+def _single(chunked: Sequence[ChunkedCorpus]) -> float:
+    counts = [Counter(chunk.path for chunk in one.chunks) for one in chunked]
+    files = [count for one in counts for count in one.values()]
+    return _share(files.count(1), len(files))
 
 
 def _uncut(prepared: Prepared, chunked: Sequence[ChunkedCorpus]) -> int:

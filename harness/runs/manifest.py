@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.runs.plan import Plan
     from harness.runs.prepare import Prepared
 
-_LIBRARIES = (
+LIBRARIES = (
     "chunkmark",
     "bm25s",
     "faiss-cpu",
@@ -52,7 +52,7 @@ class Manifest:
             "embedders": {one.name: one.identity("document") for one in plan.embedders},
             "retrievers": {name: one.version for name, one in plan.retrievers},
             "vectors": "equal bytes on one machine with these versions, within 1e-5 elsewhere",
-            "versions": {name: version(name) for name in _LIBRARIES},
+            "versions": {name: version(name) for name in LIBRARIES},
             "python": platform.python_version(),
             "platform": platform.platform(),
             "cores": os.cpu_count(),

@@ -171,9 +171,16 @@ def metrics(record: Record, judged: Judged, asked: Asked) -> dict[str, Any]:
         "interval": intervals.LABEL,
         "n_queries": scores.n,
         "left_out": dict(scores.left_out),
+        "relevant_units": _relevant_units(judged.cell, scores),
         "metrics": found,
         "by": _splits(record, scores),
     }
+
+
+def _relevant_units(cell: Cell, scores: Scores) -> float | None:
+    """Relevant units of a query on average: why chunk-level columns differ between chunkers."""
+    counts = np.array([len(gold.unit) for gold in cell.gold])[scores.included]
+    return float(counts.mean()) if len(counts) else None
 
 
 def _splits(record: Record, scores: Scores) -> dict[str, Any]:

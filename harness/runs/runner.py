@@ -15,7 +15,6 @@ import numpy as np
 
 from harness.chunking import ChunkedCorpus, cut
 from harness.embedding import OutOfMemoryError
-from harness.loading import load_dataset
 from harness.places import cache_dir
 from harness.retrieval import Order
 from harness.runs.compute import Computed, Parts, Watch, compute
@@ -27,7 +26,7 @@ from harness.runs.results import Asked, Judged, judge, metrics, per_query, qrels
 from harness.store import VectorStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -101,25 +100,24 @@ class _Session:
 
 def run(
     plan: Plan,
+    datasets: Sequence[Dataset],
     out: Path,
-    *,
-    data_dir: Path | None = None,
     tell: Callable[[str, int, int], None] = lambda phase, done, total: None,
 ) -> RunResult:
     """Run a plan.
 
     Args:
         plan: What to run.
+        datasets: On what; of several with the same name the last one counts.
         out: The run folder; cells that are there are not computed again.
-        data_dir: Where data sets are looked for first.
         tell: Told the phase, and how many of how many are done.
 
     Raises:
-        InputError: A data set or a part cannot be used, or the folder cannot be written.
+        InputError: A part cannot be used, a data set has no query left, or the folder cannot be
+            written.
     """
     started = time.perf_counter()
-    loaded = [load_dataset(text, data_dir=data_dir) for text in plan.config.datasets]
-    datasets = {dataset.name: dataset for dataset in loaded}
+    distinct = {dataset.name: dataset for dataset in datasets}.values()
     folder = RunFolder.open(out)
     session = _Session(
         plan,
@@ -128,13 +126,12 @@ def run(
         VectorStore(cache_dir() / "vectors.sqlite"),
         tell,
     )
-    session.seconds["loading"] = time.perf_counter() - started
     try:
-        cells = [cell for dataset in datasets.values() for cell in _cells(session, dataset)]
+        cells = [cell for dataset in distinct for cell in _cells(session, dataset)]
     finally:
         session.store.close()
     session.manifest.complete({**session.seconds, "total": time.perf_counter() - started})
-    absent = tuple(one for dataset in datasets.values() for one in dataset.absent)
+    absent = tuple(one for dataset in distinct for one in dataset.absent)
     return RunResult(out, tuple(cells), absent)
 
 

@@ -1,0 +1,68 @@
+"""The comparison as a function."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.runs.config import RunConfig
+from harness.runs.plan import make_plan
+from harness.runs.runner import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.model import Dataset
+    from harness.runs.runner import RunResult
+
+
+def evaluate(
+    dataset: Dataset,
+    *,
+    chunkers: Sequence[str] = (),
+    embedder: str = "minilm",
+    retriever: str = "dense",
+    measures: Sequence[str] = (),
+    profile: str = "default",
+    depth: int = 1000,
+    limit: int | None = None,
+    seed: int = 0,
+    out: Path | str | None = None,
+) -> RunResult:
+    """Compare chunkers on one data set, as `chunkmark run` does.
+
+    Args:
+        dataset: From `load_dataset`, or made by hand.
+        chunkers: Specs; the defaults of `chunkmark run` where empty.
+        embedder: Spec.
+        retriever: Spec.
+        measures: Names; the defaults of `chunkmark run` where empty.
+        profile: Spec.
+        depth: Units in every ranking, at least.
+        limit: Only so many queries, by a seeded choice.
+        seed: Of every random choice.
+        out: The run folder; without one a temporary folder that is removed at the end.
+
+    Returns:
+        The cells; `cell.metrics["metrics"]["nDCG@10"]["mean"]` is a number.
+
+    Raises:
+        InputError: An unknown name, or a part that cannot be used.
+    """
+    config = RunConfig().over(
+        datasets=(dataset.name,),
+        chunkers=tuple(chunkers),
+        embedders=(embedder,),
+        retrievers=(retriever,),
+        measures=tuple(measures),
+        profile=profile,
+        depth=depth,
+        limit=limit,
+        seed=seed,
+    )
+    plan = make_plan(config)
+    if out is not None:
+        return run(plan, [dataset], Path(out))
+    with tempfile.TemporaryDirectory(prefix="chunkmark-") as folder:
+        return run(plan, [dataset], Path(folder))

@@ -1,0 +1,60 @@
+"""`chunkmark cache`: the store of vectors."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from harness.cli.output import Format, FormatOption, write, write_json, write_rows
+
+_COLUMNS = ("model", "fingerprint", "vectors")
+
+
+class Action(StrEnum):
+    """What to do with the store."""
+
+    INFO = "info"
+    CLEAR = "clear"
+
+
+def cache(
+    action: Annotated[Action, typer.Argument(help="Show the store, or remove it.")],
+    form: FormatOption = Format.TABLE,
+) -> None:
+    """Show or remove the stored vectors. Removing them loses no result, only time."""
+    from chunkers.errors import InputError
+    from harness.places import cache_dir
+    from harness.store import VectorStore
+
+    path = cache_dir() / "vectors.sqlite"
+    files = [one for one in path.parent.glob("vectors.sqlite*") if one.is_file()]
+    size = sum(one.stat().st_size for one in files)
+    models: list[tuple[str, str, int]] = []
+    if action is Action.CLEAR:
+        try:
+            for one in files:
+                one.unlink()
+        except OSError as error:
+            raise InputError(f"{path} cannot be removed: {error.strerror}") from error
+    elif path.exists():
+        store = VectorStore(path)
+        models = store.counts()
+        store.close()
+    if form is Format.JSON:
+        write_json(
+            {
+                "schema": "chunkmark.cache/1",
+                "path": str(path),
+                "bytes": 0 if action is Action.CLEAR else size,
+                "freed": size if action is Action.CLEAR else 0,
+                "models": [dict(zip(_COLUMNS, one, strict=True)) for one in models],
+            }
+        )
+        return
+    if form is Format.TABLE:
+        verb = "removed" if action is Action.CLEAR else "holds"
+        write(f"{path} {verb} {size / 1e6:.1f} MB")
+    if action is Action.INFO:
+        write_rows(form, _COLUMNS, [(n, f[:12], c) for n, f, c in models])

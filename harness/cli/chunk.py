@@ -1,0 +1,107 @@
+"""`chunkmark chunk`: show how chunkers cut a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli.output import Format, FormatOption, console, write, write_json, write_rows
+
+if TYPE_CHECKING:
+    from chunkers.loading import LoadedChunker
+    from chunkers.source import Source
+    from harness.chunking import ChunkedCorpus
+
+
+def chunk(
+    file: Annotated[Path, typer.Argument(help="A source file.")],
+    chunker: Annotated[
+        list[str] | None, typer.Option("-c", "--chunker", help="Chunker; may be repeated.")
+    ] = None,
+    form: FormatOption = Format.TABLE,
+) -> None:
+    """Show how chunkers cut a file, and what they lose of it."""
+    from chunkers.errors import InputError
+    from chunkers.loading import load_chunker
+    from chunkers.source import Source
+    from chunkers.spec import expand_spec
+    from harness.chunking import cut
+    from harness.model import Corpus
+    from harness.reader import ReadRules, read_file
+
+    chunkers = [load_chunker(spec) for text in chunker or ["ast"] for spec in expand_spec(text)]
+    source = read_file(file, file.name, ReadRules())
+    if not isinstance(source, Source):
+        raise InputError(f"{file} is not read: {source.reason}")
+    corpus = Corpus(str(file), (source,))
+    cuts = [(one, cut(corpus, one)) for one in chunkers]
+    results = [_result(one, source, chunked) for one, chunked in cuts]
+    if form is Format.JSON:
+        write_json(
+            {
+                "schema": "chunkmark.chunk/1",
+                "path": str(file),
+                "language": source.language,
+                "results": results,
+            }
+        )
+    elif form is Format.TABLE:
+        _print(results)
+    else:
+        columns = ("chunker", "id", "start", "end", "start_line", "end_line", "size", "text")
+        rows = [
+            [result["chunker"], *(row[name] for name in columns[1:])]
+            for result in results
+            for row in result["chunks"]
+        ]
+        write_rows(form, columns, rows)
+
+
+def _result(chunker: LoadedChunker, source: Source, chunked: ChunkedCorpus) -> dict[str, Any]:
+    from chunkers.errors import InputError
+    from harness.chunking import covered
+
+    for path, reason in chunked.failures:
+        raise InputError(f"{chunker.name} failed on {path}: {reason}")
+    distinct, total, whole = covered(chunked)
+    sizes = [row.size for row in chunked.chunks]
+    limit = chunker.max_size
+    rows = []
+    for row in chunked.chunks:
+        text = source.text[row.start : row.end]
+        shown = {name: getattr(row, name) for name in ("id", "start", "end")}
+        shown |= {"start_line": row.start_line, "end_line": row.end_line, "size": row.size}
+        shown |= {"text": text} | ({"embed_text": row.text} if row.text != text else {})
+        rows.append(shown)
+    return {
+        "chunker": chunker.name,
+        "chunks": rows,
+        "health": {
+            "coverage": distinct / whole if whole else 1.0,
+            "repeated": (total - distinct) / whole if whole else 0.0,
+            "over_size": 0 if limit is None else sum(size > limit for size in sizes),
+            "size_max": max(sizes, default=0),
+            "blank": chunked.blank,
+            "notes": dict(chunked.notes),
+        },
+    }
+
+
+def _print(results: list[dict[str, Any]]) -> None:
+    from harness.reports.tables import plain
+
+    screen = console()
+    for result in results:
+        health = result["health"]
+        notes = "".join(f", {note}" for note in health["notes"])
+        screen.rule(
+            f"{plain(result['chunker'])}: {len(result['chunks'])} chunks, "
+            f"{health['coverage']:.1%} covered, largest {health['size_max']}{notes}"
+        )
+        for row in result["chunks"]:
+            lines = f"{row['start_line']}-{row['end_line']}"
+            write(f"── {lines}, size {row['size']}")
+            shown = row.get("embed_text", row["text"]).rstrip("\n").split("\n")
+            write("\n".join(plain(line.expandtabs(4)) for line in shown))

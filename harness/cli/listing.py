@@ -1,0 +1,124 @@
+"""`chunkmark list`: what there is to choose from. Nothing heavy is imported for it."""
+
+from __future__ import annotations
+
+import dataclasses
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli.output import DataDirOption, Format, FormatOption, write_json, write_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Rows = list[dict[str, Any]]
+
+
+class Kind(StrEnum):
+    """What can be listed."""
+
+    CHUNKERS = "chunkers"
+    DATASETS = "datasets"
+    EMBEDDERS = "embedders"
+    RETRIEVERS = "retrievers"
+    MEASURES = "measures"
+    PROFILES = "profiles"
+    LANGUAGES = "languages"
+
+
+def list_parts(
+    kind: Annotated[Kind | None, typer.Argument(help="Only this kind; all without it.")] = None,
+    data_dir: DataDirOption = None,
+    form: FormatOption = Format.TABLE,
+) -> None:
+    """List chunkers, data sets, embedders, retrievers, measures, profiles or languages."""
+    kinds = list(Kind) if kind is None else [kind]
+    found = {one.value: _ROWS[one](data_dir) for one in kinds}
+    if form is Format.JSON:
+        write_json({"schema": "chunkmark.list/1", **found})
+        return
+    for name, rows in found.items():
+        if kind is None and form is Format.TABLE:
+            typer.echo(f"{name}:")
+        columns = list(rows[0]) if rows else []
+        write_rows(form, columns, [[_shown(row[column]) for column in columns] for row in rows])
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={one}" for key, one in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
+
+
+def _chunkers(data_dir: Path | None) -> Rows:
+    del data_dir
+    from chunkers.loading import list_chunkers
+
+    return [dataclasses.asdict(one) for one in list_chunkers()]
+
+
+def _datasets(data_dir: Path | None) -> Rows:
+    from harness.loading import list_datasets
+
+    return [dataclasses.asdict(one) for one in list_datasets(data_dir)]
+
+
+def _embedders(data_dir: Path | None) -> Rows:
+    del data_dir
+    from harness.parts import EMBEDDERS, describe
+
+    return describe(EMBEDDERS)
+
+
+def _retrievers(data_dir: Path | None) -> Rows:
+    del data_dir
+    from harness.parts import RETRIEVERS, describe
+
+    return describe(RETRIEVERS)
+
+
+def _measures(data_dir: Path | None) -> Rows:
+    del data_dir
+    from harness.measures.grammar import list_families
+
+    cuts = {"rank": "@k", "optional": "@k or none", "none": "", "budget": "@Nc"}
+    return [
+        {
+            "name": one.name,
+            "cut-off": cuts[one.cut],
+            "description": one.description,
+            "source": one.source,
+            "aliases": ", ".join(one.aliases),
+        }
+        for one in list_families()
+    ]
+
+
+def _profiles(data_dir: Path | None) -> Rows:
+    del data_dir
+    from harness.profiles import list_profiles
+
+    return [dataclasses.asdict(one) for one in list_profiles()]
+
+
+def _languages(data_dir: Path | None) -> Rows:
+    del data_dir
+    from chunkers.languages import list_languages
+
+    return [dataclasses.asdict(one) for one in list_languages()]
+
+
+_ROWS: dict[Kind, Callable[[Path | None], Rows]] = {
+    Kind.CHUNKERS: _chunkers,
+    Kind.DATASETS: _datasets,
+    Kind.EMBEDDERS: _embedders,
+    Kind.RETRIEVERS: _retrievers,
+    Kind.MEASURES: _measures,
+    Kind.PROFILES: _profiles,
+    Kind.LANGUAGES: _languages,
+}

@@ -1,0 +1,92 @@
+"""The program `chunkmark`: commands, and how a failure ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from chunkers.errors import InputError
+from harness.cli import cache, chunk, doctor, listing, run
+
+DONE, FAILED, USAGE, PARTIAL, INTERRUPTED = 0, 1, 2, 3, 130
+
+app = typer.Typer(
+    name="chunkmark",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Which way of cutting code into chunks retrieves best, and is the difference real?",
+)
+
+
+@app.callback()
+def _root(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    if debug:
+        os.environ["CHUNKMARK_DEBUG"] = "1"
+
+
+app.command("run")(run.run)
+app.command("list")(listing.list_parts)
+app.command("chunk")(chunk.chunk)
+app.command("cache")(cache.cache)
+app.command("doctor")(doctor.doctor)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the program and leave with its exit code."""
+    sys.exit(_guarded(sys.argv[1:] if arguments is None else arguments))
+
+
+def _guarded(arguments: list[str]) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        # A console that cannot show a character shows a replacement; a result is never lost to it.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        return _call(arguments)
+    except InputError as error:
+        return _say(str(error), USAGE)
+    except (KeyboardInterrupt, typer.Abort):
+        return _say("interrupted; the same command goes on where it stopped", INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read the output has gone; nothing may be flushed to it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except Exception as error:  # the last resort: a fault of this program
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        return _say(f"unexpected {reason}\nrun again with --debug and report the traceback", USAGE)
+
+
+def _call(arguments: list[str]) -> int:
+    command: Any = typer.main.get_command(app)
+    try:
+        code = command.main(args=arguments, prog_name="chunkmark", standalone_mode=False)
+    except Exception as error:
+        # typer's own usage errors, under whichever name it brings them.
+        if not hasattr(error, "format_message"):
+            raise
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context else "chunkmark"
+        message = " ".join(error.format_message().split())
+        return _say(f"{message}\nsee {path} --help", USAGE) if message else USAGE
+    return code if isinstance(code, int) else DONE
+
+
+def _say(message: str, code: int) -> int:
+    if os.environ.get("CHUNKMARK_DEBUG"):
+        import traceback
+
+        traceback.print_exc()
+    first, *rest = message.split("\n")
+    lines = [f"chunkmark: {first}", *rest]
+    sys.stderr.write("\n".join("".join(_shown(c) for c in line) for line in lines) + "\n")
+    return code
+
+
+def _shown(mark: str) -> str:
+    return mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}"

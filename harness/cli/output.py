@@ -1,0 +1,68 @@
+"""Options that every command has, and how results reach standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
+
+WIDTH = 130
+"""Columns of a table that does not go to a terminal."""
+
+
+class Format(StrEnum):
+    """Forms of a result."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+FormatOption = Annotated[Format, typer.Option("--format", help="Form of the result.")]
+DataDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        metavar="DIR",
+        help="Where data sets are looked for first; then $CHUNKMARK_DATA, then the cache folder.",
+    ),
+]
+
+
+def console() -> Console:
+    """Standard output for tables; as wide as the terminal."""
+    from rich.console import Console
+
+    terminal = sys.stdout.isatty()
+    return Console(width=None if terminal else WIDTH, highlight=False)
+
+
+def write(text: str) -> None:
+    """Write a result."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    sys.stdout.flush()
+
+
+def write_json(document: Mapping[str, Any]) -> None:
+    """Write a document that any strict parser reads."""
+    write(json.dumps(document, ensure_ascii=True, allow_nan=False, indent=1))
+
+
+def write_rows(form: Format, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Write a plain table in a form other than JSON."""
+    from harness.reports.tables import as_rows, print_rows
+
+    if form is Format.TABLE:
+        print_rows(columns, rows, console())
+    else:
+        write(as_rows(columns, rows, markdown=form is Format.MARKDOWN))

@@ -1,0 +1,90 @@
+"""`chunkmark run`: compare chunkers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cli.output import DataDirOption, Format, FormatOption, console, write, write_json
+
+if TYPE_CHECKING:
+    from harness.runs.config import RunConfig
+
+PARTIAL = 3
+
+
+def run(
+    suite: Annotated[
+        Path | None, typer.Argument(metavar="[SUITE.toml]", help="A grid in a file.")
+    ] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option("-d", "--dataset", help="Data set; may be repeated.")
+    ] = None,
+    chunker: Annotated[
+        list[str] | None,
+        typer.Option("-c", "--chunker", help="Chunker; a|b in a value sweeps it."),
+    ] = None,
+    embedder: Annotated[
+        list[str] | None, typer.Option("-e", "--embedder", help="Embedder; may be repeated.")
+    ] = None,
+    retriever: Annotated[
+        list[str] | None, typer.Option("-r", "--retriever", help="Retriever; may be repeated.")
+    ] = None,
+    measure: Annotated[
+        list[str] | None, typer.Option("-m", "--measure", help="Measure; may be repeated.")
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="Scoring conventions: see `chunkmark list profiles`.")
+    ] = None,
+    depth: Annotated[int | None, typer.Option(help="Units in every ranking, at least.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Only the first N queries of a seeded permutation.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of every random choice.")] = None,
+    data_dir: DataDirOption = None,
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Run folder.")] = Path(
+        "chunkmark-run"
+    ),
+    form: FormatOption = Format.TABLE,
+) -> int:
+    """Compare chunkers on data sets; with no argument, the built-in ones on a built-in data set."""
+    config = _base(suite).over(
+        datasets=tuple(dataset or ()),
+        chunkers=tuple(chunker or ()),
+        embedders=tuple(embedder or ()),
+        retrievers=tuple(retriever or ()),
+        measures=tuple(measure or ()),
+        profile=profile,
+        depth=depth,
+        limit=limit,
+        seed=seed,
+    )
+    from harness.cli.progress import Progress
+    from harness.loading import load_dataset
+    from harness.reports.document import run_document
+    from harness.reports.tables import as_csv, as_markdown, print_table
+    from harness.runs.plan import make_plan
+    from harness.runs.runner import run as run_grid
+
+    plan = make_plan(config)
+    datasets = [load_dataset(text, data_dir=data_dir) for text in config.datasets]
+    with Progress() as progress:
+        result = run_grid(plan, datasets, out, progress.tell)
+    document = run_document(result)
+    for line in result.failures:
+        progress.warn(line)
+    if form is Format.JSON:
+        write_json(document)
+    elif form is Format.TABLE:
+        print_table(document, console())
+    else:
+        write(as_csv(document) if form is Format.CSV else as_markdown(document))
+    return PARTIAL if result.failures else 0
+
+
+def _base(suite: Path | None) -> RunConfig:
+    from harness.runs.config import RunConfig, load_suite
+
+    return RunConfig() if suite is None else load_suite(suite)

@@ -1,0 +1,1 @@
+"""What a run shows: one JSON document, and its forms as tables."""

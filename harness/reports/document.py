@@ -1,0 +1,68 @@
+"""The JSON document of a run, from which every other form is made."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from harness.runs.health import TRUNCATION_MARK
+
+if TYPE_CHECKING:
+    from harness.runs.runner import CellResult, RunResult
+
+
+def run_document(result: RunResult) -> dict[str, Any]:
+    """The document `chunkmark.run/1`."""
+    return {
+        "schema": "chunkmark.run/1",
+        "out": str(result.out),
+        "cells": [_cell(cell) for cell in result.cells],
+        "absent": [dataclasses.asdict(one) for one in result.absent],
+        "failures": result.failures,
+    }
+
+
+def _cell(cell: CellResult) -> dict[str, Any]:
+    return {
+        "dataset": cell.dataset,
+        "fingerprint": cell.cell["identity"]["dataset"],
+        "chunker": cell.chunker,
+        "embedder": cell.embedder,
+        "retriever": cell.retriever,
+        "profile": cell.profile,
+        "key": cell.key,
+        "n_queries": cell.metrics["n_queries"],
+        "left_out": {
+            **cell.metrics["left_out"],
+            "no target that can be found": cell.cell["queries_left_out"],
+        },
+        "relevant_units": cell.metrics["relevant_units"],
+        "interval": cell.metrics["interval"],
+        "metrics": cell.metrics["metrics"],
+        "by": cell.metrics["by"],
+        "health": cell.cell["health"],
+        "cost": cell.cell["cost"],
+        "latency_ms": cell.cell["latency_ms"],
+        "marks": _marks(cell),
+    }
+
+
+def _marks(cell: CellResult) -> list[str]:
+    """What a reader must know before believing the cell."""
+    health = cell.cell["health"]
+    marks = []
+    unseen = health["unseen_chunk_tokens"]
+    if unseen is not None and unseen > TRUNCATION_MARK:
+        marks.append(f"truncated: the embedder never saw {unseen:.0%} of the chunk tokens")
+    if health["coverage"] < 1:
+        marks.append(f"{1 - health['coverage']:.2%} of the text is in no chunk")
+    if health["gold_uncut"]:
+        marks.append(f"{health['gold_uncut']} targets are covered by no chunk")
+    if health["over_size"]:
+        marks.append(f"{health['over_size']} chunks are over the size limit")
+    if health["single_chunk_files"] > 0.5 and cell.chunker != "whole-file":
+        marks.append(f"{health['single_chunk_files']:.0%} of the files are one chunk")
+    if health["files_failed"]:
+        marks.append(f"failed on {health['files_failed']} files")
+    marks += [f"{note}: {count} files" for note, count in health["notes"].items()]
+    return marks

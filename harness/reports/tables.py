@@ -1,0 +1,266 @@
+"""The tables of a run: for a terminal, as Markdown, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from rich.console import Console
+
+Cell = dict[str, "Any"]
+NONE = "-"
+ANCHORS = ("± 95 %", "oracle", "random")
+
+
+def plain(text: object) -> str:
+    """Text without anything that could steer a terminal."""
+    return "".join(
+        mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in str(text)
+    )
+
+
+def number(value: float | None, form: str = ".3f") -> str:
+    """A number, or `-` where there is none."""
+    return NONE if value is None else format(value, form)
+
+
+def _short(value: float | None) -> str:
+    if value is None:
+        return NONE
+    for bound, divisor, suffix in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if value >= bound:
+            return f"{value / divisor:.1f}{suffix}"
+    return f"{value:.0f}"
+
+
+def _share(value: float | None) -> str:
+    return NONE if value is None else f"{100 * value:.1f} %"
+
+
+HEALTH: tuple[tuple[str, Callable[[Cell], str]], ...] = (
+    ("chunks", lambda cell: str(cell["health"]["chunks"])),
+    ("gold\nchunks", lambda cell: number(cell["relevant_units"], ".1f")),
+    ("cover-\nage", lambda cell: _share(cell["health"]["coverage"])),
+    ("gold\nuncut", lambda cell: str(cell["health"]["gold_uncut"])),
+    ("over\nsize", lambda cell: str(cell["health"]["over_size"])),
+    ("unseen\nchunk", lambda cell: _share(cell["health"]["unseen_chunk_tokens"])),
+    ("unseen\nquery", lambda cell: _share(cell["health"]["unseen_query_tokens"])),
+    ("tokens", lambda cell: _short(cell["cost"]["tokens"])),
+    ("vectors", lambda cell: _short(cell["cost"]["vectors"])),
+    ("index\nMB", lambda cell: number(cell["cost"]["index_bytes"] / 1e6, ".2f")),
+    ("top 10\nc", lambda cell: _short(cell["cost"]["chars_delivered"])),
+    ("seconds", lambda cell: number(cell["cost"]["seconds"], ".1f")),
+    ("ms/query\np50 p95", lambda cell: _latency(cell["latency_ms"]["total"])),
+)
+"""Columns of the second table: what was lost, and what it cost."""
+
+
+def _latency(total: Mapping[str, float] | None) -> str:
+    return NONE if total is None else f"{total['p50']:.0f} {total['p95']:.0f}"
+
+
+def groups(document: Mapping[str, Any]) -> Iterator[tuple[str, list[Cell]]]:
+    """The cells that one table compares, with its heading."""
+    by: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in document["cells"]:
+        key = tuple(cell[name] for name in ("dataset", "embedder", "retriever", "profile"))
+        by.setdefault(key, []).append(cell)
+    for (dataset, embedder, retriever, profile), cells in by.items():
+        model = "" if embedder == "none" else f"{embedder}, "
+        yield (
+            f"{dataset}: {cells[0]['n_queries']} queries, {model}{retriever}, profile {profile}, "
+            f"data {cells[0]['fingerprint'][:12]}",
+            cells,
+        )
+
+
+def column_name(name: str, cell: Cell) -> str:
+    """A measure's name, marked `*` where chunkers cannot be compared by it."""
+    return name if cell["metrics"][name]["comparable"] else f"{name}*"
+
+
+def rows_of(cell: Cell) -> list[list[str]]:
+    """The four rows of a cell: means, half-widths of their intervals, oracle, random."""
+    metrics = cell["metrics"].values()
+    bound = ("", "≤")
+    return [
+        [cell["chunker"], *(number(one["mean"]) for one in metrics)],
+        [ANCHORS[0], *(_half(one["ci95"]) for one in metrics)],
+        [
+            ANCHORS[1],
+            *(bound[one["oracle_is_bound"]] + number(one["oracle"]) for one in metrics),
+        ],
+        [ANCHORS[2], *(number(one["random"]) for one in metrics)],
+    ]
+
+
+def _half(interval: list[float] | None) -> str:
+    return NONE if interval is None else f"±{(interval[1] - interval[0]) / 2:.3f}"
+
+
+def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
+    """What stands below a table."""
+    notes = [f"± half the 95 % interval: {cells[0]['interval']}"]
+    if not all(one["comparable"] for one in cells[0]["metrics"].values()):
+        notes.append(
+            "* not comparable across chunkers: what is relevant depends on where the cuts lie"
+        )
+    left_out = {why: count for why, count in cells[0]["left_out"].items() if count}
+    notes += [f"left out: {count} queries, {why}" for why, count in left_out.items()]
+    notes += [f"! {cell['chunker']}: {mark}" for cell in cells for mark in cell["marks"]]
+    notes += [
+        f"absent: {one['corpus']} ({one['n_queries']} queries): {one['reason']}"
+        for one in document["absent"]
+    ]
+    return notes
+
+
+def print_table(document: Mapping[str, Any], console: Console) -> None:
+    """Print a run to a terminal: of the measures what fits, the first ones first."""
+    from rich import box
+    from rich.table import Table
+
+    def table(headings: Iterable[str]) -> Table:
+        made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+        for place, heading in enumerate(headings):
+            made.add_column(heading, justify="right" if place else "left", no_wrap=True)
+        return made
+
+    for heading, cells in groups(document):
+        console.print(plain(heading), markup=False, highlight=False, style="bold")
+        names = list(cells[0]["metrics"])
+        fits = _fitting(cells, console.width)
+        headings = [column_name(name, cells[0]).replace("@", "\n@") for name in names[:fits]]
+        scores = table(["chunker", *headings])
+        for cell in cells:
+            first, *anchors = rows_of(cell)
+            scores.add_row(*(plain(one) for one in first[: fits + 1]), style="bold")
+            for row in anchors:
+                scores.add_row(f"  {row[0]}", *row[1 : fits + 1], style="dim")
+        console.print(scores)
+        health = table(["chunker", *(name for name, _ in HEALTH)])
+        for cell in cells:
+            health.add_row(plain(cell["chunker"]), *(show(cell) for _, show in HEALTH))
+        console.print(health)
+        _print_splits(cells, console, table)
+        notes = notes_of(document, cells)
+        if fits < len(names):
+            hidden = ", ".join(names[fits:])
+            notes.append(f"not shown for want of room: {hidden}; see --format markdown")
+        for note in notes:
+            console.print(plain(note), markup=False, highlight=False, style="dim")
+        console.print()
+    console.print(f"run folder: {plain(document['out'])}", markup=False, highlight=False)
+
+
+def _fitting(cells: list[Cell], width: int) -> int:
+    """How many measures fit beside the names, at least one."""
+    names = max([len(cell["chunker"]) for cell in cells] + [len(one) + 2 for one in ANCHORS])
+    fits, used = 0, names
+    for name in cells[0]["metrics"]:
+        used += 2 + max(7, *(len(part) for part in column_name(name, cells[0]).split("@", 1)))
+        if used > width and fits:
+            break
+        fits += 1
+    return fits
+
+
+def _print_splits(
+    cells: list[Cell], console: Console, table: Callable[[Iterable[str]], Any]
+) -> None:
+    headline = next(iter(cells[0]["metrics"]))
+    for tag, values in cells[0]["by"].items():
+        made = table(
+            [f"{headline} by {tag}", *(f"{plain(v)}\nn={one['n']}" for v, one in values.items())]
+        )
+        for cell in cells:
+            by = cell["by"][tag]
+            made.add_row(
+                plain(cell["chunker"]), *(number(by[v]["metrics"][headline]) for v in values)
+            )
+        console.print(made)
+
+
+def as_markdown(document: Mapping[str, Any]) -> str:
+    """Every measure and column as Markdown."""
+    lines: list[str] = []
+    for heading, cells in groups(document):
+        lines += [f"### {_md(heading)}", ""]
+        names = [column_name(name, cells[0]) for name in cells[0]["metrics"]]
+        lines += _md_table(["chunker", *names], (row for cell in cells for row in rows_of(cell)))
+        lines += _md_table(
+            ["chunker", *(name.replace("-\n", "").replace("\n", " ") for name, _ in HEALTH)],
+            ([cell["chunker"], *(show(cell) for _, show in HEALTH)] for cell in cells),
+        )
+        for tag, values in cells[0]["by"].items():
+            for value, of in values.items():
+                heads = [f"{tag}={value}, n={of['n']}", *names]
+                lines += _md_table(
+                    heads,
+                    (
+                        [c["chunker"], *map(number, c["by"][tag][value]["metrics"].values())]
+                        for c in cells
+                    ),
+                )
+        lines += [f"- {_md(note)}" for note in notes_of(document, cells)] + [""]
+    return "\n".join(lines)
+
+
+def _md(text: str) -> str:
+    return "".join(f"\\{mark}" if mark in "\\`*_|<>[]" else mark for mark in plain(text))
+
+
+def _md_table(headings: list[str], rows: Iterable[list[str]]) -> list[str]:
+    lines = [headings, ["---", *["---:"] * (len(headings) - 1)]]
+    made = [f"| {' | '.join(_md(one) for one in headings)} |", f"| {' | '.join(lines[1])} |"]
+    return [*made, *(f"| {' | '.join(_md(one) for one in row)} |" for row in rows), ""]
+
+
+def as_csv(document: Mapping[str, Any]) -> str:
+    """Every number, one a row."""
+    names = ("dataset", "chunker", "embedder", "retriever", "profile")
+    columns = ("kind", "name", "value", "ci95_low", "ci95_high", "n")
+    extra = ("comparable", "oracle", "oracle_is_bound", "random", "random_error")
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*names, *columns, *extra])
+    for cell in document["cells"]:
+        key = [cell[name] for name in names]
+        for name, one in cell["metrics"].items():
+            ends = one["ci95"] or (None, None)
+            values = [one["mean"], *ends, one["n"], *(one[column] for column in extra)]
+            writer.writerow([*key, "metric", name, *values])
+        for kind in ("health", "cost"):
+            for name, value in cell[kind].items():
+                if not isinstance(value, dict):
+                    writer.writerow([*key, kind, name, value, *[None] * 8])
+    return out.getvalue()
+
+
+def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], console: Console) -> None:
+    """Print a plain table to a terminal; long cells wrap."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for heading in columns:
+        made.add_column(heading, overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(plain(one)) for one in row))
+    console.print(made)
+
+
+def as_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], *, markdown: bool) -> str:
+    """A plain table as Markdown or as CSV."""
+    if markdown:
+        return "\n".join(_md_table(list(columns), ([str(one) for one in row] for row in rows)))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return out.getvalue()
