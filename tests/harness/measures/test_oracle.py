@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.measures import best_spans
+from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import list_families, parse_measure
 from harness.measures.inputs import Cell, Gold, Pieces, Units
@@ -151,6 +152,15 @@ def test_exactness_is_asked_of_included_queries_alone():
     cell = Cell(("q",), (Units(ints(1), ints(0)),), (empty,), (ints(),), spans=False)
     best = oracle(cell, [parse_measure("nDCG@10")], DEFAULT)["nDCG@10"]
     assert (best.mean, best.exact) == (None, True)
+
+
+def test_corpus_without_units_and_cell_without_queries_have_anchors():
+    none = Units(ints(), ints())
+    gold = Gold(0, ints(), np.zeros(0), gold_size=3, targets=(((0, 3),),), target_files=ints(-1))
+    for cell in (Cell(("q",), (none,), (gold,), (ints(),)), Cell((), (none,), (), ())):
+        want = 0.0 if cell.queries else None
+        assert {one.mean for one in oracle(cell, MEASURES, DEFAULT).values()} == {want}
+        assert {one.mean for one in chance(cell, MEASURES, DEFAULT).values()} == {want}
 
 
 def test_rankings_play_no_part(cells):
