@@ -13,9 +13,9 @@ from chunkers.source import Services
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from chunkers.loading import LoadedChunker
     from numpy.typing import NDArray
 
+    from chunkers.loading import LoadedChunker
     from chunkers.source import Source, Span
     from harness.model import Corpus
 

@@ -48,8 +48,11 @@ class Profile:
     mean: Literal["queries"] = "queries"
 
     def ranking_fields(self) -> dict[str, str]:
-        """What a ranking depends on, keys sorted: the profile's share of a cell's key."""
-        return {"blank": self.blank, "similarity": self.similarity}
+        """What a ranking depends on, keys sorted: the profile's share of a cell's key.
+
+        Ties belong to it: the stored ranking is the one that an outside scorer sees.
+        """
+        return {"blank": self.blank, "similarity": self.similarity, "ties": self.ties}
 
 
 def _default(*, twins: Switch = "true") -> Profile:

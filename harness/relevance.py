@@ -275,11 +275,14 @@ def document_gold(qrels: Mapping[str, float], units: Mapping[str, int], corpus: 
     """The gold of a query whose qrels name documents.
 
     Args:
-        qrels: Document id -> grade; all of them are in `units`.
-        units: Document id -> number.
+        qrels: Document id -> grade.
+        units: Number of every document that can be ranked, by id; one that cannot gets a number
+            below 0, so that it is counted and never found.
         corpus: Number of its corpus in the cell.
     """
-    graded = sorted((units[name], grade) for name, grade in qrels.items())
+    graded = sorted(
+        (units.get(name, -1 - place), grade) for place, (name, grade) in enumerate(qrels.items())
+    )
     relevant = [(unit, grade) for unit, grade in graded if grade > 0]
     return Gold(
         corpus=corpus,

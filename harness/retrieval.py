@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Ties = Literal["corpus", "float32-id-descending"]
+Ties = Literal["corpus-order", "float32-id-desc"]
 Pooling = Literal["max", "first", "sum"]
 
 
@@ -126,7 +126,7 @@ class Order:
     Attributes:
         depth: Units at least.
         budget: Size of the ranked units at least, in `c`; 0 where there is no budget.
-        ties: `corpus` (score descending, then corpus order), or `float32-id-descending` (score
+        ties: `corpus-order` (score descending, then corpus order), or `float32-id-desc` (score
             as float32 descending, then id descending).
     """
 
@@ -159,7 +159,7 @@ def rank(index: Index, question: Question, order: Order, rankable: Rankable) -> 
         rest = indexed[~np.isin(indexed, units)]
         keys = (
             (units, -scores)
-            if order.ties == "corpus"
+            if order.ties == "corpus-order"
             else (-rankable.id_places[units], -scores.astype(np.float32))
         )
         best = np.lexsort(keys)[:depth]

@@ -107,8 +107,7 @@ def _judge_spans(
 def _judge_documents(
     chunks: Sequence[ChunkRow], queries: Sequence[QueryRow], number: int
 ) -> _Parts:
-    judged = {name for query in queries for name in (query.qrels or {})}
-    ids = sorted({chunk.path for chunk in chunks} | judged)
+    ids = sorted({chunk.path for chunk in chunks})
     places = {name: at for at, name in enumerate(ids)}
     size = np.zeros(len(ids), dtype=np.int64)
     for chunk in chunks:
@@ -117,15 +116,16 @@ def _judge_documents(
     return Units(size, np.arange(len(ids))), tuple(ids), gold
 
 
-def qrels_of(judged: Judged) -> Iterator[tuple[str, str, float]]:
-    """Query id, unit id and grade of everything that is judged, in order of query and unit."""
-    cell = judged.cell
-    for query, gold in zip(cell.queries, cell.gold, strict=True):
+def qrels_of(record: Record, judged: Judged) -> Iterator[tuple[str, str, float]]:
+    """Query id, unit id and grade of everything that is judged, in order of query."""
+    for query, gold in zip(record.queries, judged.cell.gold, strict=True):
+        if query.qrels is not None:
+            for name, grade in sorted(query.qrels.items()):
+                yield query.id, name, grade
+            continue
         names = judged.unit_ids[gold.corpus]
-        zero = [] if gold.judged_zero is None else gold.judged_zero.tolist()
-        graded = [*zip(gold.unit.tolist(), gold.grade.tolist(), strict=True)]
-        for unit, grade in sorted([*graded, *((unit, 0.0) for unit in zero)]):
-            yield query, names[unit], grade
+        for unit, grade in zip(gold.unit.tolist(), gold.grade.tolist(), strict=True):
+            yield query.id, names[unit], grade
 
 
 @dataclass(frozen=True)

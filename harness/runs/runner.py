@@ -272,7 +272,7 @@ class _Bench:
             self._session.seconds[name] += seconds
 
         def write(folder: Path) -> None:
-            write_record(folder, computed.record, qrels_of(judged))
+            write_record(folder, computed.record, qrels_of(computed.record, judged))
             self._score(folder, computed.record, judged)
             write_json(folder / "cell.json", document)
 

@@ -48,8 +48,10 @@ def test_wrong_profile_says_what_there_is(text, says):
 
 
 def test_ranking_fields_are_those_a_ranking_depends_on():
-    assert load_profile("default").ranking_fields() == {"blank": "drop", "similarity": "cosine"}
-    assert list(load_profile("trec").ranking_fields()) == ["blank", "similarity"]
+    default, trec = (load_profile(name).ranking_fields() for name in ("default", "trec"))
+    assert default == {"blank": "drop", "similarity": "cosine", "ties": "corpus-order"}
+    assert trec == default | {"ties": "float32-id-desc"}
+    assert load_profile("default:twins=false").ranking_fields() == default
 
 
 def test_profile_is_frozen():

@@ -1,0 +1,34 @@
+# Everything runs in a virtual environment of its own, made on first use.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: run test test-slow lint bench setup clean
+
+run: setup ## compare the built-in chunkers on the embedded data set
+	$(BIN)/chunkmark run
+
+test: setup ## all tests but the slow ones
+	$(BIN)/python -m pytest
+
+test-slow: setup ## the slow ones: minutes each, some fetch packages
+	$(BIN)/python -m pytest -m slow
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info
