@@ -124,7 +124,12 @@ def _quoted(value: str) -> str:
     return value if argument_like else json.dumps(value, ensure_ascii=False)
 
 
-def bind(make: Callable[..., object], spec: Spec, what: str) -> dict[str, Any]:
+def bind(
+    make: Callable[..., object],
+    spec: Spec,
+    what: str,
+    common: Callable[..., object] | None = None,
+) -> dict[str, Any]:
     """Convert a spec's options by the annotations of `make`, and check them.
 
     The parameters of `make` that have a default are the options, annotated with `int`, `float`,
@@ -135,9 +140,10 @@ def bind(make: Callable[..., object], spec: Spec, what: str) -> dict[str, Any]:
         make: The factory.
         spec: What the user wrote.
         what: The kind, for messages: `chunker`, `dataset`, ….
+        common: A function whose parameters are options of every part of the kind.
 
     Returns:
-        Keyword arguments for `make`: only what was written.
+        Keyword arguments for `make`, and for `common` where there is one: only what was written.
 
     Raises:
         InputError: An unknown key, a value of the wrong kind, a missing or unwanted argument.
@@ -149,6 +155,10 @@ def bind(make: Callable[..., object], spec: Spec, what: str) -> dict[str, Any]:
         and (name == "argument" or parameter.default is not inspect.Parameter.empty)
     }
     hints = _hints(make, parameters)
+    if common is not None:
+        shared = inspect.signature(common).parameters
+        parameters |= shared
+        hints |= _hints(common, shared)
     bound: dict[str, Any] = {}
     if spec.argument is not None:
         if "argument" not in parameters:
@@ -165,13 +175,26 @@ def bind(make: Callable[..., object], spec: Spec, what: str) -> dict[str, Any]:
     return bound
 
 
-def canonical(make: Callable[..., object], spec: Spec, bound: Mapping[str, Any]) -> str:
-    """The spec with its keys sorted and those at their default left out."""
-    defaults = {n: p.default for n, p in inspect.signature(make).parameters.items()}
-    options = tuple(
-        sorted((key, value) for key, value in spec.options if bound[key] != defaults[key])
-    )
+def canonical(
+    make: Callable[..., object],
+    spec: Spec,
+    bound: Mapping[str, Any],
+    common: Callable[..., object] | None = None,
+) -> str:
+    """The spec with its keys sorted, their values as they were read, defaults left out."""
+    defaults = {
+        name: parameter.default
+        for one in (make, common)
+        if one is not None
+        for name, parameter in inspect.signature(one).parameters.items()
+    }
+    changed = sorted(key for key, _ in spec.options if bound[key] != defaults[key])
+    options = tuple((key, _printed(bound[key])) for key in changed)
     return str(Spec(spec.name, spec.argument, options))
+
+
+def _printed(value: object) -> str:
+    return ("off", "on")[value] if isinstance(value, bool) else str(value)
 
 
 def _hints(

@@ -10,7 +10,7 @@ from chunkers.errors import InputError
 from chunkers.registry import Entry, Registry, suggestion
 from chunkers.spec import Spec, bind, canonical, parse_spec
 from harness.cards import card_names, load_card, missing_files
-from harness.model import Dataset
+from harness.model import Dataset, Relevance, Rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,8 @@ def load_dataset(spec: str | Spec, *, data_dir: Path | None = None) -> Dataset:
     Cards come first, then the entry points of the group `chunkmark.datasets`, then `module:attr`.
     A card names a function `load(card, data_dir, *, key=default, ...)`; the other two are a
     function `load(data_dir, *, key=default, ...)`. Its keyword-only parameters are the spec's
-    keys, and `argument` is the bare argument.
+    keys, and `argument` is the bare argument. Every data set also has the keys `relevance`
+    (`overlap`, `iou`, `share` or `graded`) and `threshold`.
 
     Args:
         spec: Such as `repoeval-function:target=body`.
@@ -62,13 +63,22 @@ def load_dataset(spec: str | Spec, *, data_dir: Path | None = None) -> Dataset:
         entry, spec = _plug_in(spec)
         load = _PLUG_INS.load(entry)
         given = (data_dir,)
-    bound = bind(load, spec, "dataset")
+    bound = bind(load, spec, "dataset", _judging)
+    name = canonical(load, spec, bound, _judging)
+    judging = {key: bound.pop(key) for key in ("relevance", "threshold") if key in bound}
+    relevance = _judging(**judging)
     dataset = load(*given, **bound)
     if not isinstance(dataset, Dataset):
         raise InputError(
             f"dataset {spec.name}: its loader returned {type(dataset).__name__}, not a Dataset"
         )
-    return dataclasses.replace(dataset, name=canonical(load, spec, bound))
+    if judging and dataset.gold == "document":
+        raise InputError(f"dataset {spec.name}: its gold is documents; relevance= is for lines")
+    return dataclasses.replace(dataset, name=name, relevance=relevance)
+
+
+def _judging(*, relevance: Rule = "overlap", threshold: float = 0.5) -> Relevance:
+    return Relevance(relevance, threshold)
 
 
 def list_datasets(data_dir: Path | None = None) -> tuple[Listed, ...]:
