@@ -62,7 +62,7 @@ def test_a_data_set_carries_its_spec_in_canonical_form(tmp_path: Path) -> None:
     [
         ("stdlb", "unknown dataset 'stdlb'; did you mean stdlib?"),
         ("zzz", "unknown dataset 'zzz'; there are beir, "),
-        ("stdlib:size=3", "dataset stdlib has no key 'size'; it has none"),
+        ("stdlib:size=3", "dataset stdlib has no key 'size'; it has relevance, threshold"),
         ("stdlib:folder", "dataset stdlib takes no argument, but got 'folder'"),
         ("beir", "dataset beir needs an argument: beir:ARGUMENT"),
         ("beir:folder,pooling=best", "pooling=best: choose from max, first, sum"),
