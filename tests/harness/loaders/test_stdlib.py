@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from chunkers.builtin import ast as ast_chunker
+from chunkers.builtin import fixed, random_cuts
+from chunkers.builtin import function as function_chunker
 from chunkers.errors import InputError
+from chunkers.source import Services
 from harness.cards import Card, load_card
 from harness.loaders.stdlib import is_twin, load, names_overlap, summary_of, words_of
 from harness.loading import load_dataset
@@ -39,6 +43,17 @@ class TestTheRunningPython:
         assert 120 <= len(dataset.queries) <= 190
         assert size <= 150_000
         assert corpus.skipped == ()
+
+    def test_the_default_chunkers_make_no_more_texts_than_planned(self, dataset: Dataset) -> None:
+        texts = {query.text for query in dataset.queries}
+        windows = 0
+        for source in dataset.corpora[0].sources:
+            for chunker in (ast_chunker, fixed, function_chunker, random_cuts):
+                spans = chunker.make().chunk(source, Services())
+                texts |= {source.text[span.start : span.end] for span in spans}
+            # Windows of the whole file hold about as much as the chunks of `fixed`.
+            windows += len(fixed.make().chunk(source, Services()))
+        assert len(texts) + windows <= 1800
 
     def test_it_loads_fast(self) -> None:
         start = time.perf_counter()
