@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Every character for which str.isspace() is true lies below U+3001.
-_SPACE = np.array([chr(code).isspace() for code in range(0x3001)], dtype=bool)
+_VISIBLE = np.array([not chr(code).isspace() for code in range(0x3001)] + [True])
+_VISIBLE_ASCII = bytes(not chr(code).isspace() for code in range(256))
+_ZERO = np.zeros(1, dtype=np.int64)
 
 
 class LineIndex:
@@ -29,34 +31,32 @@ class LineIndex:
 
     Attributes:
         count: Number of lines. Text after the last LF is a line; nothing after it is not.
+        starts: Offset of the first character of every line, shape (count,).
+        line_nws: Non-white-space characters before every line, and in all, shape (count + 1,).
     """
 
     def __init__(self, text: str) -> None:
-        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-        starts = np.concatenate(([0], np.flatnonzero(codes == 0x0A) + 1))
+        codes, visible = _characters(text)
+        starts = np.concatenate((_ZERO, np.flatnonzero(codes == 0x0A) + 1))
         if starts[-1] == len(text):
             starts = starts[:-1]
-        space = _SPACE[np.minimum(codes, 0x3000)] & (codes <= 0x3000)
-        nws = np.zeros(len(text) + 1, dtype=np.int64)
-        np.cumsum(~space, out=nws[1:])
-        self._length = len(text)
-        self._starts = starts
-        self._nws = nws
+        self._text = text
         self.count = len(starts)
+        self.starts: NDArray[np.int64] = starts
+        self.line_nws: NDArray[np.int64] = np.zeros(len(starts) + 1, dtype=np.int64)
+        if self.count:
+            np.cumsum(np.add.reduceat(visible, starts, dtype=np.int64), out=self.line_nws[1:])
 
-    @property
-    def starts(self) -> NDArray[np.int64]:
-        """Offset of the first character of every line, shape (count,)."""
-        return self._starts
-
-    @property
+    @cached_property
     def nws(self) -> NDArray[np.int64]:
         """Non-white-space characters before every offset, shape (len(text) + 1,)."""
-        return self._nws
+        nws = np.zeros(len(self._text) + 1, dtype=np.int64)
+        np.cumsum(_characters(self._text)[1], out=nws[1:])
+        return nws
 
     def line_of(self, offset: int) -> int:
         """The line that holds the character at `offset`."""
-        return int(np.searchsorted(self._starts, offset, side="right"))
+        return int(np.searchsorted(self.starts, offset, side="right"))
 
     def lines_of(self, start: int, end: int) -> tuple[int, int]:
         """First and last line of the characters [start, end); both of `start` where it is empty."""
@@ -64,7 +64,7 @@ class LineIndex:
 
     def start_of(self, line: int) -> int:
         """Offset of the first character of `line`; the text's length for `count + 1`."""
-        return int(self._starts[line - 1]) if line <= self.count else self._length
+        return int(self.starts[line - 1]) if line <= self.count else len(self._text)
 
     def end_of(self, line: int) -> int:
         """Offset behind `line`, its LF included."""
@@ -76,11 +76,21 @@ class LineIndex:
 
     def size(self, start: int, end: int) -> int:
         """Non-white-space characters in [start, end)."""
-        return int(self._nws[end] - self._nws[start])
+        return int(self.nws[end] - self.nws[start])
 
     def blank(self, line: int) -> bool:
         """Whether `line` holds white space alone."""
-        return self.size(*self.offsets_of(line, line)) == 0
+        return bool(self.line_nws[line] == self.line_nws[line - 1])
+
+
+def _characters(text: str) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
+    """The code of every character, and 1 where it is no white space; shape (len(text),) each."""
+    if text.isascii():
+        octets = text.encode()
+        visible = np.frombuffer(octets.translate(_VISIBLE_ASCII), dtype=np.uint8)
+        return np.frombuffer(octets, dtype=np.uint8), visible
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    return codes, _VISIBLE[np.minimum(codes, 0x3001)].view(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -127,6 +137,7 @@ class Services:
     embed: Callable[[Sequence[str]], NDArray[np.float32]] | None = None
     count_tokens: Callable[[str], int] | None = None
     notes: Counter[str] = field(default_factory=Counter)
+    _line_tokens: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
 
     def note(self, what: str) -> None:
         """Count something that the user must be told about this file."""
@@ -141,6 +152,21 @@ class Services:
         if self.count_tokens is None:
             raise InputError("unit=tokens needs a tokenizer: run it with an embedder")
         return self.count_tokens
+
+    def line_tokens(self) -> Callable[[str], int]:
+        """The token counter for single lines, which remembers what it counted.
+
+        Raises:
+            InputError: None is at hand.
+        """
+        count, known = self.need_tokens(), self._line_tokens
+
+        def counted(line: str) -> int:
+            if line not in known:
+                known[line] = count(line)
+            return known[line]
+
+        return counted
 
 
 class Chunker(Protocol):

@@ -1,0 +1,23 @@
+"""One chunk a file: the anchor that every way of cutting is held against."""
+
+from dataclasses import dataclass
+
+from chunkers.source import Services, Source, Span
+
+
+@dataclass(frozen=True)
+class WholeFile:
+    """The chunker; see `make`."""
+
+    version: str = "1"
+    windows: str = "max"
+
+    def chunk(self, source: Source, services: Services) -> list[Span]:
+        """One span of all of `source`; none where it is blank."""
+        text = source.text
+        return [Span(0, len(text))] if text and not text.isspace() else []
+
+
+def make() -> WholeFile:
+    """One chunk a file, embedded by windows."""
+    return WholeFile()

@@ -1,0 +1,210 @@
+"""Makes chunkers from specs, and checks what they return."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import sys
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chunkers.errors import InputError
+from chunkers.registry import Entry, Registry
+from chunkers.sizes import UNITS
+from chunkers.source import Span
+from chunkers.spec import Spec, bind, canonical, parse_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from chunkers.source import Services, Source
+
+CHUNKERS = Registry("chunker", ("chunkers.builtin",), "chunkmark.chunkers")
+
+
+@dataclass(frozen=True)
+class LoadedChunker:
+    """A chunker ready for use.
+
+    Attributes:
+        name: Its spec in canonical form: `ast`, `fixed:max_size=1500`.
+        chunk: Cuts a source; raises InputError where other people's code returns no valid spans.
+        version: Changes whenever its output may.
+        max_size: Its declared limit, or None.
+        unit: What the limit counts: `nws`, `chars` or `tokens`.
+        windows: `max` where its chunks are long and are embedded by windows, else None.
+    """
+
+    name: str
+    chunk: Callable[[Source, Services], list[Span]]
+    version: str
+    max_size: int | None
+    unit: str
+    windows: str | None
+
+
+@dataclass(frozen=True)
+class ListedChunker:
+    """A registered chunker, usable or not.
+
+    Attributes:
+        name: What a spec begins with.
+        origin: `built-in`, or the distribution that brings it.
+        description: One line.
+        options: Key -> default.
+        version: Its version, or None where it needs an argument or cannot be used.
+        problem: Why it cannot be used, in one line; empty where it can.
+    """
+
+    name: str
+    origin: str
+    description: str = ""
+    options: Mapping[str, object] = field(default_factory=dict)
+    version: str | None = None
+    problem: str = ""
+
+
+def load_chunker(spec: Spec | str) -> LoadedChunker:
+    """Make the chunker that a spec names.
+
+    What it names is a callable `make(**options)` that returns a chunker, or a plain function whose
+    first parameter is called `source`; it may take `services` too, and its parameters with a
+    default are its options.
+
+    Raises:
+        InputError: No such chunker or option, a bad value, or it cannot be imported or made.
+    """
+    entry, spec = CHUNKERS.find(parse_spec(spec) if isinstance(spec, str) else spec)
+    make = CHUNKERS.load(entry)
+    parameters = _parameters(entry, make)
+    bound = bind(make, spec, "chunker")
+    name = canonical(make, spec, bound)
+    if next(iter(parameters), None) == "source":
+        chunker, chunk = make, functools.partial(_call, make, "services" in parameters, bound)
+    else:
+        chunker = _make(entry, make, bound)
+        chunk = chunker.chunk
+    options = {key: one.default for key, one in parameters.items()} | bound
+    limit = getattr(chunker, "max_size", options.get("max_size"))
+    unit = getattr(chunker, "unit", options.get("unit", "nws"))
+    if not (limit is None or type(limit) is int) or unit not in UNITS:
+        raise InputError(
+            f"chunker {name}: max_size={limit!r}, unit={unit!r}; "
+            f"it must declare a whole number or None, and one of {', '.join(UNITS)}"
+        )
+    return LoadedChunker(
+        name=name,
+        chunk=functools.partial(_chunk, name, chunk),
+        version=str(getattr(chunker, "version", None) or _file_version(entry, make)),
+        max_size=limit,
+        unit=unit,
+        windows=getattr(chunker, "windows", None),
+    )
+
+
+def list_chunkers() -> list[ListedChunker]:
+    """Every registered chunker in order of name; one that is broken warns and stops nothing."""
+    return [_listed(entry) for entry in CHUNKERS.entries().values()]
+
+
+def _listed(entry: Entry) -> ListedChunker:
+    try:
+        make = CHUNKERS.load(entry)
+        parameters = _parameters(entry, make)
+        description = (inspect.getdoc(make) or "").partition("\n")[0]
+        empty = inspect.Parameter.empty
+        options = {key: one.default for key, one in parameters.items() if one.default is not empty}
+        options.pop("services", None)
+        needs = "argument" in parameters and "argument" not in options
+        version = None if needs else load_chunker(Spec(entry.name)).version
+    except InputError as error:
+        warnings.warn(str(error), stacklevel=3)
+        return ListedChunker(entry.name, entry.origin, problem=str(error))
+    return ListedChunker(entry.name, entry.origin, description, options, version)
+
+
+def _parameters(entry: Entry, make: object) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(make).parameters  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InputError(
+            f"chunker {entry.name} ({entry.origin}): {entry.target} is neither a function "
+            "make(**options) nor one whose first parameter is source"
+        ) from None
+
+
+def _make(entry: Entry, make: Callable[..., Any], bound: Mapping[str, Any]) -> Any:
+    where = f"chunker {entry.name} ({entry.origin})"
+    try:
+        made = make(**bound)
+    except InputError:
+        raise
+    # Other people's code may raise anything.
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(f"{where} cannot be made: {reason}") from error
+    if not callable(getattr(made, "chunk", None)):
+        raise InputError(
+            f"{where}: {entry.target} returned {type(made).__name__}, "
+            "which has no method chunk(source, services)"
+        )
+    return made
+
+
+def _call(
+    function: Callable[..., list[Span]],
+    with_services: bool,
+    options: Mapping[str, Any],
+    source: Source,
+    services: Services,
+) -> list[Span]:
+    given = {"services": services} if with_services else {}
+    return function(source, **given, **options)
+
+
+def _chunk(
+    name: str,
+    chunk: Callable[[Source, Services], list[Span]],
+    source: Source,
+    services: Services,
+) -> list[Span]:
+    spans = chunk(source, services)
+    if not isinstance(spans, list):
+        raise InputError(
+            f"chunker {name} on {source.path}: it returned {type(spans).__name__}, "
+            "not a list of Span"
+        )
+    before = 0
+    for number, span in enumerate(spans, start=1):
+        problem = _problem(span, before, len(source.text))
+        if problem:
+            raise InputError(f"chunker {name} on {source.path}: item {number} {problem}")
+        before = span.start
+    return spans
+
+
+def _problem(span: object, before: int, length: int) -> str:
+    """What is wrong with a span behind one that starts at `before`; empty if nothing."""
+    if not isinstance(span, Span):
+        return f"is {type(span).__name__}, not Span"
+    if type(span.start) is not int or type(span.end) is not int:
+        return f"is {span}; start and end must be int"
+    if not 0 <= span.start <= span.end <= length:
+        return f"is {span}; the text has the characters 0 to {length}"
+    if span.start < before:
+        return f"is {span}; it starts before the one in front, at {before}"
+    if not isinstance(span.embed_text, str | None):
+        return f"has an embed_text of type {type(span.embed_text).__name__}, not str"
+    return ""
+
+
+def _file_version(entry: Entry, make: object) -> str:
+    """For code that states no version: the hash of its file, so that an edit is another version."""
+    module = sys.modules.get(getattr(make, "__module__", None) or entry.target.partition(":")[0])
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return "unversioned"
+    return f"file {hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]}"

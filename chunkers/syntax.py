@@ -1,0 +1,309 @@
+"""Cuts a source along its syntax tree into runs of whole lines: split, then merge.
+
+The tree's nodes are put on lines, and what shares a line is never cut apart: the parts of a node
+are its children, joined where they share one. From the root down, parts that follow each other are
+merged as long as they fit into the limit; a part that is too large by itself is first split into
+its own parts; what cannot be split is cut by lines. So every non-blank line is in exactly one run,
+whatever the tree looks like, and a run is over the limit only where one line is.
+
+Some parts hold on to a neighbour, where both fit or the neighbour must be split anyway: comments
+right above something and attributes to what comes next, the opening lines of a construct to the
+first part of its body, closing brackets to the part before.
+
+The walk keeps its own stack, for code may be nested deeper than Python calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from chunkers.languages import GRAMMARS, grammar_versions, parser
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from chunkers.sizes import Lines
+    from chunkers.source import Services, Source
+
+COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
+ATTRIBUTES = frozenset({"decorator", "attribute_item", "access_specifier"})
+
+# What an item or a part is. A part has the first three only if all its items do, the other two if
+# any does; `_DEEP` is what has parts of its own on several lines.
+_COMMENT, _ATTRIBUTE, _CLOSE, _OPEN, _DEEP = 1, 2, 4, 8, 16
+_OF_ALL = _COMMENT | _ATTRIBUTE | _CLOSE
+_OF_ANY = _OPEN | _DEEP
+_FLAGS = {
+    **dict.fromkeys(COMMENTS, _COMMENT),
+    **dict.fromkeys(ATTRIBUTES, _ATTRIBUTE),
+    ":": _ATTRIBUTE,  # the colon of an access specifier is a node of its own
+    ",": _CLOSE,
+    ";": _CLOSE,
+    "\n": _OF_ALL,
+    "jsx_opening_element": _OPEN,
+    "jsx_closing_element": _CLOSE,
+}
+
+# First line, last line, flags, and the node if it can be split.
+_Entry: TypeAlias = "tuple[int, int, int, Node | None]"
+
+
+@dataclass(slots=True)
+class _Part:
+    """What is not cut apart at this level, with all lines up to the next part.
+
+    Attributes:
+        first: First line.
+        last: Last line.
+        flags: What it is.
+        node: The node that can be split, if there is one.
+        items: The parts that it is joined from, where more than one has several lines.
+    """
+
+    first: int
+    last: int
+    flags: int
+    node: Node | None = None
+    items: list[_Part] | None = None
+
+    @property
+    def opens(self) -> bool:
+        """Whether this is the opening lines of a construct and no more."""
+        return self.flags & _OF_ANY == _OPEN
+
+
+def version() -> str:
+    """Version of all that cuts along syntax trees, the grammars included.
+
+    Raises:
+        InputError: A grammar's wheel is missing.
+    """
+    return f"1 ({grammar_versions()})"
+
+
+def tree_of(source: Source, services: Services) -> Node | None:
+    """Root of the syntax tree of a source. Its columns are bytes; its rows count LF alone.
+
+    It is None, with the note `fallback: fixed`, where the language has no grammar; the caller then
+    cuts by lines. A syntax error is noted too.
+    """
+    language = source.language
+    if language is None or language not in GRAMMARS:
+        services.note("fallback: fixed")
+        return None
+    root = parser(language).parse(source.text.encode("utf-8", "surrogatepass")).root_node
+    if root.has_error:
+        services.note("syntax error")
+    return root
+
+
+def syntax_runs(lines: Lines, services: Services, limit: int) -> list[tuple[int, int]]:
+    """Runs of all lines of a source along its syntax tree, which follow each other without a gap.
+
+    What fits into one run, or is one line, is not parsed.
+
+    Args:
+        lines: The lines of the source.
+        services: Where notes go.
+        limit: The size that no run exceeds, unless one line does.
+    """
+    last = lines.count - 1
+    if last < 0:
+        return []
+    if lines.source.language in GRAMMARS and (last == 0 or lines.size(0, last) <= limit):
+        return [(0, last)]
+    root = tree_of(lines.source, services)
+    return lines.pack(0, last, limit) if root is None else Cutter(lines, limit).cut(root)
+
+
+@dataclass(frozen=True, slots=True)
+class Cutter:
+    """Cuts lines, one at least, into runs first..last that follow each other without a gap.
+
+    Attributes:
+        lines: The lines of one source.
+        limit: The size that no run exceeds, unless one line does.
+    """
+
+    lines: Lines
+    limit: int
+
+    def cut(self, root: Node) -> list[tuple[int, int]]:
+        """The runs of all lines along the tree of their source."""
+        lines, limit = self.lines, self.limit
+        before, through, numbers = lines.before, lines.through, lines.numbers()
+        total = lines.count - 1
+        stack = [iter([_Part(0, total, 0, root)])]
+        runs: list[tuple[int, int]] = []
+        start, end = 0, -1  # the run that is being filled
+        while stack:
+            part = next(stack[-1], None)
+            if part is None:
+                stack.pop()
+                continue
+            last = part.last
+            if through[last] - before[start] > limit and start <= end:
+                runs.append((start, end))
+                start = part.first
+            if through[last] - before[start] > limit:
+                parts = _split(part, numbers)
+                if parts:
+                    stack.append(iter(self._hold(parts)))
+                    continue
+                *whole, (start, last) = lines.pack(start, last, limit)
+                runs += whole
+            end = last
+        runs.append((start, end))
+        return runs
+
+    def _fits(self, first: int, last: int) -> bool:
+        return self.lines.through[last] - self.lines.before[first] <= self.limit
+
+    def _hold(self, parts: list[_Part]) -> list[_Part]:
+        """Join the parts that hold on to a neighbour with it."""
+        held: list[_Part] = []
+        binders = []
+        for part in parts:
+            flags = part.flags
+            if held and flags & (_CLOSE | _COMMENT | _OPEN) and self._hold_previous(held, part):
+                continue
+            if flags & (_COMMENT | _ATTRIBUTE | _OPEN):
+                binders.append(len(held))
+            held.append(part)
+        for at in reversed(binders):
+            if at + 1 < len(held):
+                self._hold_next(held, at)
+        return held
+
+    def _hold_previous(self, held: list[_Part], part: _Part) -> bool:
+        """Join the last part held with the next one, if they belong together."""
+        old = held[-1]
+        fits = self._fits(old.first, part.last)
+        if part.flags & _CLOSE and (fits or not self._fits(old.first, old.last)):
+            held[-1] = _merge(old, part, _both(old.flags, part.flags) & ~_OPEN, _CLOSE)
+        elif part.flags & old.flags & _COMMENT and fits and self._adjoins(old, part):
+            held[-1] = _merge(old, part, _both(old.flags, part.flags))
+        elif part.opens and old.opens and fits:
+            held[-1] = _merge(old, part, _OPEN, _OPEN)
+        else:
+            return False
+        return True
+
+    def _hold_next(self, held: list[_Part], at: int) -> None:
+        """Join a part held with the one behind it, if they belong together."""
+        part, new = held[at : at + 2]
+        binds = part.flags & _ATTRIBUTE or part.opens
+        if (
+            (binds or (part.flags & _COMMENT and self._adjoins(part, new)))
+            and self._fits(part.first, part.last)
+            and (self._fits(part.first, new.last) or not self._fits(new.first, new.last))
+        ):
+            held[at : at + 2] = [_merge(part, new, new.flags)]
+
+    def _adjoins(self, part: _Part, after: _Part) -> bool:
+        """Whether no blank line lies between two parts."""
+        rows = self.lines.rows
+        return bool(rows[after.first] == rows[part.last] + 1)
+
+
+def _split(part: _Part, numbers: list[int]) -> list[_Part]:
+    """The parts of a part; empty if it has no node that can be split.
+
+    Opening lines and attributes stay whole as long as there is something else to split.
+    """
+    items = part.items or [part]
+    deep = [item.flags for item in items if item.node]
+    if not deep:
+        return []
+    shy = 0 if all(flags & (_OPEN | _ATTRIBUTE) for flags in deep) else _OPEN | _ATTRIBUTE
+    entries: list[_Entry] = []
+    for item in items:
+        if item.node is None or item.flags & shy:
+            entries.append((item.first, item.last, item.flags, item.node))
+        else:
+            entries += _children(item.node, numbers)
+    return _join(part, entries) if entries else []
+
+
+def place(node: Node, numbers: list[int]) -> tuple[int, int]:
+    """First and last line of a node, the last before the first where it has but blank lines.
+
+    Args:
+        node: The node.
+        numbers: `Lines.numbers()` of its source.
+    """
+    row = node.start_point[0]
+    end, column = node.end_point
+    # What ends with a line feed ends before the next line.
+    if column == 0 and end > row:
+        end -= 1
+    return numbers[row], numbers[end + 1] - 1
+
+
+def _children(node: Node, numbers: list[int]) -> list[_Entry]:
+    children = node.children
+    if not children:
+        return []
+    flags = [_FLAGS.get(child.type, 0) for child in children]
+    if not children[0].is_named:
+        flags[0] |= _OPEN
+    if not children[-1].is_named:
+        flags[-1] |= _CLOSE
+    body = node.child_by_field_name("body")
+    if body is not None:
+        for at in range(children.index(body)):
+            flags[at] |= 0 if flags[at] & _COMMENT else _OPEN
+    entries: list[_Entry] = []
+    for child, flag in zip(children, flags, strict=True):
+        first, last = place(child, numbers)
+        if first < last and child.child_count and not flag & _COMMENT:
+            entries.append((first, last, flag if flag & _OPEN else flag | _DEEP, child))
+        elif first <= last:
+            entries.append((first, last, flag, None))
+    return entries
+
+
+def _join(part: _Part, entries: list[_Entry]) -> list[_Part]:
+    """The entries joined where they share a line, as parts that have all lines of `part`."""
+    parts: list[_Part] = []
+    new, reach = part, -1
+    for first, last, flags, node in entries:
+        if first > reach:
+            if parts:
+                new.last = first - 1
+            new = _Part(first, last, flags, node)
+            parts.append(new)
+            reach = last
+            continue
+        # A comment behind code changes nothing.
+        if flags != _COMMENT:
+            new.flags = new.flags & flags & _OF_ALL | (new.flags | flags) & _OF_ANY
+        if first < last:
+            if new.items:
+                new.items.append(_Part(first, last, flags, node))
+            elif new.first < reach:
+                old = _Part(new.first, reach, new.flags, new.node)
+                new.node, new.items = None, [old, _Part(first, last, flags, node)]
+            else:
+                new.node = node
+            reach = max(reach, last)
+    parts[0].first = part.first
+    new.last = part.last
+    return parts
+
+
+def _merge(old: _Part, new: _Part, flags: int, bracket: int = 0) -> _Part:
+    """Two parts as one. Rows of brackets become one item, for there may be thousands."""
+    items = old.items or [old]
+    added = new.items or [new]
+    tail = items[-1]
+    if tail.flags & bracket and not tail.node and not any(item.node for item in added):
+        items[-1] = _Part(tail.first, new.last, bracket)
+    else:
+        items += added
+    return _Part(old.first, max(old.last, new.last), flags, None, items)
+
+
+def _both(one: int, other: int) -> int:
+    return one & other & _OF_ALL | (one | other) & _OF_ANY
