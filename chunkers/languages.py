@@ -196,6 +196,46 @@ def grammar_version(language: str) -> str:
         raise InputError(_missing(grammar, language)) from error
 
 
+@dataclass(frozen=True, slots=True)
+class ListedLanguage:
+    """A language in a list.
+
+    Attributes:
+        name: What `language_of` returns.
+        files: Suffixes and file names, separated by spaces.
+        grammar: The wheel of its grammar; empty where none is at hand, so that it is cut by lines.
+        version: The wheel's version; empty where it is missing.
+        problem: What is missing and how to get it; empty where nothing is.
+    """
+
+    name: str
+    files: str
+    grammar: str = ""
+    version: str = ""
+    problem: str = ""
+
+
+def list_languages() -> list[ListedLanguage]:
+    """Every language in order of name, with its grammar, which is not loaded."""
+    files: dict[str, list[str]] = {
+        name: [] for name in sorted({*SUFFIXES.values(), *_NAMES.values()})
+    }
+    for table in (SUFFIXES, _NAMES):
+        for file, language in table.items():
+            files[language].append(file)
+    return [_listed(name, " ".join(found)) for name, found in files.items()]
+
+
+def _listed(name: str, files: str) -> ListedLanguage:
+    if name not in GRAMMARS:
+        return ListedLanguage(name, files)
+    wheel = GRAMMARS[name].module.replace("_", "-")
+    try:
+        return ListedLanguage(name, files, wheel, grammar_version(name))
+    except InputError as error:
+        return ListedLanguage(name, files, wheel, problem=str(error))
+
+
 @functools.cache
 def grammar_versions() -> str:
     """tree-sitter's version and every grammar's, in one line: part of a syntax chunker's version.

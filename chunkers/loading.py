@@ -54,16 +54,16 @@ class ListedChunker:
         name: What a spec begins with.
         origin: `built-in`, or the distribution that brings it.
         description: One line.
-        options: Key -> default.
-        version: Its version, or None where it needs an argument or cannot be used.
+        options: Key -> default, as a spec says it; empty for None.
+        version: Its version; empty where it needs an argument or cannot be used.
         problem: Why it cannot be used, in one line; empty where it can.
     """
 
     name: str
     origin: str
     description: str = ""
-    options: Mapping[str, object] = field(default_factory=dict)
-    version: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
     problem: str = ""
 
 
@@ -115,15 +115,23 @@ def _listed(entry: Entry) -> ListedChunker:
         make = CHUNKERS.load(entry)
         parameters = _parameters(entry, make)
         description = (inspect.getdoc(make) or "").partition("\n")[0]
-        empty = inspect.Parameter.empty
-        options = {key: one.default for key, one in parameters.items() if one.default is not empty}
-        options.pop("services", None)
+        options = {
+            key: _shown(one.default)
+            for key, one in parameters.items()
+            if one.default is not inspect.Parameter.empty and key != "services"
+        }
         needs = "argument" in parameters and "argument" not in options
-        version = None if needs else load_chunker(Spec(entry.name)).version
+        version = "" if needs else load_chunker(Spec(entry.name)).version
     except InputError as error:
         warnings.warn(str(error), stacklevel=3)
         return ListedChunker(entry.name, entry.origin, problem=str(error))
     return ListedChunker(entry.name, entry.origin, description, options, version)
+
+
+def _shown(default: object) -> str:
+    if isinstance(default, bool):
+        return "on" if default else "off"
+    return "" if default is None else str(default)
 
 
 def _parameters(entry: Entry, make: object) -> Mapping[str, inspect.Parameter]:
