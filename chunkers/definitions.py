@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from chunkers.languages import GRAMMARS
@@ -37,8 +38,7 @@ def definition_runs(lines: Lines, services: Services, limit: int) -> list[tuple[
     limit = min(limit, lines.size(0, last))
     walls = set()
     found = definitions(root, lines, GRAMMARS[lines.source.language or ""])
-    nexts = [first for first, _ in found[1:]] + [lines.count]
-    for (first, end), after in zip(found, nexts, strict=True):
+    for (first, end), (after, _) in pairwise([*found, (lines.count, lines.count)]):
         walls |= {first, _closed(lines, first, end, after, limit) + 1}
     inner = sorted(wall for wall in walls if 0 < wall <= last)
     return Cutter(lines.walled(inner, limit), limit).cut(root)

@@ -10,9 +10,11 @@ sweep. A name that is not registered and is followed by `:identifier` names a Py
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import json
+import math
 import re
 import sys
 import types
@@ -133,8 +135,8 @@ def bind(
     """Convert a spec's options by the annotations of `make`, and check them.
 
     The parameters of `make` that have a default are the options, annotated with `int`, `float`,
-    `str`, `bool` (`on|off`), a `Literal` of strings, or one of these `| None`. A parameter named
-    `argument` takes the bare argument. Others are the caller's.
+    `str`, `bool` (`on|off`), a `Literal` of strings, or a union of these, `None` included. A
+    parameter named `argument` takes the bare argument. Others, and `services`, are the caller's.
 
     Args:
         make: The factory.
@@ -153,12 +155,14 @@ def bind(
         for name, parameter in inspect.signature(make).parameters.items()
         if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
         and (name == "argument" or parameter.default is not inspect.Parameter.empty)
+        and name != "services"
     }
-    hints = _hints(make, parameters)
+    written = {key for key, _ in spec.options}
+    hints = _hints(make, parameters, written, f"{what} {spec.name}")
     if common is not None:
         shared = inspect.signature(common).parameters
         parameters |= shared
-        hints |= _hints(common, shared)
+        hints |= _hints(common, shared, written, f"{what} {spec.name}")
     bound: dict[str, Any] = {}
     if spec.argument is not None:
         if "argument" not in parameters:
@@ -198,25 +202,34 @@ def _printed(value: object) -> str:
 
 
 def _hints(
-    make: Callable[..., object], parameters: Mapping[str, inspect.Parameter]
+    make: Callable[..., object],
+    parameters: Mapping[str, inspect.Parameter],
+    keys: set[str],
+    what: str,
 ) -> dict[str, Any]:
-    """The parameters' types. The return type stays unread: it may be imported for typing alone."""
+    """The types of the parameters `keys`. Others stay unread: a type may be at hand for typing."""
     annotated = types.SimpleNamespace(
         __annotations__={
             name: parameter.annotation
             for name, parameter in parameters.items()
-            if parameter.annotation is not inspect.Parameter.empty
+            if name in keys and parameter.annotation is not inspect.Parameter.empty
         }
     )
-    module = sys.modules.get(make.__module__)
-    return typing.get_type_hints(annotated, vars(module) if module else None)
+    module = sys.modules.get(getattr(make, "__module__", ""))
+    try:
+        return typing.get_type_hints(annotated, vars(module) if module else None)
+    except NameError as error:
+        raise InputError(f"{what}: the type of an option cannot be read: {error}") from error
 
 
 def _convert(value: str, hint: Any, where: str) -> Any:
     origin, choices = typing.get_origin(hint), typing.get_args(hint)
     if origin in (Union, types.UnionType):
-        (hint,) = (one for one in choices if one is not type(None))
-        return _convert(value, hint, where)
+        *others, last = (one for one in choices if one is not type(None))
+        for one in others:
+            with contextlib.suppress(InputError):
+                return _convert(value, one, where)
+        return _convert(value, last, where)
     if origin is Literal:
         if value not in choices:
             raise InputError(f"{where}: choose from {', '.join(map(str, choices))}")
@@ -227,8 +240,11 @@ def _convert(value: str, hint: Any, where: str) -> Any:
         return value == "on"
     if hint in (int, float):
         try:
-            return hint(value)
+            number = hint(value)
+            if math.isfinite(number):
+                return number
         except ValueError:
-            kind = "a whole number" if hint is int else "a number"
-            raise InputError(f"{where}: {kind} is needed") from None
+            pass
+        kind = "a whole number" if hint is int else "a number"
+        raise InputError(f"{where}: {kind} is needed")
     return value
