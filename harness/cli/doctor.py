@@ -81,7 +81,7 @@ def _folders(data_dir: Path | None) -> Iterator[Check]:
         yield "data folder", True, f"{folder}{'' if folder.is_dir() else ' (not there)'}"
     cache = cache_dir()
     above = next(one for one in (cache, *cache.parents) if one.exists())
-    usable = os.access(above, os.W_OK)
+    usable = above.is_dir() and os.access(above, os.W_OK)
     yield "cache folder", usable, f"{cache}{'' if usable else ': cannot be written'}"
 
 

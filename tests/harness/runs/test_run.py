@@ -1,0 +1,429 @@
+"""Runs: same input, same bytes; resume; what is stored is enough; nothing is lost unseen."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import harness
+from chunkers.errors import InputError
+from chunkers.source import Source, Span
+from harness.model import Corpus, Dataset, Query, Skipped, Target
+from harness.runs.config import RunConfig
+from harness.runs.plan import make_plan
+from harness.runs.prepare import choose, prepare
+from harness.runs.record import encode_id, read_record
+from harness.runs.runner import run
+from harness.store import VectorStore
+
+BYTES = ("metrics.json", "run.trec", "scores.jsonl", "per_query.jsonl", "qrels.trec",
+         "chunks.jsonl", "targets.jsonl", "queries.jsonl")  # fmt: skip
+
+
+def function(name, lines=4):
+    body = "".join(f"    {name}_{i} = transform({name}, {i})\n" for i in range(lines))
+    return f"def {name}(value):\n{body}    return {name}_0\n\n\n"
+
+
+def small(**changes):
+    """Two corpora, one of them with a copied file; ids that need encoding."""
+    texts = {
+        "one/alpha.py": function("alpha") + function("beta") + function("gamma"),
+        "one/copy of alpha.py": function("alpha") + function("delta"),
+        "two/rho.py": function("rho", 30) + function("sigma"),
+        "two/blank.py": "\n\n",
+    }
+
+    def corpus(name):
+        sources = [Source(t, p, "python") for p, t in sorted(texts.items()) if p.startswith(name)]
+        return Corpus(name, tuple(sources), (Skipped(f"{name}/icon.py", "binary"),))
+
+    def query(name, path, first, last, **fields):
+        of = path.split("/", maxsplit=1)[0]
+        return Query(name, of, f"transform {name}", (Target(path, first, last),), **fields)
+
+    fields = {
+        "name": "small",
+        "gold": "span",
+        "corpora": (corpus("one"), corpus("two")),
+        "queries": (
+            query("q alpha", "one/alpha.py", 1, 6, tags={"kind": "first"}),
+            query("q beta", "one/alpha.py", 9, 14, tags={"kind": "other"}),
+            query("q rho", "two/rho.py", 1, 32, tags={"kind": "first"}),
+            query("q sigma", "two/rho.py", 35, 40, tags={"kind": "other"}),
+            query("q\tgone", "two/gone.py", 1, 2, tags={"kind": "other"}),
+        ),
+    }
+    return Dataset(**(fields | changes))
+
+
+def files(out):
+    return {
+        f"{cell.name}/{name}": (cell / name).read_bytes()
+        for cell in sorted((Path(out) / "cells").iterdir())
+        for name in BYTES
+    }
+
+
+def grid(tmp_path, name="run", dataset=None, **changes):
+    given = {
+        "chunkers": ("ast:max_size=120", "fixed:max_size=120", "whole-file"),
+        "embedders": ("minilm",),
+        "retrievers": ("dense", "bm25"),
+    } | changes
+    config = RunConfig().over(**given)
+    return run(make_plan(config), [dataset or small()], tmp_path / name)
+
+
+def test_the_grid_has_a_cell_for_each_combination_and_one_for_lexical_ones(tmp_path):
+    result = grid(tmp_path, embedders=("minilm", "minilm:windows=max"))
+    names = [(cell.chunker, cell.embedder, cell.retriever) for cell in result.cells]
+    assert len(set(names)) == len(names) == 9
+    assert ("whole-file", "none", "bm25") in names
+    assert [cell.metrics["n_queries"] for cell in result.cells] == [4] * 9
+    manifest = json.loads((result.out / "manifest.json").read_text())
+    assert manifest["status"] == "complete"
+    assert manifest["datasets"]["small"]["queries_left_out"] == [
+        ["q\tgone", "two/gone.py is not indexed"]
+    ]
+    assert manifest["times"]["total"] > 0
+
+
+def test_the_same_command_computes_nothing_again(tmp_path):
+    first = grid(tmp_path)
+    before = {p: p.stat().st_mtime_ns for p in first.out.glob("cells/*/*")}
+    second = grid(tmp_path)
+    assert {p: p.stat().st_mtime_ns for p in second.out.glob("cells/*/*")} == before
+    assert [c.metrics for c in first.cells] == [c.metrics for c in second.cells]
+
+
+def test_new_measures_are_answered_from_the_stored_ranking(tmp_path):
+    first = grid(tmp_path)
+    runs = {p: p.stat().st_mtime_ns for p in first.out.glob("cells/*/run.trec")}
+    asked = grid(tmp_path, measures=("MAP@3", "FileMRR", "SpanIoU@300c"))
+    assert {p: p.stat().st_mtime_ns for p in asked.out.glob("cells/*/run.trec")} == runs
+    fresh = grid(tmp_path, "fresh", measures=("MAP@3", "FileMRR", "SpanIoU@300c"))
+    assert files(asked.out) == files(fresh.out)
+    assert list(asked.cells[0].metrics["metrics"]) == ["MAP@3", "FileMRR", "SpanIoU@300c"]
+
+
+def test_another_profile_of_the_same_ties_uses_the_same_cells(tmp_path):
+    first = grid(tmp_path)
+    second = grid(tmp_path, profile="default:twins=false")
+    assert [c.key for c in first.cells] == [c.key for c in second.cells]
+    fresh = grid(tmp_path, "fresh", profile="default:twins=false")
+    assert files(second.out) == files(fresh.out)
+    trec = grid(tmp_path, profile="trec")
+    assert {c.key for c in trec.cells}.isdisjoint({c.key for c in first.cells})
+
+
+def test_a_copy_of_a_target_counts_only_where_twins_do(tmp_path):
+    def found(profile):
+        asked = {"chunkers": ("ast:max_size=120",), "measures": ("SpanR@140c", "R@10")}
+        cell = grid(tmp_path, profile, profile=profile, retrievers=("bm25",), **asked).cells[0]
+        lines = (tmp_path / profile / "cells" / cell.key / "per_query.jsonl").read_text()
+        return {(row := json.loads(line))["query_id"]: row["metrics"] for line in
+                lines.splitlines()}["q alpha"]  # fmt: skip
+
+    assert found("default")["R@10"] == found("default:twins=false")["R@10"] == 1.0
+    record = read_record(next((tmp_path / "default" / "cells").iterdir()))
+    alpha = next(query for query in record.queries if query.id == "q alpha")
+    assert [twin[0] for place in alpha.places for twin in place.twins] == ["one/copy of alpha.py"]
+
+
+def test_what_is_stored_is_what_was_computed(tmp_path):
+    """Metrics made from the files alone are the metrics made from memory, byte for byte."""
+    first = grid(tmp_path)
+    stored = files(first.out)
+    for path in first.out.glob("cells/*/metrics.json"):
+        path.unlink()
+    grid(tmp_path)
+    assert files(first.out) == stored
+
+
+def test_trec_files_give_an_outside_scorer_the_same_numbers(tmp_path):
+    import pytrec_eval
+
+    measures = ("nDCG@5", "nDCG@10", "R@5", "P@5", "MAP@1000", "MRR")
+    result = grid(tmp_path, profile="default:twins=false", measures=measures)
+    names = ("ndcg_cut_5", "ndcg_cut_10", "recall_5", "P_5", "map", "recip_rank")
+    for cell in result.cells:
+        folder = result.out / "cells" / cell.key
+        qrels, ranking = {}, {}
+        for line in (folder / "qrels.trec").read_text().splitlines():
+            query, _, unit, grade = line.split()
+            qrels.setdefault(query, {})[unit] = int(grade)
+        for line in (folder / "run.trec").read_text().splitlines():
+            query, _, unit, _, score, _ = line.split()
+            ranking.setdefault(query, {})[unit] = float(score)
+        theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names)).evaluate(ranking)
+        ours = [json.loads(x) for x in (folder / "per_query.jsonl").read_text().splitlines()]
+        assert len(theirs) == len(ours) == 4
+        for row in ours:
+            values = theirs[encode_id(row["query_id"])]
+            for mine, name in zip(measures, names, strict=True):
+                assert row["metrics"][mine] == pytest.approx(values[name], abs=1e-12)
+
+
+def test_rankings_fill_the_budget_and_hold_every_unit_once(tmp_path):
+    for cell in grid(tmp_path, depth=1).cells:
+        record = read_record(tmp_path / "run" / "cells" / cell.key)
+        for query, ranking in zip(record.queries, record.rankings, strict=True):
+            units = [c.id for c in record.chunks if c.corpus == query.corpus]
+            assert sorted(ranking.ids) == sorted(units)
+            assert len(ranking.scores) == len(units)
+
+
+def test_metrics_carry_anchors_intervals_and_splits(tmp_path):
+    cell = grid(tmp_path).cells[0]
+    for one in cell.metrics["metrics"].values():
+        assert one["random"] <= one["oracle"] + 1e-12
+        assert one["mean"] <= one["oracle"] + 1e-12
+        assert one["ci95"][0] <= one["mean"] <= one["ci95"][1]
+        assert one["n"] == 4
+        assert set(one["by_corpus"]) == {"one", "two"}
+    assert cell.metrics["metrics"]["SpanR@10000c"]["comparable"]
+    assert not cell.metrics["metrics"]["R@5"]["comparable"]
+    assert {v: one["n"] for v, one in cell.metrics["by"]["kind"].items()} == {
+        "first": 2,
+        "other": 2,
+    }
+
+
+def test_health_counts_what_was_seen_and_lost(tmp_path):
+    cells = {(c.chunker, c.retriever): c.cell for c in grid(tmp_path).cells}
+    health = cells["ast:max_size=120", "dense"]["health"]
+    assert (health["files_seen"], health["files_indexed"], health["files_skipped"]) == (6, 4, 2)
+    assert health["coverage"] == 1.0
+    assert health["repeated"] == 0.0
+    assert health["gold_uncut"] == health["zero_vectors"] == health["blank"] == 0
+    assert health["duplicates"] == 4  # the copied function, cut in two like its original
+    assert health["size_max"] <= 120
+    assert cells["ast:max_size=120", "dense"]["latency_ms"]["total"]["p95"] > 0
+    assert cells["ast:max_size=120", "bm25"]["latency_ms"]["embedding"] is None
+    assert cells["ast:max_size=120", "bm25"]["cost"]["vectors"] is None
+    whole = cells["whole-file", "dense"]
+    assert whole["health"]["unseen_chunk_tokens"] == 0.0
+    assert whole["cost"]["vectors"] > whole["health"]["chunks"]  # windows
+
+
+def lossy(source):
+    """Drops the second half of every file, and all of the file `two/rho.py`."""
+    if source.path == "two/rho.py":
+        return [Span(0, 0)]
+    return [Span(0, source.lines.offsets_of(1, source.lines.count // 2)[1])] * 2
+
+
+def failing(source):
+    if source.path.startswith("one/copy"):
+        raise RuntimeError("cannot\nparse this")
+    return [Span(0, len(source.text))]
+
+
+def test_lost_text_keeps_its_queries_in_the_mean(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parent)
+    result = grid(tmp_path, chunkers=("test_run:lossy",), retrievers=("bm25",))
+    (cell,) = result.cells
+    health = cell.cell["health"]
+    assert 0.1 < health["coverage"] < 0.6
+    assert health["repeated"] == health["coverage"]
+    assert health["gold_uncut"] == 2
+    assert health["blank"] == 1 + 2  # of two/rho.py, and twice that of two/blank.py
+    assert cell.metrics["n_queries"] == 4
+    assert cell.metrics["metrics"]["SpanR@10000c"]["mean"] < 0.5
+    assert result.failures == []
+
+
+def test_a_chunker_that_fails_on_a_file_is_named_and_the_rest_goes_on(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parent)
+    for _ in range(2):  # a stored cell remembers
+        result = grid(tmp_path, chunkers=("test_run:failing", "fixed"), retrievers=("bm25",))
+        assert len(result.cells) == 2
+        assert result.failures == [
+            "test_run:failing failed on one/copy of alpha.py of one: "
+            "RuntimeError: cannot parse this"
+        ]
+        assert result.cells[0].cell["health"]["files_failed"] == 1
+
+
+def test_limit_takes_the_first_of_a_seeded_permutation(tmp_path):
+    dataset = small()
+    one, two, all_of_them = (choose(dataset.queries, n, 0) for n in (1, 2, 99))
+    assert len(two) == 2
+    assert one[0] in two
+    assert all_of_them == dataset.queries
+    assert len({tuple(q.id for q in choose(dataset.queries, 2, seed)) for seed in range(9)}) > 1
+    assert prepare(dataset, 1).corpora == tuple(c for c in dataset.corpora if c.id == one[0].corpus)
+
+
+def test_a_data_set_without_a_usable_query_is_an_error():
+    dataset = small(queries=(Query("q", "one", "x", (Target("gone.py", 1, 1),)),))
+    with pytest.raises(InputError, match=r"small: no query .* gone\.py is not indexed"):
+        prepare(dataset)
+
+
+def test_documents_are_ranked_and_judged_by_id(tmp_path):
+    sources = tuple(Source(t, p) for p, t in [("a", "red fox"), ("b", ""), ("c d", "blue whale")])
+    queries = (
+        Query("1", "docs", "red fox", qrels={"a": 1, "b": 1, "c d": 0}),
+        Query("2", "docs", "blue whale", qrels={"c d": 2}),
+        Query("3", "docs", "green", qrels={"a": 0}),
+    )
+    dataset = Dataset("docs", "document", (Corpus("docs", sources),), queries, pooling="max")
+    measures = ("nDCG@10", "R@10", "MRR", "Judged@10", "SpanR@100c")
+
+    def values(profile):
+        cell = grid(tmp_path, profile, dataset, chunkers=("whole-file",), measures=measures,
+                    profile=profile).cells[0]  # fmt: skip
+        return cell.metrics
+
+    default = values("default")
+    assert default["n_queries"] == 2
+    assert default["left_out"] == {"only grades of 0 or less": 1}
+    assert default["metrics"]["R@10"]["mean"] == 0.75
+    assert default["metrics"]["R@10"]["oracle"] == 0.75  # the blank document is never found
+    assert default["metrics"]["SpanR@100c"]["mean"] is None
+    assert default["metrics"]["nDCG@10"]["comparable"]
+    trec = values("trec")
+    assert trec["n_queries"] == 3
+    assert trec["metrics"]["R@10"]["mean"] == 0.5
+
+
+def test_evaluate_is_the_run_as_a_function():
+    result = harness.evaluate(small(), chunkers=["fixed"], retriever="bm25", measures=["MRR"])
+    assert result.cells[0].metrics["metrics"]["MRR"]["mean"] > 0
+    assert not result.out.exists()
+
+
+def test_a_damaged_cell_is_named(tmp_path):
+    result = grid(tmp_path, chunkers=("fixed",), retrievers=("bm25",))
+    folder = result.out / "cells" / result.cells[0].key
+    (folder / "scores.jsonl").write_text("{")
+    (folder / "metrics.json").unlink()
+    with pytest.raises(InputError, match="damaged"):
+        grid(tmp_path, chunkers=("fixed",), retrievers=("bm25",))
+
+
+@pytest.mark.parametrize("name", ["plain", "with space", "per%cent", "tab\t", "é", "a\nb", "\x7f"])
+def test_ids_survive_the_trec_files(name):
+    from urllib.parse import unquote
+
+    encoded = encode_id(name)
+    assert unquote(encoded) == name
+    assert encoded.split() == [encoded]
+
+
+def test_smaller_batches_after_out_of_memory_are_another_cell(tmp_path, monkeypatch):
+    from harness import encoder
+    from harness.embedding import OutOfMemoryError
+
+    forward = encoder.Encoder._forward
+
+    def tight(self, ids, filler, width):
+        if self.rows > 4:
+            raise OutOfMemoryError("no")
+        return forward(self, ids, filler, width)
+
+    monkeypatch.setattr(encoder.Encoder, "_forward", tight)
+    monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "cache"))
+    asked = {"chunkers": ("fixed",), "retrievers": ("dense",)}
+    halved = grid(tmp_path, **asked)
+    manifest = json.loads((halved.out / "manifest.json").read_text())
+    assert len(manifest["notes"]) == 2
+    monkeypatch.undo()
+    plain = grid(tmp_path, **asked)
+    assert plain.cells[0].key != halved.cells[0].key
+
+
+REDFRAMES = "repoeval-function:repos=maxhumber_redframes"
+
+
+def command(out, *more):
+    options = ["run", "-d", REDFRAMES, "-c", "fixed", "-m", "nDCG@5", "-m", "SpanR@10000c"]
+    return [sys.executable, "-m", "harness.cli", *options, "-o", str(out), *more]
+
+
+def in_its_own_cache(path, threads="2"):
+    return {**os.environ, "CHUNKMARK_CACHE": str(path), "OMP_NUM_THREADS": threads}
+
+
+def test_threads_store_history_and_a_kill_change_no_byte(tmp_path, data):
+    plain = tmp_path / "plain"
+    subprocess.run(command(plain), check=True, env=in_its_own_cache(tmp_path / "a"),
+                   capture_output=True)  # fmt: skip
+    expected = files(plain)
+    assert len(expected) == len(BYTES)
+
+    single = tmp_path / "single"
+    env = in_its_own_cache(tmp_path / "b", threads="1")
+    prefilled = [*command(tmp_path / "other", "--limit", "3"), "-c", "ast"]
+    subprocess.run(prefilled, check=True, env=env, capture_output=True)
+    subprocess.run(command(single), check=True, env=env, capture_output=True)
+    assert files(single) == expected
+
+    killed = tmp_path / "killed"
+    env = in_its_own_cache(tmp_path / "c")
+    process = subprocess.Popen(command(killed), env=env, stderr=subprocess.DEVNULL)
+    store = tmp_path / "c" / "vectors.sqlite"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        if store.exists() and sum(n for *_, n in counts(store)) > 40:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.05)
+    assert process.wait() == -signal.SIGKILL
+    assert not list(killed.glob("cells/*/metrics.json"))
+    held = sum(n for *_, n in counts(store))
+    assert held > 40
+    seconds = stored_seconds(store)
+    subprocess.run(command(killed), check=True, env=env, capture_output=True)
+    assert files(killed) == expected
+    # A row keeps the time at which it was embedded; a second embedding would not be the same.
+    after = stored_seconds(store)
+    assert {key: after[key] for key in seconds} == seconds
+    manifest = json.loads((killed / "manifest.json").read_text())
+    assert manifest["times"]["embedding"] > 0
+    cell = json.loads(next(killed.glob("cells/*/cell.json")).read_text())
+    assert cell["cost"]["embedded_now"] == len(after) - len(seconds)
+
+
+def counts(path):
+    try:
+        store = VectorStore(path)
+    except InputError:
+        return []
+    try:
+        return store.counts()
+    finally:
+        store.close()
+
+
+def stored_seconds(path):
+    import sqlite3
+
+    with sqlite3.connect(path) as db:
+        rows = db.execute("SELECT model, text, seconds FROM vectors")
+        return {(model, text): seconds for model, text, seconds in rows}
+
+
+def test_a_stored_vector_that_is_not_finite_is_counted_and_ranks_last(tmp_path, monkeypatch):
+    from harness import encoder
+
+    forward = encoder.Encoder._forward
+
+    def broken(self, ids, filler, width):
+        vectors = forward(self, ids, filler, width)
+        vectors[0] = np.nan
+        return vectors
+
+    monkeypatch.setattr(encoder.Encoder, "_forward", broken)
+    monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "cache"))
+    (cell,) = grid(tmp_path, chunkers=("fixed:max_size=60",), retrievers=("dense",)).cells
+    assert cell.cell["health"]["zero_vectors"] >= 1
+    assert all(one["mean"] is not None for one in cell.metrics["metrics"].values())
