@@ -41,9 +41,14 @@ _FLAGS = {
     ",": _CLOSE,
     ";": _CLOSE,
     "\n": _OF_ALL,
+    "template_parameter_list": _OPEN,
     "jsx_opening_element": _OPEN,
     "jsx_closing_element": _CLOSE,
 }
+
+# What a construct opens: fields, and node types that stand in no field.
+_BODIES = ("body", "consequence", "definition", "declaration")
+_BLOCKS = ("block", "statement_list")
 
 # First line, last line, flags, and the node if it can be split.
 _Entry: TypeAlias = "tuple[int, int, int, Node | None]"
@@ -242,18 +247,18 @@ def place(node: Node, numbers: list[int]) -> tuple[int, int]:
 
 
 def _children(node: Node, numbers: list[int]) -> list[_Entry]:
-    children = node.children
-    if not children:
-        return []
-    flags = [_FLAGS.get(child.type, 0) for child in children]
-    if not children[0].is_named:
-        flags[0] |= _OPEN
-    if not children[-1].is_named:
-        flags[-1] |= _CLOSE
-    body = node.child_by_field_name("body")
-    if body is not None:
-        for at in range(children.index(body)):
-            flags[at] |= 0 if flags[at] & _COMMENT else _OPEN
+    """The children of a node, with those of its body in the place of the body.
+
+    So the opening lines are followed by single statements, however the body is bracketed.
+    """
+    children, flags, body = _own(node)
+    while body >= 0:
+        inside, inner, at = _own(children[body])
+        if not inside:
+            break
+        children[body : body + 1] = inside
+        flags[body : body + 1] = inner
+        body = body + at if at >= 0 else -1
     entries: list[_Entry] = []
     for child, flag in zip(children, flags, strict=True):
         first, last = place(child, numbers)
@@ -262,6 +267,32 @@ def _children(node: Node, numbers: list[int]) -> list[_Entry]:
         elif first <= last:
             entries.append((first, last, flag, None))
     return entries
+
+
+def _own(node: Node) -> tuple[list[Node], list[int], int]:
+    """The children of a node, their flags, and which of them is the body, or -1."""
+    children = node.children.copy()
+    types = [child.type for child in children]
+    flags = [_FLAGS.get(kind, 0) for kind in types]
+    if not children:
+        return children, flags, -1
+    if not children[0].is_named:
+        flags[0] |= _OPEN
+    if not children[-1].is_named:
+        flags[-1] |= _CLOSE
+    body = -1
+    for field in _BODIES:
+        if found := node.child_by_field_name(field):
+            body = children.index(found)
+            break
+    else:
+        for kind in _BLOCKS:
+            if kind in types:
+                body = types.index(kind)
+                break
+    for at in range(body):
+        flags[at] |= 0 if flags[at] & _COMMENT else _OPEN
+    return children, flags, body
 
 
 def _join(part: _Part, entries: list[_Entry]) -> list[_Part]:
