@@ -86,6 +86,8 @@ def definitions(root: Node, lines: Lines, grammar: Grammar) -> list[tuple[int, i
                 first, last = found[-1][0], max(last, found.pop()[1])
             found.append((first, last))
             above, code = None, last
+        elif node.type == ":" and above and above[1] == last:
+            pass  # the colon of an access specifier is a node of its own
         elif first < last and node.child_count:
             stack.extend(reversed(node.children))
         else:

@@ -82,13 +82,12 @@ def prepare(dataset: Dataset, limit: int | None = None, seed: int = 0) -> Prepar
 
 def choose(queries: Sequence[Query], limit: int | None, seed: int) -> tuple[Query, ...]:
     """The first `limit` queries of a seeded permutation of the sorted ids, in order of id."""
-    if limit is None:
-        return tuple(queries)
-    if limit < 1:
+    if limit is not None and limit < 1:
         raise InputError(f"--limit {limit}: it must be at least 1")
 
     def draw(query: Query) -> bytes:
         # A hash, since no library promises the same permutation for ever.
         return hashlib.sha256(f"{seed}\t{query.id}".encode("utf-8", "surrogatepass")).digest()
 
-    return tuple(sorted(sorted(queries, key=draw)[:limit], key=lambda query: query.id))
+    chosen = queries if limit is None else sorted(queries, key=draw)[:limit]
+    return tuple(sorted(chosen, key=lambda query: query.id))

@@ -257,7 +257,8 @@ def test_limit_takes_the_first_of_a_seeded_permutation(tmp_path):
     one, two, all_of_them = (choose(dataset.queries, n, 0) for n in (1, 2, 99))
     assert len(two) == 2
     assert one[0] in two
-    assert all_of_them == dataset.queries
+    assert [q.id for q in all_of_them] == sorted(q.id for q in dataset.queries)
+    assert all_of_them == choose(dataset.queries, None, 0)
     assert len({tuple(q.id for q in choose(dataset.queries, 2, seed)) for seed in range(9)}) > 1
     assert prepare(dataset, 1).corpora == tuple(c for c in dataset.corpora if c.id == one[0].corpus)
 
