@@ -95,3 +95,39 @@ def test_the_wheel_installs_no_package_called_datasets(site: Path) -> None:
         "harness",
         "share",
     ]
+
+
+def test_the_installed_program_runs_the_default_job(site: Path, tmp_path: Path) -> None:
+    """Without a data folder, with an empty store, away from the checkout."""
+    program = str(site / "bin" / "chunkmark")
+    variables = {
+        "PYTHONPATH": str(site),
+        "CHUNKMARK_CACHE": str(tmp_path / "cache"),
+        "CHUNKMARK_DATA": str(tmp_path / "no-data"),
+    }
+    found = json.loads(run(program, "run", "--format", "json", cwd=tmp_path, **variables))
+    assert [cell["chunker"] for cell in found["cells"]] == [
+        "ast", "fixed", "function", "whole-file", "random-cuts",
+    ]  # fmt: skip
+    assert found["out"] == "chunkmark-run"
+    assert (found["absent"], found["failures"]) == ([], [])
+    for cell in found["cells"]:
+        assert cell["dataset"] == "stdlib"
+        assert cell["n_queries"] > 100
+        assert set(cell["metrics"]) == {
+            "nDCG@5", "nDCG@10", "P@5", "P@10", "R@5", "R@10", "MRR",
+            "SpanR@10000c", "SpanP@10000c", "Complete@10000c",
+        }  # fmt: skip
+        for one in cell["metrics"].values():
+            low, high = one["ci95"]
+            assert 0 <= low <= one["mean"] <= high <= 1
+            assert one["random"] < one["mean"] <= one["oracle"] <= 1
+        assert cell["health"]["coverage"] == 1.0
+        assert cell["health"]["gold_uncut"] == 0
+        assert set(cell["by"]["name-overlap"]) == {"no", "yes"}
+    (model,) = json.loads(
+        run(program, "cache", "info", "--format", "json", cwd=tmp_path, **variables)
+    )["models"]
+    assert model["vectors"] <= 1800
+    table = run(program, "run", cwd=tmp_path, **variables)
+    assert all(word in table for word in ("SpanR", "oracle", "random", "±", "tokens", "ms/query"))
