@@ -52,15 +52,17 @@ class Registry:
                 if not module.name.startswith("_"):
                     name = module.name.replace("_", "-")
                     found[name] = Entry(name, f"{package}.{module.name}:make", "built-in")
-        for point in importlib.metadata.entry_points(group=self.group):
-            origin = point.dist.name if point.dist else "unknown package"
+        points = importlib.metadata.entry_points(group=self.group)
+        for point in sorted(points, key=lambda point: (point.name, point.value)):
+            origin = (point.dist and point.dist.name) or "unknown package"
             if point.name in found:
                 warnings.warn(
                     f"{self.kind} {point.name!r} of {origin} is ignored: the name is taken",
                     stacklevel=2,
                 )
                 continue
-            found[point.name] = Entry(point.name, point.value, origin)
+            target = point.value.partition("[")[0].strip()
+            found[point.name] = Entry(point.name, target, origin)
         return dict(sorted(found.items()))
 
     def find(self, spec: Spec) -> tuple[Entry, Spec]:

@@ -1,0 +1,67 @@
+"""What the tests of chunkers share: a program in every language, and the checks on spans."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chunkers import LoadedChunker, Services, Source, Span, load_chunker
+from chunkers.sizes import span_size
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def count_tokens(text: str) -> int:
+    """A tokenizer that is at hand everywhere: words, long ones in pieces of four characters."""
+    return sum(-(-len(word) // 4) for word in text.split())
+
+
+@pytest.fixture(scope="session")
+def programs() -> dict[str, str]:
+    """A program for each language that has a grammar."""
+    return {file.stem: file.read_bytes().decode("utf-8") for file in sorted(PROGRAMS.glob("*.txt"))}
+
+
+@pytest.fixture(scope="session")
+def cut() -> Callable[..., list[str]]:
+    """Cuts a text by a spec; gives the texts of its spans."""
+
+    def cut_text(spec: str, text: str, language: str | None = "python") -> list[str]:
+        source = Source(text, "folder/file", language)
+        spans = load_chunker(spec).chunk(source, Services(count_tokens=count_tokens))
+        return [text[span.start : span.end] for span in spans]
+
+    return cut_text
+
+
+@pytest.fixture(scope="session")
+def spans_of() -> Callable[[LoadedChunker, Source], list[Span]]:
+    """Cuts a source; checks that the spans are exactly-once, not blank and within the limit."""
+
+    def checked(chunker: LoadedChunker, source: Source) -> list[Span]:
+        services = Services(count_tokens=count_tokens)
+        spans = chunker.chunk(source, services)
+        exactly_once(source, spans)
+        for span in spans:
+            size = span_size(source, span, chunker.unit, services)
+            if chunker.max_size is not None and size > chunker.max_size:
+                first, last = source.lines.lines_of(span.start, span.end)
+                assert first == last, f"{source.path}: lines {first}-{last} weigh {size}"
+        return spans
+
+    return checked
+
+
+def exactly_once(source: Source, spans: Sequence[Span]) -> None:
+    """Every non-blank character is in exactly one span; no span is blank or cuts a line."""
+    nws = source.lines.nws
+    starts = np.array([span.start for span in spans], dtype=np.int64)
+    ends = np.array([span.end for span in spans], dtype=np.int64)
+    assert (starts[1:] >= ends[:-1]).all(), f"{source.path}: spans overlap"
+    assert (nws[ends] > nws[starts]).all(), f"{source.path}: a span is blank"
+    borders = np.concatenate(([0], np.stack((nws[starts], nws[ends]), axis=1).ravel(), nws[-1:]))
+    assert (borders[::2] == borders[1::2]).all(), f"{source.path}: characters are in no span"
+    assert np.isin(starts, source.lines.starts).all(), f"{source.path}: a span starts in a line"
+    line_ends = np.append(source.lines.starts, len(source.text))
+    assert np.isin(ends, line_ends).all(), f"{source.path}: a span ends in a line"
