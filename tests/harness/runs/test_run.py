@@ -252,6 +252,39 @@ def test_a_chunker_that_fails_on_a_file_is_named_and_the_rest_goes_on(tmp_path, 
         assert result.cells[0].cell["health"]["files_failed"] == 1
 
 
+def test_a_size_in_tokens_is_the_embedders_even_for_a_lexical_cell(tmp_path):
+    chunker = "fixed:max_size=60,unit=tokens"
+    result = grid(tmp_path, chunkers=(chunker,), embedders=("minilm",))
+    assert [cell.chunker for cell in result.cells] == [chunker] * 2
+    for cell in result.cells:
+        assert cell.cell["identity"]["tokenizer"]
+        assert 30 < cell.cell["health"]["size_max"] <= 60
+    assert result.cells[0].cell["health"]["chunks"] == result.cells[1].cell["health"]["chunks"]
+
+
+def test_what_a_reader_must_know_is_marked(tmp_path):
+    from harness.reports.document import run_document
+
+    dataset = small(
+        corpora=(
+            Corpus("one", (Source(function("alpha", 60), "one/alpha.py", "python"),)),
+            Corpus("two", (Source("plain words\n" * 9, "two/rho.txt"),)),
+        ),
+        queries=(
+            Query("a", "one", "transform", (Target("one/alpha.py", 1, 2),)),
+            Query("b", "two", "words", (Target("two/rho.txt", 1, 2),)),
+        ),
+    )
+    chunkers = ("ast:max_size=4000", "fixed:max_size=10")
+    result = grid(tmp_path, dataset=dataset, chunkers=chunkers, retrievers=("dense",))
+    large, tiny = (" / ".join(cell["marks"]) for cell in run_document(result)["cells"])
+    assert "truncated: the embedder never saw" in large
+    assert "100% of the files are one chunk" in large
+    assert "fallback: fixed: 1 files" in large
+    assert "chunks are over the size limit" in tiny
+    assert "truncated" not in tiny
+
+
 def test_limit_takes_the_first_of_a_seeded_permutation(tmp_path):
     dataset = small()
     one, two, all_of_them = (choose(dataset.queries, n, 0) for n in (1, 2, 99))
@@ -392,6 +425,26 @@ def test_threads_store_history_and_a_kill_change_no_byte(tmp_path, data):
     assert manifest["times"]["embedding"] > 0
     cell = json.loads(next(killed.glob("cells/*/cell.json")).read_text())
     assert cell["cost"]["embedded_now"] == len(after) - len(seconds)
+
+
+def test_an_interrupt_is_no_failure_and_the_run_goes_on(tmp_path, data):
+    env = in_its_own_cache(tmp_path / "cache")
+    process = subprocess.Popen(
+        command(tmp_path / "run"), env=env, stderr=subprocess.PIPE, text=True
+    )
+    store = tmp_path / "cache" / "vectors.sqlite"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        if store.exists() and sum(n for *_, n in counts(store)) > 10:
+            process.send_signal(signal.SIGINT)
+            break
+        time.sleep(0.05)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert said.strip().split("\n")[-1].startswith("chunkmark: interrupted")
+    subprocess.run(command(tmp_path / "run"), check=True, env=env, capture_output=True)
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["status"] == "complete"
+    assert not list((tmp_path / "run" / "cells").glob(".partial-*"))
 
 
 def counts(path):
