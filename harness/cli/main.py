@@ -74,6 +74,8 @@ def _call(arguments: list[str]) -> int:
         path = context.command_path if context else "chunkmark"
         message = " ".join(error.format_message().split())
         return _say(f"{message}\nsee {path} --help", USAGE) if message else USAGE
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt  # typer has made an exit code of it
     return code if isinstance(code, int) else DONE
 
 
