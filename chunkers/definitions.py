@@ -30,14 +30,17 @@ def definition_runs(lines: Lines, services: Services, limit: int) -> list[tuple[
         limit: The size that no run exceeds, unless one line does.
     """
     last = lines.count - 1
+    language = lines.source.language or ""
     if last < 0:
         return []
+    if last == 0 and language in GRAMMARS:
+        return [(0, 0)]
     root = tree_of(lines.source, services)
     if root is None:
         return lines.pack(0, last, limit)
     limit = min(limit, lines.size(0, last))
     walls = set()
-    found = definitions(root, lines, GRAMMARS[lines.source.language or ""])
+    found = definitions(root, lines, GRAMMARS[language])
     for (first, end), (after, _) in pairwise([*found, (lines.count, lines.count)]):
         walls |= {first, _closed(lines, first, end, after, limit) + 1}
     inner = sorted(wall for wall in walls if 0 < wall <= last)

@@ -199,12 +199,16 @@ class Cutter:
         """Join a part held with the one behind it, if they belong together."""
         part, new = held[at : at + 2]
         binds = part.flags & _ATTRIBUTE or part.opens
-        if (
-            (binds or (part.flags & _COMMENT and self._adjoins(part, new)))
-            and self._fits(part.first, part.last)
-            and (self._fits(part.first, new.last) or not self._fits(new.first, new.last))
-        ):
-            held[at : at + 2] = [_merge(part, new, new.flags)]
+        if not (binds or (part.flags & _COMMENT and self._adjoins(part, new))):
+            return
+        if not self._fits(part.first, new.last):
+            # They can be together only where the next one is split, in a run with its beginning.
+            begins = new.items[0] if new.items else new
+            if self._fits(new.first, new.last) or not self._fits(
+                part.first, begins.first if begins.node else begins.last
+            ):
+                return
+        held[at : at + 2] = [_merge(part, new, new.flags)]
 
     def _adjoins(self, part: _Part, after: _Part) -> bool:
         """Whether no blank line lies between two parts."""
@@ -256,12 +260,17 @@ def _children(node: Node, numbers: list[int]) -> list[_Entry]:
         inside, inner, at = _own(children[body])
         if not inside:
             break
-        children[body : body + 1] = inside
+        children = [*children[:body], *inside, *children[body + 1 :]]
         flags[body : body + 1] = inner
         body = body + at if at >= 0 else -1
     entries: list[_Entry] = []
     for child, flag in zip(children, flags, strict=True):
-        first, last = place(child, numbers)
+        # As `place` has it, without the cost of a call for every node.
+        row = child.start_point[0]
+        end, column = child.end_point
+        if column == 0 and end > row:
+            end -= 1
+        first, last = numbers[row], numbers[end + 1] - 1
         if first < last and child.child_count and not flag & _COMMENT:
             entries.append((first, last, flag if flag & _OPEN else flag | _DEEP, child))
         elif first <= last:
@@ -271,7 +280,7 @@ def _children(node: Node, numbers: list[int]) -> list[_Entry]:
 
 def _own(node: Node) -> tuple[list[Node], list[int], int]:
     """The children of a node, their flags, and which of them is the body, or -1."""
-    children = node.children.copy()
+    children = node.children
     types = [child.type for child in children]
     flags = [_FLAGS.get(kind, 0) for kind in types]
     if not children:
