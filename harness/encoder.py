@@ -22,6 +22,7 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.embedding import OutOfMemoryError
+from harness.files import file_sha256
 from harness.store import Embedded
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Encoder:
         if not self.folder.is_dir():
             raise InputError(f"{self.name}: there is no model folder {self.folder}")
         paths = sorted(p for p in self.folder.rglob("*") if p.suffix in _MODEL_FILES)
-        digests = {p.relative_to(self.folder).as_posix(): _file_sha256(p) for p in paths}
+        digests = {p.relative_to(self.folder).as_posix(): file_sha256(p) for p in paths}
         weights = {p: d for p, d in digests.items() if p.endswith(".safetensors")}
         if not weights:
             raise InputError(
@@ -237,11 +238,6 @@ class Encoder:
             raise
         vectors: NDArray[np.float32] = output[: len(ids)].numpy().astype(np.float32)
         return vectors
-
-
-def _file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _processor() -> dict[str, Any]:

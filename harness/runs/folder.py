@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from harness.files import PARTIAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
-
-_PARTIAL = ".partial-"
 
 
 @dataclass(frozen=True)
@@ -37,10 +35,10 @@ class RunFolder:
             if any(path.iterdir()) and not folder.manifest.is_file():
                 raise InputError(f"{path} holds other files; name an empty or a new folder with -o")
             (path / "cells").mkdir(exist_ok=True)
-            for left in sorted((path / "cells").glob(f"{_PARTIAL}*")):
+            for left in sorted((path / "cells").glob(f"{PARTIAL}*")):
                 if not _alive(left.name.rpartition("-")[2]):
                     shutil.rmtree(left)
-            probe = path / f"{_PARTIAL}{os.getpid()}"
+            probe = path / f"{PARTIAL}{os.getpid()}"
             probe.write_bytes(b"")
             probe.unlink()
         except OSError as error:
@@ -69,7 +67,7 @@ class RunFolder:
             key: Of the cell.
             write: Writes the files of the cell into the folder that it is given.
         """
-        partial = self.path / "cells" / f"{_PARTIAL}{key}-{os.getpid()}"
+        partial = self.path / "cells" / f"{PARTIAL}{key}-{os.getpid()}"
         try:
             partial.mkdir()
             write(partial)
@@ -99,36 +97,3 @@ def _alive(pid: str) -> bool:
     except PermissionError:
         return True
     return True
-
-
-def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a document so that the file is always whole."""
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-    _replace(path, text)
-
-
-def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows, one a line, so that the file is always whole."""
-    dumped = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
-    _replace(path, "".join(line + "\n" for line in dumped))
-
-
-def _replace(path: Path, text: str) -> None:
-    partial = path.with_name(f"{_PARTIAL}{path.name}-{os.getpid()}")
-    partial.write_bytes(text.encode("utf-8", "surrogatepass"))
-    partial.replace(path)
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a document.
-
-    Raises:
-        InputError: It is missing or damaged.
-    """
-    try:
-        found = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read ({error}); remove its folder") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{path} is damaged; remove its folder")
-    return found

@@ -8,7 +8,7 @@ import os
 import platform
 from typing import TYPE_CHECKING, Any
 
-from harness.runs.folder import write_json
+from harness.files import write_json
 
 if TYPE_CHECKING:
     from pathlib import Path

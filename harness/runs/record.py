@@ -6,6 +6,7 @@ again, and anybody can recompute a number from the files.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from chunkers.errors import InputError
 from harness.relevance import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 Interval = tuple[int, int]
@@ -105,50 +106,62 @@ def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, f
             for query in record.queries
         ),
     )
-    _write_lines(folder / "targets.jsonl", _target_lines(record))
+    _write_lines(
+        folder / "targets.jsonl",
+        (line for query in record.queries for line in _target_lines(query)),
+    )
     _write_lines(
         folder / "qrels.trec",
         (f"{encode_id(query)} 0 {encode_id(unit)} {grade:g}" for query, unit, grade in qrels),
     )
-    _write_lines(folder / "run.trec", _run_lines(record))
-    _write_lines(
-        folder / "scores.jsonl",
-        (
-            _dump({"query_id": query.id, "scores": list(ranking.scores)})
-            for query, ranking in zip(record.queries, record.rankings, strict=True)
-        ),
-    )
+    pairs = list(zip(record.queries, record.rankings, strict=True))
+    _write_lines(folder / "run.trec", (line for pair in pairs for line in _run_lines(*pair)))
+    _write_lines(folder / "scores.jsonl", (_scores_line(*pair) for pair in pairs))
+
+
+def digest(query: QueryRow, ranking: RankingRow) -> str:
+    """Hash of all lines of a query in targets.jsonl, run.trec and scores.jsonl, in this order."""
+    lines = [*_target_lines(query), *_run_lines(query, ranking), _scores_line(query, ranking)]
+    return lines_digest(lines)
+
+
+def lines_digest(lines: Iterable[str]) -> str:
+    """sha256 of lines, each ended by LF."""
+    text = "".join(f"{line}\n" for line in lines)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _fields(row: ChunkRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in ChunkRow.__slots__}
 
 
-def _target_lines(record: Record) -> Iterable[str]:
-    for query in record.queries:
-        for unit, grade in sorted((query.qrels or {}).items()):
-            yield _dump({"query_id": query.id, "document": unit, "grade": grade})
-        for place in query.places:
-            yield _dump(
-                {
-                    "query_id": query.id,
-                    "path": place.path,
-                    "start_line": place.start_line,
-                    "end_line": place.end_line,
-                    "grade": place.grade,
-                    "nws": place.stretch[1:],
-                    "lines": place.lines,
-                    "twins": [{"path": path, "nws": nws} for path, *nws in place.twins],
-                }
-            )
+def _target_lines(query: QueryRow) -> Iterator[str]:
+    for unit, grade in sorted((query.qrels or {}).items()):
+        yield _dump({"query_id": query.id, "document": unit, "grade": grade})
+    for place in query.places:
+        yield _dump(
+            {
+                "query_id": query.id,
+                "path": place.path,
+                "start_line": place.start_line,
+                "end_line": place.end_line,
+                "grade": place.grade,
+                "nws": place.stretch[1:],
+                "lines": place.lines,
+                "twins": [{"path": path, "nws": nws} for path, *nws in place.twins],
+            }
+        )
 
 
-def _run_lines(record: Record) -> Iterable[str]:
-    for query, ranking in zip(record.queries, record.rankings, strict=True):
-        name, rows = encode_id(query.id), len(ranking.ids)
-        # The score column is the place from the end, so that an outside scorer ranks alike.
-        for rank, unit in enumerate(ranking.ids, 1):
-            yield f"{name} Q0 {encode_id(unit)} {rank} {rows - rank + 1} chunkmark"
+def _run_lines(query: QueryRow, ranking: RankingRow) -> Iterator[str]:
+    name, rows = encode_id(query.id), len(ranking.ids)
+    # The score column is the place from the end, so that an outside scorer ranks alike.
+    for rank, unit in enumerate(ranking.ids, 1):
+        yield f"{name} Q0 {encode_id(unit)} {rank} {rows - rank + 1} chunkmark"
+
+
+def _scores_line(query: QueryRow, ranking: RankingRow) -> str:
+    return _dump({"query_id": query.id, "scores": list(ranking.scores)})
 
 
 def read_record(folder: Path) -> Record:

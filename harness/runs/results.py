@@ -14,6 +14,7 @@ from harness.measures.grammar import comparable
 from harness.measures.inputs import Cell, Units
 from harness.measures.oracle import oracle
 from harness.relevance import Table, document_gold, span_gold
+from harness.runs.record import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -207,12 +208,16 @@ def _mean(values: NDArray[np.float64]) -> float:
 
 
 def per_query(record: Record, judged: Judged, asked: Asked) -> Iterator[dict[str, Any]]:
-    """The lines of `per_query.jsonl`: the value of every measure, and whether it is in a mean."""
+    """The lines of `per_query.jsonl`.
+
+    The value of every measure, whether it is in a mean, and a hash of what it rests on.
+    """
     scores = evaluate(judged.cell, asked.measures, asked.profile)
     columns = {n: None if one is None else one.tolist() for n, one in scores.per_query.items()}
     for at, query in enumerate(record.queries):
         yield {
             "query_id": query.id,
             "included": bool(scores.included[at]),
+            "digest": digest(query, record.rankings[at]),
             "metrics": {n: None if one is None else one[at] for n, one in columns.items()},
         }

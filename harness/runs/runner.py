@@ -15,10 +15,11 @@ import numpy as np
 
 from harness.chunking import ChunkedCorpus, cut
 from harness.embedding import OutOfMemoryError
+from harness.files import file_sha256, read_json, write_json, write_jsonl
 from harness.places import cache_dir
 from harness.retrieval import Order
 from harness.runs.compute import Computed, Parts, Watch, compute
-from harness.runs.folder import RunFolder, read_json, write_json, write_jsonl
+from harness.runs.folder import RunFolder
 from harness.runs.manifest import Manifest, version
 from harness.runs.prepare import prepare
 from harness.runs.record import read_record, write_record
@@ -273,8 +274,9 @@ class _Bench:
 
         def write(folder: Path) -> None:
             write_record(folder, computed.record, qrels_of(computed.record, judged))
+            written = {path.name: file_sha256(path) for path in sorted(folder.iterdir())}
             self._score(folder, computed.record, judged)
-            write_json(folder / "cell.json", document)
+            write_json(folder / "cell.json", document | {"files": written})
 
         self._session.folder.add(key, write)
 
