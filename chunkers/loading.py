@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from chunkers.source import Services, Source
 
-CHUNKERS = Registry("chunker", ("chunkers.builtin",), "chunkmark.chunkers")
+CHUNKERS = Registry("chunker", ("chunkers.builtin", "chunkers.reference"), "chunkmark.chunkers")
 
 
 @dataclass(frozen=True)

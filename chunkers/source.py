@@ -117,11 +117,19 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Characters [start, end) of a source; `embed_text` where what is embedded differs."""
+    """Characters [start, end) of a source.
+
+    Attributes:
+        start: First character.
+        end: Behind the last character.
+        embed_text: What is embedded, where it differs.
+        ref_id: What the system that a chunker reproduces calls this chunk.
+    """
 
     start: int
     end: int
     embed_text: str | None = None
+    ref_id: str | None = None
 
 
 @dataclass
@@ -131,11 +139,13 @@ class Services:
     Attributes:
         embed: Texts to unit vectors, shape (n, d), or None where no embedder is at hand.
         count_tokens: Tokens of a text without special ones, or None.
+        corpus: Id of the corpus that the source belongs to; empty where there is none.
         notes: Counts of what the chunker reported, such as `fallback: fixed`.
     """
 
     embed: Callable[[Sequence[str]], NDArray[np.float32]] | None = None
     count_tokens: Callable[[str], int] | None = None
+    corpus: str = ""
     notes: Counter[str] = field(default_factory=Counter)
     _line_tokens: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
 

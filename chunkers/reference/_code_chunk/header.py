@@ -1,0 +1,63 @@
+"""The lines that code-chunk puts before a chunk when it is embedded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunkers.reference._code_chunk.entities import entities
+from chunkers.reference._code_chunk.scopes import place_of, scope_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tree_sitter import Node
+
+    from chunkers.reference._utf16 import Utf16Text
+
+_PATH_PARTS = 3
+_USES = 10
+_OVERLAP = 10
+
+
+class Context:
+    """What the headers of one file's chunks say."""
+
+    def __init__(self, root: Node, text: Utf16Text, path: str, language: str) -> None:
+        found = entities(root, text, language)
+        defined = [one for one in found if one.kind != "import"]
+        self._path = "/".join(path.split("/")[-_PATH_PARTS:])
+        self._uses = ", ".join([one.name for one in found if one.kind == "import"][:_USES])
+        self._signatures = [one.signature for one in defined]
+        self._starts = np.array([one.start for one in defined], dtype=np.int64)
+        self._ends = np.array([one.end for one in defined], dtype=np.int64)
+        self._scopes = scope_tree(one for one in defined if one.kind != "export")
+
+    def header(self, start: int, end: int, previous: str) -> str:
+        """All that comes before the text of a chunk.
+
+        Args:
+            start: Its first UTF-16 code unit.
+            end: Behind its last one.
+            previous: Text of the chunk before, whose last lines are repeated.
+        """
+        place = place_of(self._scopes, start, end)
+        overlapping = np.flatnonzero((self._starts < end) & (self._ends > start))
+        about = {
+            "": self._path,
+            "Scope: ": " > ".join(place.scope),
+            "Defines: ": ", ".join(self._signatures[index] for index in overlapping),
+            "Uses: ": self._uses,
+            "After: ": ", ".join(place.before),
+            "Before: ": ", ".join(place.after),
+        }
+        lines = [f"# {label}{value}\n" for label, value in about.items() if value]
+        if lines:
+            lines.append("\n")
+        return "".join(lines) + _overlap(previous.split("\n"))
+
+
+def _overlap(lines: Sequence[str]) -> str:
+    repeated = "\n".join(lines[-_OVERLAP:])
+    return f"# ...\n{repeated}\n# ---\n" if repeated else ""
