@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from chunkers.errors import InputError
-from harness.cli import cache, chunk, doctor, listing, run
+from harness.cli import cache, chunk, doctor, listing, run, verify
 
 DONE, FAILED, USAGE, PARTIAL, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -35,6 +35,7 @@ app.command("list")(listing.list_parts)
 app.command("chunk")(chunk.chunk)
 app.command("cache")(cache.cache)
 app.command("doctor")(doctor.doctor)
+app.command("verify")(verify.verify)
 
 
 def main(arguments: list[str] | None = None) -> None:

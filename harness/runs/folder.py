@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from harness.files import PARTIAL
@@ -14,6 +16,12 @@ from harness.files import PARTIAL
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+
+def cell_key(identity: dict[str, Any]) -> str:
+    """The key of a cell: sha256 of the canonical JSON of what its ranking depends on."""
+    canonical = json.dumps(identity, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -112,11 +112,16 @@ def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, f
     )
     _write_lines(
         folder / "qrels.trec",
-        (f"{encode_id(query)} 0 {encode_id(unit)} {grade:g}" for query, unit, grade in qrels),
+        (qrels_line(*row) for row in qrels),
     )
     pairs = list(zip(record.queries, record.rankings, strict=True))
     _write_lines(folder / "run.trec", (line for pair in pairs for line in _run_lines(*pair)))
     _write_lines(folder / "scores.jsonl", (_scores_line(*pair) for pair in pairs))
+
+
+def qrels_line(query: str, unit: str, grade: float) -> str:
+    """A line of qrels.trec."""
+    return f"{encode_id(query)} 0 {encode_id(unit)} {grade:g}"
 
 
 def digest(query: QueryRow, ranking: RankingRow) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
-import json
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -19,7 +17,7 @@ from harness.files import file_sha256, read_json, write_json, write_jsonl
 from harness.places import cache_dir
 from harness.retrieval import Order
 from harness.runs.compute import Computed, Parts, Watch, compute
-from harness.runs.folder import RunFolder
+from harness.runs.folder import RunFolder, cell_key
 from harness.runs.manifest import Manifest, version
 from harness.runs.prepare import prepare
 from harness.runs.record import read_record, write_record
@@ -164,8 +162,7 @@ class _Bench:
         while True:
             tokenizer = self._tokenizer(embedder)
             identity = self._identity(name, retriever, embedder, tokenizer)
-            canonical = json.dumps(identity, sort_keys=True, ensure_ascii=True)
-            key = hashlib.sha256(canonical.encode()).hexdigest()
+            key = cell_key(identity)
             if session.folder.has(key):
                 stored = True
                 break

@@ -6,79 +6,18 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from worlds import BYTES, files, function, grid, small
 
 import harness
 from chunkers.errors import InputError
-from chunkers.source import Source, Span
-from harness.model import Corpus, Dataset, Query, Skipped, Target
-from harness.runs.config import RunConfig
-from harness.runs.plan import make_plan
+from chunkers.source import Source
+from harness.model import Corpus, Dataset, Query, Target
 from harness.runs.prepare import choose, prepare
 from harness.runs.record import encode_id, read_record
-from harness.runs.runner import run
 from harness.store import VectorStore
-
-BYTES = ("metrics.json", "run.trec", "scores.jsonl", "per_query.jsonl", "qrels.trec",
-         "chunks.jsonl", "targets.jsonl", "queries.jsonl")  # fmt: skip
-
-
-def function(name, lines=4):
-    body = "".join(f"    {name}_{i} = transform({name}, {i})\n" for i in range(lines))
-    return f"def {name}(value):\n{body}    return {name}_0\n\n\n"
-
-
-def small(**changes):
-    """Two corpora, one of them with a copied file; ids that need encoding."""
-    texts = {
-        "one/alpha.py": function("alpha") + function("beta") + function("gamma"),
-        "one/copy of alpha.py": function("alpha") + function("delta"),
-        "two/rho.py": function("rho", 30) + function("sigma"),
-        "two/blank.py": "\n\n",
-    }
-
-    def corpus(name):
-        sources = [Source(t, p, "python") for p, t in sorted(texts.items()) if p.startswith(name)]
-        return Corpus(name, tuple(sources), (Skipped(f"{name}/icon.py", "binary"),))
-
-    def query(name, path, first, last, **fields):
-        of = path.split("/", maxsplit=1)[0]
-        return Query(name, of, f"transform {name}", (Target(path, first, last),), **fields)
-
-    fields = {
-        "name": "small",
-        "gold": "span",
-        "corpora": (corpus("one"), corpus("two")),
-        "queries": (
-            query("q alpha", "one/alpha.py", 1, 6, tags={"kind": "first"}),
-            query("q beta", "one/alpha.py", 9, 14, tags={"kind": "other"}),
-            query("q rho", "two/rho.py", 1, 32, tags={"kind": "first"}),
-            query("q sigma", "two/rho.py", 35, 40, tags={"kind": "other"}),
-            query("q\tgone", "two/gone.py", 1, 2, tags={"kind": "other"}),
-        ),
-    }
-    return Dataset(**(fields | changes))
-
-
-def files(out):
-    return {
-        f"{cell.name}/{name}": (cell / name).read_bytes()
-        for cell in sorted((Path(out) / "cells").iterdir())
-        for name in BYTES
-    }
-
-
-def grid(tmp_path, name="run", dataset=None, **changes):
-    given = {
-        "chunkers": ("ast:max_size=120", "fixed:max_size=120", "whole-file"),
-        "embedders": ("minilm",),
-        "retrievers": ("dense", "bm25"),
-    } | changes
-    config = RunConfig().over(**given)
-    return run(make_plan(config), [dataset or small()], tmp_path / name)
 
 
 def test_the_grid_has_a_cell_for_each_combination_and_one_for_lexical_ones(tmp_path):
@@ -213,22 +152,8 @@ def test_health_counts_what_was_seen_and_lost(tmp_path):
     assert whole["cost"]["vectors"] > whole["health"]["chunks"]  # windows
 
 
-def lossy(source):
-    """Drops the second half of every file, and all of the file `two/rho.py`."""
-    if source.path == "two/rho.py":
-        return [Span(0, 0)]
-    return [Span(0, source.lines.offsets_of(1, source.lines.count // 2)[1])] * 2
-
-
-def failing(source):
-    if source.path.startswith("one/copy"):
-        raise RuntimeError("cannot\nparse this")
-    return [Span(0, len(source.text))]
-
-
-def test_lost_text_keeps_its_queries_in_the_mean(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(Path(__file__).parent)
-    result = grid(tmp_path, chunkers=("test_run:lossy",), retrievers=("bm25",))
+def test_lost_text_keeps_its_queries_in_the_mean(tmp_path):
+    result = grid(tmp_path, chunkers=("worlds:lossy",), retrievers=("bm25",))
     (cell,) = result.cells
     health = cell.cell["health"]
     assert 0.1 < health["coverage"] < 0.6
@@ -240,14 +165,12 @@ def test_lost_text_keeps_its_queries_in_the_mean(tmp_path, monkeypatch):
     assert result.failures == []
 
 
-def test_a_chunker_that_fails_on_a_file_is_named_and_the_rest_goes_on(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(Path(__file__).parent)
+def test_a_chunker_that_fails_on_a_file_is_named_and_the_rest_goes_on(tmp_path):
     for _ in range(2):  # a stored cell remembers
-        result = grid(tmp_path, chunkers=("test_run:failing", "fixed"), retrievers=("bm25",))
+        result = grid(tmp_path, chunkers=("worlds:failing", "fixed"), retrievers=("bm25",))
         assert len(result.cells) == 2
         assert result.failures == [
-            "test_run:failing failed on one/copy of alpha.py of one: "
-            "RuntimeError: cannot parse this"
+            "worlds:failing failed on one/copy of alpha.py of one: RuntimeError: cannot parse this"
         ]
         assert result.cells[0].cell["health"]["files_failed"] == 1
 
@@ -335,6 +258,7 @@ def test_evaluate_is_the_run_as_a_function():
     assert not result.out.exists()
 
 
+@pytest.mark.damages
 def test_a_damaged_cell_is_named(tmp_path):
     result = grid(tmp_path, chunkers=("fixed",), retrievers=("bm25",))
     folder = result.out / "cells" / result.cells[0].key

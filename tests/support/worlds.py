@@ -1,0 +1,80 @@
+"""A small data set made by hand, the grid over it, and chunkers that do wrong."""
+
+from pathlib import Path
+
+from chunkers.source import Source, Span
+from harness.model import Corpus, Dataset, Query, Skipped, Target
+from harness.runs.config import RunConfig
+from harness.runs.plan import make_plan
+from harness.runs.runner import run
+
+BYTES = ("metrics.json", "run.trec", "scores.jsonl", "per_query.jsonl", "qrels.trec",
+         "chunks.jsonl", "targets.jsonl", "queries.jsonl")  # fmt: skip
+
+
+def function(name, lines=4):
+    body = "".join(f"    {name}_{i} = transform({name}, {i})\n" for i in range(lines))
+    return f"def {name}(value):\n{body}    return {name}_0\n\n\n"
+
+
+def small(**changes):
+    """Two corpora, one of them with a copied file; ids that need encoding."""
+    texts = {
+        "one/alpha.py": function("alpha") + function("beta") + function("gamma"),
+        "one/copy of alpha.py": function("alpha") + function("delta"),
+        "two/rho.py": function("rho", 30) + function("sigma"),
+        "two/blank.py": "\n\n",
+    }
+
+    def corpus(name):
+        sources = [Source(t, p, "python") for p, t in sorted(texts.items()) if p.startswith(name)]
+        return Corpus(name, tuple(sources), (Skipped(f"{name}/icon.py", "binary"),))
+
+    def query(name, path, first, last, **fields):
+        of = path.split("/", maxsplit=1)[0]
+        return Query(name, of, f"transform {name}", (Target(path, first, last),), **fields)
+
+    fields = {
+        "name": "small",
+        "gold": "span",
+        "corpora": (corpus("one"), corpus("two")),
+        "queries": (
+            query("q alpha", "one/alpha.py", 1, 6, tags={"kind": "first"}),
+            query("q beta", "one/alpha.py", 9, 14, tags={"kind": "other"}),
+            query("q rho", "two/rho.py", 1, 32, tags={"kind": "first"}),
+            query("q sigma", "two/rho.py", 35, 40, tags={"kind": "other"}),
+            query("q\tgone", "two/gone.py", 1, 2, tags={"kind": "other"}),
+        ),
+    }
+    return Dataset(**(fields | changes))
+
+
+def files(out):
+    return {
+        f"{cell.name}/{name}": (cell / name).read_bytes()
+        for cell in sorted((Path(out) / "cells").iterdir())
+        for name in BYTES
+    }
+
+
+def grid(tmp_path, name="run", dataset=None, **changes):
+    given = {
+        "chunkers": ("ast:max_size=120", "fixed:max_size=120", "whole-file"),
+        "embedders": ("minilm",),
+        "retrievers": ("dense", "bm25"),
+    } | changes
+    config = RunConfig().over(**given)
+    return run(make_plan(config), [dataset or small()], tmp_path / name)
+
+
+def lossy(source):
+    """Drops the second half of every file, and all of the file `two/rho.py`."""
+    if source.path == "two/rho.py":
+        return [Span(0, 0)]
+    return [Span(0, source.lines.offsets_of(1, source.lines.count // 2)[1])] * 2
+
+
+def failing(source):
+    if source.path.startswith("one/copy"):
+        raise RuntimeError("cannot\nparse this")
+    return [Span(0, len(source.text))]
