@@ -34,6 +34,7 @@ ATTRIBUTES = frozenset({"decorator", "attribute_item", "access_specifier"})
 _COMMENT, _ATTRIBUTE, _CLOSE, _OPEN, _DEEP = 1, 2, 4, 8, 16
 _OF_ALL = _COMMENT | _ATTRIBUTE | _CLOSE
 _OF_ANY = _OPEN | _DEEP
+_BINDERS = _COMMENT | _ATTRIBUTE | _OPEN
 _FLAGS = {
     **dict.fromkeys(COMMENTS, _COMMENT),
     **dict.fromkeys(ATTRIBUTES, _ATTRIBUTE),
@@ -168,38 +169,34 @@ class Cutter:
     def _hold(self, parts: list[_Part]) -> list[_Part]:
         """Join the parts that hold on to a neighbour with it."""
         held: list[_Part] = []
-        binders = []
         for part in parts:
-            flags = part.flags
-            if held and flags & (_CLOSE | _COMMENT | _OPEN) and self._hold_previous(held, part):
-                continue
-            if flags & (_COMMENT | _ATTRIBUTE | _OPEN):
-                binders.append(len(held))
-            held.append(part)
-        for at in reversed(binders):
-            if at + 1 < len(held):
-                self._hold_next(held, at)
+            if not (part.flags & (_CLOSE | _COMMENT) and held and self._hold_previous(held, part)):
+                held.append(part)
+        # What belongs to opening lines is joined with them before they are with a body.
+        for opening in (True, False):
+            found = [at for at, part in enumerate(held) if part.flags & _BINDERS]
+            for at in reversed(found):
+                if at + 1 < len(held) and (held[at + 1].opens or not opening):
+                    self._hold_next(held, at)
         return held
 
     def _hold_previous(self, held: list[_Part], part: _Part) -> bool:
-        """Join the last part held with the next one, if they belong together."""
+        """Join a part with the last one held, if they belong together."""
         old = held[-1]
         fits = self._fits(old.first, part.last)
-        if part.flags & _CLOSE and (fits or not self._fits(old.first, old.last)):
-            held[-1] = _merge(old, part, _both(old.flags, part.flags) & ~_OPEN, _CLOSE)
-        elif part.flags & old.flags & _COMMENT and fits and self._adjoins(old, part):
-            held[-1] = _merge(old, part, _both(old.flags, part.flags))
-        elif part.opens and old.opens and fits:
-            held[-1] = _merge(old, part, _OPEN, _OPEN)
+        if part.flags & _CLOSE:
+            joins = fits or not self._fits(old.first, old.last)
         else:
-            return False
-        return True
+            joins = bool(old.flags & _COMMENT) and fits and self._adjoins(old, part)
+        if joins:
+            flags = _both(old.flags, part.flags) & ~_OPEN
+            held[-1] = _merge(old, part, flags, part.flags & _CLOSE)
+        return joins
 
     def _hold_next(self, held: list[_Part], at: int) -> None:
         """Join a part held with the one behind it, if they belong together."""
         part, new = held[at : at + 2]
-        binds = part.flags & _ATTRIBUTE or part.opens
-        if not (binds or (part.flags & _COMMENT and self._adjoins(part, new))):
+        if not self._binds(part, new):
             return
         if not self._fits(part.first, new.last):
             # They can be together only where the next one is split, in a run with its beginning.
@@ -208,7 +205,13 @@ class Cutter:
                 part.first, begins.first if begins.node else begins.last
             ):
                 return
-        held[at : at + 2] = [_merge(part, new, new.flags)]
+        held[at : at + 2] = [_merge(part, new, new.flags, _OPEN if new.opens else 0)]
+
+    def _binds(self, part: _Part, after: _Part) -> bool:
+        """Whether a part holds on to the next one."""
+        if part.flags & _ATTRIBUTE or part.opens:
+            return True
+        return part.flags & _COMMENT > 0 and self._adjoins(part, after)
 
     def _adjoins(self, part: _Part, after: _Part) -> bool:
         """Whether no blank line lies between two parts."""

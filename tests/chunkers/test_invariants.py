@@ -48,14 +48,14 @@ def mutated(draw: st.DrawFn, program: str) -> str:
 
 
 @pytest.mark.parametrize("name", CUTTING)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(texts, st.sampled_from(LANGUAGES), limits)
 def test_any_text_is_cut_exactly_once_within_the_limit(spans_of, name, text, language, limit):
     spans_of(load(f"{name}:{limit}"), Source(text, "a/b", language))
 
 
 @pytest.mark.parametrize("language", sorted(GRAMMARS))
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.data_too_large])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.data_too_large])
 @given(st.data(), limits)
 def test_any_program_is_cut_exactly_once_within_the_limit(
     spans_of, programs, language, data, limit
