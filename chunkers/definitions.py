@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from chunkers.languages import GRAMMARS
-from chunkers.syntax import ATTRIBUTES, COMMENTS, Cutter, place, tree_of
+from chunkers.syntax import ATTRIBUTES, BLOCKS, COMMENTS, Cutter, place, tree_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -44,7 +45,14 @@ def definition_runs(lines: Lines, services: Services, limit: int) -> list[tuple[
     for (first, end), (after, _) in pairwise([*found, (lines.count, lines.count)]):
         walls |= {first, _closed(lines, first, end, after, limit) + 1}
     inner = sorted(wall for wall in walls if 0 < wall <= last)
-    return Cutter(lines.walled(inner, limit), limit).cut(root)
+    groups = [(first, after - 1) for first, after in pairwise([0, *inner, lines.count])]
+    fitting = [group for group in groups if lines.size(*group) <= limit]
+    if fitting == groups:
+        return groups
+    starts, whole = [0, *inner], {first for first, _ in fitting}
+    runs = Cutter(lines.walled(inner, limit), limit).cut(root)
+    split = [run for run in runs if starts[bisect_right(starts, run[0]) - 1] not in whole]
+    return sorted(fitting + split)
 
 
 def _closed(lines: Lines, first: int, end: int, after: int, limit: int) -> int:
@@ -91,7 +99,7 @@ def definitions(root: Node, lines: Lines, grammar: Grammar) -> list[tuple[int, i
             above, code = None, last
         elif node.type == ":" and above and above[1] == last:
             pass  # the colon of an access specifier is a node of its own
-        elif first < last and node.child_count:
+        elif (first < last or node.type in BLOCKS) and node.child_count:
             stack.extend(reversed(node.children))
         else:
             above, code = None, max(code, last)

@@ -49,7 +49,7 @@ _FLAGS = {
 
 # What a construct opens: fields, and node types that stand in no field.
 _BODIES = ("body", "consequence", "definition", "declaration")
-_BLOCKS = ("block", "statement_list")
+BLOCKS = ("block", "statement_list")
 
 # First line, last line, flags, and the node if it can be split.
 _Entry: TypeAlias = "tuple[int, int, int, Node | None]"
@@ -298,7 +298,7 @@ def _own(node: Node) -> tuple[list[Node], list[int], int]:
             body = children.index(found)
             break
     else:
-        for kind in _BLOCKS:
+        for kind in BLOCKS:
             if kind in types:
                 body = types.index(kind)
                 break
