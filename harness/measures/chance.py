@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.measures.evaluate import included, limit_of, mean_over
+from harness.measures.evaluate import included, limit_of, mean_over, weights
 from harness.measures.grammar import family_of
 from harness.measures.ranked import NEVER, place_shared, set_file_ranks
 from harness.measures.seeded import permutation, words
@@ -55,19 +55,20 @@ def chance(
 ) -> dict[str, Chance | None]:
     """The expected values by printed name; None for a measure that does not apply to the cell.
 
-    Exact where a measure has a closed form. Elsewhere, and for queries with twins in measures of
-    ranks, the mean over seeded permutations of each corpus that all its queries share.
+    Exact where a measure has a closed form. Elsewhere, and for queries with twins or units that
+    count again in measures of ranks, the mean over seeded permutations of each corpus that all
+    its queries share.
 
     Args:
         cell: Its gold and units; its rankings play no part.
         measures: What to compute.
-        profile: Says which queries the means are over.
+        profile: The conventions, such as which queries the means are over.
         seed: 0 or above.
         permutations: How many, at least 2.
     """
-    gold = gold_tables(cell)
-    mask, _ = included(cell, profile)
-    with_twins = gold.twin.count() > 0
+    gold = gold_tables(cell, profile)
+    mask = included(cell, profile)[0]
+    by_order_alone = gold.twin.count() + gold.again.count() > 0
     result: dict[str, Chance | None] = {}
     simulated: dict[Measure, Bools] = {}
     for measure in measures:
@@ -75,17 +76,17 @@ def chance(
         result[str(measure)] = None
         if family.lines and not cell.spans:
             continue
-        exact = np.zeros(gold.n_queries)
-        by_order = np.ones(gold.n_queries, dtype=np.bool_)
-        if family.chance is not None:
-            exact = family.chance(gold, limit_of(measure))
-            by_order = np.zeros_like(by_order) if family.lines else with_twins
-        result[str(measure)] = Chance(exact, mean_over(exact, mask), 0.0)
+        exact = None if family.chance is None else family.chance(gold, limit_of(measure))
+        if exact is None:
+            exact, by_order = np.zeros(gold.n_queries), np.ones(gold.n_queries, dtype=np.bool_)
+        else:
+            by_order = np.zeros_like(by_order_alone) if family.lines else by_order_alone
+        result[str(measure)] = Chance(exact, mean_over(exact, mask, gold), 0.0)
         if by_order.any():
             simulated[measure] = by_order
     if simulated:
         for name, values in _simulate(cell, gold, simulated, seed, permutations).items():
-            result[name] = _with_error(result[name], *values, mask)
+            result[name] = _with_error(result[name], *values, mask, gold)
     return result
 
 
@@ -117,13 +118,16 @@ def _orders(cell: Cell, gold: GoldTables, seed: int, count: int) -> Iterator[Ran
         yield place_shared(gold, rank, before, files, total)
 
 
-def _with_error(known: Chance | None, values: Floats, rows: Bools, mask: Bools) -> Chance:
+def _with_error(
+    known: Chance | None, values: Floats, rows: Bools, mask: Bools, gold: GoldTables
+) -> Chance:
     """Put the simulated queries in, with the error of the mean over all of them."""
     exact = np.zeros(len(rows)) if known is None else known.per_query
     mean = np.cumsum(values, axis=0)[-1] / len(values)
     per_query = np.where(rows, mean, exact)
     counted = rows & mask
     # The queries of a corpus share its permutations, so the error is that of whole means.
-    means = np.cumsum(values[:, counted], axis=1)[:, -1] / mask.sum() if counted.any() else None
+    shares = values[:, counted] * weights(mask, gold)[counted]
+    means = np.cumsum(shares, axis=1)[:, -1] if counted.any() else None
     error = 0.0 if means is None else float(means.std(ddof=1)) / math.sqrt(len(values))
-    return Chance(per_query, mean_over(per_query, mask), error)
+    return Chance(per_query, mean_over(per_query, mask, gold), error)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.measures.grammar import family_of
-from harness.measures.ranked import NEVER, place
+from harness.measures.ranked import NEVER, Ranked, place
 from harness.measures.tables import gold_tables
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from harness.measures.grammar import Measure
     from harness.measures.inputs import Cell
+    from harness.measures.tables import GoldTables
     from harness.profiles import Profile
 
     Floats = NDArray[np.float64]
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 NOTHING_RELEVANT = "only grades of 0 or less"
+ABSENT = "absent from the rankings"
 
 
 @dataclass(frozen=True)
@@ -35,15 +37,17 @@ class Scores:
         queries: Ids, in the order of the arrays, shape (q,).
         corpus: Number of each query's corpus, shape (q,).
         included: Which queries the means are over, shape (q,).
-        left_out: Number of queries in no mean, by reason.
+        counted: The same for each measure: a profile may take one over more queries.
+        left_out: Number of queries that are not included, by reason.
         per_query: Values, shape (q,); None for a measure that does not apply to the cell.
-        mean: Mean over the included queries, summed in their order; None where a measure does
-            not apply or no query is included.
+        mean: Mean over the counted queries as the profile takes it, summed in their order; None
+            where a measure does not apply or no query is counted.
     """
 
     queries: tuple[str, ...]
     corpus: Ints
     included: Bools
+    counted: Mapping[str, Bools]
     left_out: Mapping[str, int]
     per_query: Mapping[str, Floats | None]
     mean: Mapping[str, float | None]
@@ -71,21 +75,32 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
     Raises:
         InputError: A measure of an unknown family.
     """
-    ranked = place(cell, gold_tables(cell))
+    gold = gold_tables(cell, profile)
+    ranked = place(cell, gold)
     mask, left_out = included(cell, profile)
+    counted: dict[str, Bools] = {}
     per_query: dict[str, Floats | None] = {}
     for measure in measures:
-        family = family_of(measure)
-        applies = cell.spans or not family.lines
-        per_query[str(measure)] = family.evaluate(ranked, limit_of(measure)) if applies else None
+        family, name = family_of(measure), str(measure)
+        own_mrr = measure.family == "MRR" and profile.mrr != "as-ranked"
+        counted[name] = np.ones_like(mask) if own_mrr else mask
+        per_query[name] = None
+        if cell.spans or not family.lines:
+            seen = _as_given(cell, gold, ranked) if own_mrr else ranked
+            per_query[name] = family.evaluate(seen, limit_of(measure))
     return Scores(
         queries=cell.queries,
-        corpus=ranked.gold.corpus,
+        corpus=gold.corpus,
         included=mask,
+        counted=counted,
         left_out=left_out,
         per_query=per_query,
-        mean={name: mean_over(values, mask) for name, values in per_query.items()},
+        mean={name: mean_over(one, counted[name], gold) for name, one in per_query.items()},
     )
+
+
+def _as_given(cell: Cell, gold: GoldTables, ranked: Ranked) -> Ranked:
+    return ranked if cell.as_given is None else place(replace(cell, ranking=cell.as_given), gold)
 
 
 def included(cell: Cell, profile: Profile) -> tuple[Bools, dict[str, int]]:
@@ -95,10 +110,14 @@ def included(cell: Cell, profile: Profile) -> tuple[Bools, dict[str, int]]:
     take a query out of a mean.
     """
     mask = np.ones(len(cell.queries), dtype=np.bool_)
+    left_out = {}
     if not cell.spans and profile.nothing_relevant == "left-out":
         mask = np.array([len(gold.unit) > 0 for gold in cell.gold], dtype=np.bool_)
-    dropped = int((~mask).sum())
-    return mask, ({NOTHING_RELEVANT: dropped} if dropped else {})
+        left_out[NOTHING_RELEVANT] = int((~mask).sum())
+    if cell.absent is not None and profile.absent == "left-out":
+        left_out[ABSENT] = int((mask & cell.absent).sum())
+        mask &= ~cell.absent
+    return mask, {why: n for why, n in left_out.items() if n}
 
 
 def limit_of(measure: Measure) -> int:
@@ -106,9 +125,27 @@ def limit_of(measure: Measure) -> int:
     return NEVER - 1 if measure.cut is None else measure.cut
 
 
-def mean_over(values: Floats | None, mask: Bools) -> float | None:
-    """Mean over the marked queries, or None where there is nothing to take it over."""
-    return None if values is None or not mask.any() else _mean(values[mask])
+def mean_over(values: Floats | None, mask: Bools, gold: GoldTables) -> float | None:
+    """Mean over the marked queries as the profile takes it; None where there is nothing."""
+    if values is None or not mask.any():
+        return None
+    parts = values[mask]
+    if gold.profile.mean == "corpora":
+        corpora = np.unique(gold.corpus[mask])
+        parts = np.array([_mean(values[mask & (gold.corpus == one)]) for one in corpora])
+    places = gold.profile.places
+    return _mean(parts) if places is None else round(_mean(parts), places)
+
+
+def weights(mask: Bools, gold: GoldTables) -> Floats:
+    """The share that each query has in a mean over the marked ones, shape (q,)."""
+    # Each is divided by how many queries, or queries and corpora, share the mean with it.
+    among = np.full(len(mask), max(1, int(mask.sum())))
+    if gold.profile.mean == "corpora":
+        per_corpus = np.bincount(gold.corpus[mask], minlength=int(gold.corpus.max(initial=0)) + 1)
+        among = np.maximum(per_corpus[gold.corpus], 1) * max(1, int((per_corpus > 0).sum()))
+    share: Floats = mask / among
+    return share
 
 
 def _mean(values: Floats) -> float:

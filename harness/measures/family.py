@@ -36,8 +36,9 @@ class Family:
             how many chunks hold the gold, so it is comparable across chunkers.
         oracle: The largest values that any ranking reaches, and whether each is exact rather
             than a bound, both shape (q,); None where relevant units first are best.
-        chance: Expected values over all orders of the corpus, shape (q,), where a twin counts
-            as any unit; None where there is no closed form.
+        chance: Expected values over all orders of the corpus, shape (q,), where a twin and a unit
+            that counts again count as any unit; None, or giving None under a profile, where there
+            is no closed form.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Family:
     aliases: tuple[str, ...] = ()
     lines: bool = False
     oracle: Callable[[BestSpans], tuple[Floats, Bools]] | None = None
-    chance: Callable[[GoldTables, int], Floats] | None = None
+    chance: Callable[[GoldTables, int], Floats | None] | None = None
 
 
 def ratio(part: NDArray[Any], whole: NDArray[Any] | int) -> Floats:

@@ -61,7 +61,12 @@ class Gold:
         grade: Their grades, above 0, shape (g,).
         twins: Units of twins that are not relevant themselves, each with the relevant units that
             it may stand for, ascending: it counts as the first of them not yet found.
+        again: Units that a scorer takes for a relevant unit once more, as (unit, relevant unit):
+            each gains what that unit gains, and none is gold of its own. So an id that stands
+            twice in a ranking counts each time.
         judged_zero: Units judged not relevant; None where every other unit counts as judged.
+        named: Whether the gold was given by id rather than found by place or by text; gold that
+            is lines of files never was.
         best_iou: Unit -> largest line IoU with any target, for units with any overlap.
         target_files: Distinct files of the targets, as numbers of `Units.file`; a file without a
             unit has the number -1 - i, so that it is counted and never found.
@@ -74,7 +79,9 @@ class Gold:
     unit: NDArray[np.int64]
     grade: NDArray[np.float64]
     twins: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    again: tuple[tuple[int, int], ...] = ()
     judged_zero: NDArray[np.int64] | None = None
+    named: bool = True
     best_iou: tuple[tuple[int, float], ...] = ()
     target_files: NDArray[np.int64] = field(default_factory=_no_ints)
     pieces: Pieces = field(default_factory=Pieces)
@@ -93,6 +100,9 @@ class Cell:
         ranking: For each query the unit numbers in rank order, without repeats.
         spans: Whether the gold is lines of files; without it span, file and IoU measures do not
             apply, and chunk-level columns are comparable across chunkers.
+        absent: Which queries the run does not hold, shape (q,); None where it holds all.
+        as_given: The rankings with equal scores in the order in which they were given, for a
+            profile that takes MRR from them; None where they are no different.
     """
 
     queries: tuple[str, ...]
@@ -100,3 +110,5 @@ class Cell:
     gold: tuple[Gold, ...]
     ranking: tuple[NDArray[np.int64], ...]
     spans: bool = True
+    absent: NDArray[np.bool_] | None = None
+    as_given: tuple[NDArray[np.int64], ...] | None = None

@@ -47,7 +47,8 @@ def oracle(cell: Cell, measures: Sequence[Measure], profile: Profile) -> dict[st
 
     The rankings of the cell play no part, only its gold and its units.
     """
-    best = relevant_first(gold_tables(cell))
+    gold = gold_tables(cell, profile)
+    best = relevant_first(gold)
     mask, _ = included(cell, profile)
     wanted = {one for one in measures if family_of(one).oracle is not None and cell.spans}
     spans = best_spans(cell, sorted({limit_of(one) for one in wanted})) if wanted else {}
@@ -62,5 +63,7 @@ def oracle(cell: Cell, measures: Sequence[Measure], profile: Profile) -> dict[st
             exact = np.ones(len(values), dtype=np.bool_)
         else:
             values, exact = family.oracle(spans[limit_of(measure)])
-        result[str(measure)] = Oracle(values, mean_over(values, mask), bool(exact[mask].all()))
+        result[str(measure)] = Oracle(
+            values, mean_over(values, mask, gold), bool(exact[mask].all())
+        )
     return result

@@ -64,6 +64,7 @@ class Ranked:
     Attributes:
         gold: The gold, q queries.
         relevant: Rank of each row of `gold.relevant`, from 1; NEVER where not retrieved.
+        again: The same for `gold.again`.
         twin: The same for `gold.twin`.
         judged: The same for `gold.judged`.
         overlapping: The same for `gold.overlapping`.
@@ -75,6 +76,7 @@ class Ranked:
 
     gold: GoldTables
     relevant: Ints
+    again: Ints
     twin: Ints
     judged: Ints
     overlapping: Ints
@@ -85,7 +87,7 @@ class Ranked:
 
     @cached_property
     def hits(self) -> Hits:
-        """The hits; every relevant unit is found once."""
+        """The hits; a relevant unit is found once, and again where it counts again."""
         query, rank, gain = _hits(self)
         first = np.searchsorted(query, query, side="left")
         return Hits(query, rank, gain, np.arange(len(query)) - first + 1)
@@ -112,9 +114,9 @@ class Ranked:
 
 def _hits(ranked: Ranked) -> tuple[Ints, Ints, Floats]:
     gold = ranked.gold
-    rank = np.concatenate((ranked.relevant, ranked.twin))
-    query = np.concatenate((gold.relevant.query, gold.twin.query))
-    gain = np.concatenate((gold.grade, np.zeros(len(ranked.twin))))
+    rank = np.concatenate((ranked.relevant, ranked.twin, ranked.again))
+    query = np.concatenate((gold.relevant.query, gold.twin.query, gold.again.query))
+    gain = np.concatenate((gold.grade, np.zeros(len(ranked.twin)), gold.again_grade))
     order = np.lexsort((rank, query))
     order = order[rank[order] < NEVER]
     if len(ranked.twin):
@@ -129,7 +131,9 @@ def _let_twins_stand(gold: GoldTables, order: Ints, query: Ints, gain: Floats) -
     with_twins = np.zeros(gold.n_queries, dtype=np.bool_)
     with_twins[gold.twin.query] = True
     found: set[int] = set()
-    for row in order[with_twins[query[order]]].tolist():
+    n_both = n_relevant + len(gold.twin.item)  # behind these are units that count again
+    rows = order[with_twins[query[order]] & (order < n_both)]
+    for row in rows.tolist():
         stands_for = (row,) if row < n_relevant else gold.twin_for[row - n_relevant]
         free = next((one for one in stands_for if one not in found), None)
         gain[row] = 0.0 if free is None else gold.grade[free]
@@ -221,25 +225,30 @@ def place_shared(
 def relevant_first(gold: GoldTables) -> Ranked:
     """What the best ranking looks like to a measure of ranks.
 
-    Relevant units come first, by grade; then those judged not relevant; nothing else is
-    retrieved. Overlapping units and files are ranked each for themselves, best first.
+    Relevant units come first, by grade, and those that count again among them; nothing else is
+    retrieved. Where there is none, those judged not relevant are, and else anything. Overlapping
+    units and files are ranked each for themselves, best first.
     """
-    relevant = _numbered(gold.relevant, gold.in_corpus, -gold.grade)
-    reachable = gold.judged.item != gold.missing_unit
-    judged = _numbered(gold.judged, reachable, np.zeros(len(reachable)))
-    judged = np.where(reachable, judged + gold.n_reachable[gold.judged.query], NEVER)
+    relevant = gold.relevant.query
+    first = _numbered(
+        np.concatenate((relevant, gold.again.query)),
+        np.concatenate((gold.in_corpus, gold.again.item != gold.missing_unit)),
+        -np.concatenate((gold.grade, gold.again_grade)),
+    )
+    n_first = gold.n_reachable + gold.again.count()
+    reachable = (gold.judged.item != gold.missing_unit) & (n_first == 0)[gold.judged.query]
     of_corpus = gold.file.item != gold.missing_file
+    others = np.where(gold.all_judged, gold.n_units, gold.judged.count(reachable))
     return Ranked(
         gold=gold,
-        relevant=relevant,
+        relevant=first[: len(relevant)],
+        again=first[len(relevant) :],
         twin=np.full(len(gold.twin.item), NEVER, dtype=np.int64),
-        judged=judged,
-        overlapping=_numbered(gold.overlapping, gold.iou > 0, -gold.iou),
-        file=_numbered(gold.file, of_corpus, np.zeros(len(of_corpus))),
+        judged=_numbered(gold.judged.query, reachable, np.zeros(len(reachable))),
+        overlapping=_numbered(gold.overlapping.query, gold.iou > 0, -gold.iou),
+        file=_numbered(gold.file.query, of_corpus, np.zeros(len(of_corpus))),
         before=np.full(len(gold.piece.item), NEVER, dtype=np.int64),
-        retrieved=np.where(
-            gold.all_judged, gold.n_units, gold.n_reachable + gold.judged.count(reachable)
-        ),
+        retrieved=np.where(n_first > 0, n_first, others),
         total=np.zeros(gold.n_queries, dtype=np.int64),
     )
 
@@ -267,6 +276,7 @@ def log_discount(rank: Ints) -> Floats:
 def _lookups(gold: GoldTables) -> tuple[tuple[str, Rows, str], ...]:
     return (
         ("relevant", gold.relevant, "rank"),
+        ("again", gold.again, "rank"),
         ("twin", gold.twin, "rank"),
         ("judged", gold.judged, "rank"),
         ("overlapping", gold.overlapping, "rank"),
@@ -275,11 +285,11 @@ def _lookups(gold: GoldTables) -> tuple[tuple[str, Rows, str], ...]:
     )
 
 
-def _numbered(rows: Rows, kept: Bools, key: Floats) -> Ints:
+def _numbered(query: Ints, kept: Bools, key: Floats) -> Ints:
     """Ranks 1, 2, ... of the kept rows of each query by ascending key; NEVER for the others."""
-    rank = np.full(len(rows.item), NEVER, dtype=np.int64)
-    order = np.lexsort((key, ~kept, rows.query))
+    rank = np.full(len(query), NEVER, dtype=np.int64)
+    order = np.lexsort((key, ~kept, query))
     order = order[kept[order]]
-    query = rows.query[order]
-    rank[order] = np.arange(len(order)) - np.searchsorted(query, query, side="left") + 1
+    of = query[order]
+    rank[order] = np.arange(len(order)) - np.searchsorted(of, of, side="left") + 1
     return rank

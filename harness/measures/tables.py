@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.inputs import Cell, Gold, Units
+    from harness.profiles import Profile
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -51,16 +52,20 @@ class GoldTables:
     q is the number of queries; the arrays beside a `Rows` have one value a row.
 
     Attributes:
+        profile: The conventions that every value rests on.
         corpus: Corpus of each query, shape (q,).
         n_units: Units in each query's corpus, shape (q,).
         missing_unit: A number above every unit of every corpus; nothing retrieves it.
         missing_file: The same for files.
         relevant: Relevant units, those that the corpus lacks included.
-        grade: Their grades.
+        grade: What each gains.
         n_relevant: Relevant units of each query, shape (q,).
         in_corpus: Which rows of `relevant` the corpus holds.
         ideal_grade: The grades of each query in descending order, rows as in `relevant`.
         ideal_rank: Their ranks, from 1.
+        again: Units that count as a relevant one once more.
+        again_grade: What each gains.
+        named: Queries whose gold was given by id, shape (q,).
         twin: Units that may stand for a relevant one.
         twin_for: For each row of `twin`, the rows of `relevant` that it may stand for, in order.
         judged: Units judged not relevant.
@@ -80,6 +85,7 @@ class GoldTables:
         stretch_end: The character behind its last.
     """
 
+    profile: Profile
     corpus: Ints
     n_units: Ints
     missing_unit: int
@@ -90,6 +96,9 @@ class GoldTables:
     in_corpus: Bools
     ideal_grade: Floats
     ideal_rank: Ints
+    again: Rows
+    again_grade: Floats
+    named: Bools
     twin: Rows
     twin_for: tuple[tuple[int, ...], ...]
     judged: Rows
@@ -119,12 +128,14 @@ class GoldTables:
         return self.relevant.count(self.in_corpus)
 
 
-def gold_tables(cell: Cell) -> GoldTables:
-    """Lay the gold of a cell out flat."""
+def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
+    """Lay the gold of a cell out flat, with the gains that the profile gives."""
     missing_unit = max((len(units.size) for units in cell.corpora), default=0)
     missing_file = max((n_files(units) for units in cell.corpora), default=0)
     relevant = _rows([gold.unit for gold in cell.gold], missing_unit)
     grade = np.concatenate([np.zeros(0), *(gold.grade for gold in cell.gold)])
+    if profile.gain == "binary":
+        grade = np.ones(len(grade))
     by_grade = np.lexsort((-grade, relevant.query))
     gold_size = np.array([gold.gold_size for gold in cell.gold], dtype=np.int64)
     base = np.cumsum(gold_size) - gold_size
@@ -134,7 +145,9 @@ def gold_tables(cell: Cell) -> GoldTables:
     n_units = np.array([len(units.size) for units in cell.corpora], dtype=np.int64)
     target, target_size, stretches = _targets(cell.gold, base)
     piece, offset, length, start = _pieces(cell.gold, base, missing_unit)
+    again, again_for = _again(cell.gold, relevant, missing_unit)
     return GoldTables(
+        profile=profile,
         corpus=corpus,
         n_units=n_units[corpus],
         missing_unit=missing_unit,
@@ -145,6 +158,9 @@ def gold_tables(cell: Cell) -> GoldTables:
         in_corpus=relevant.item != missing_unit,
         ideal_grade=grade[by_grade],
         ideal_rank=np.arange(len(grade)) - relevant.bounds[relevant.query] + 1,
+        again=again,
+        again_grade=grade[again_for],
+        named=np.array([gold.named and not cell.spans for gold in cell.gold], dtype=np.bool_),
         twin=_rows([[unit for unit, _ in gold.twins] for gold in cell.gold], missing_unit),
         twin_for=_twin_for(cell.gold, relevant),
         judged=_rows([empty if zero is None else zero for zero in zeros], missing_unit),
@@ -190,12 +206,27 @@ def _rows(parts: Sequence[Ints | list[int]], missing: int) -> Rows:
     )
 
 
+def _again(golds: Sequence[Gold], relevant: Rows, missing: int) -> tuple[Rows, Ints]:
+    """One row a unit that counts again, and the rows of `relevant` that they count as."""
+    rows = _rows([[unit for unit, _ in gold.again] for gold in golds], missing)
+    counts_as: list[int] = []
+    for query, gold in enumerate(golds):
+        if gold.again:
+            row_of = _row_of(query, gold, relevant)
+            counts_as += [row_of[unit] for _, unit in gold.again]
+    return rows, np.array(counts_as, dtype=np.int64)
+
+
+def _row_of(query: int, gold: Gold, relevant: Rows) -> dict[int, int]:
+    first = int(relevant.bounds[query])
+    return {int(unit): first + i for i, unit in enumerate(gold.unit)}
+
+
 def _twin_for(golds: Sequence[Gold], relevant: Rows) -> tuple[tuple[int, ...], ...]:
     rows = []
     for query, gold in enumerate(golds):
         if gold.twins:
-            first = int(relevant.bounds[query])
-            row_of = {int(unit): first + i for i, unit in enumerate(gold.unit)}
+            row_of = _row_of(query, gold, relevant)
             rows += [tuple(row_of[unit] for unit in stands_for) for _, stands_for in gold.twins]
     return tuple(rows)
 

@@ -17,23 +17,24 @@ _SPACE = re.compile(f"[{re.escape(SPACES)}]+")
 _BODIES = {"block", "statement_block", "class_body", "interface_body", "enum_body"}
 _GENERIC = re.compile(r"[A-Za-z_<> ]")
 _PAIRS = {"(": ("()", 1), ")": ("()", -1), "[": ("[]", 1), "]": ("[]", -1)}
+_WITH_BODY = {"function", "method", "class", "interface"}
 _QUOTES = "\"'`"
 
 
 def signature(kind: Kind, node: Node, text: Utf16Text, language: str) -> str:
     """The signature of a node; it may be empty."""
+    body = _body(node) if kind in _WITH_BODY else None
+    if body is not None:
+        return _before_body(text.slice(node.start_byte // 2, body.start_byte // 2), language)
     whole = text.node(node)
     if kind == "export":
         return _in_one_line(whole)
-    if kind in ("type", "enum"):
-        ends = [end for end in (whole.find("="), _opening(whole, "{")) if end >= 0]
-        return _in_one_line(whole[: min(ends)] if ends else whole.partition("\n")[0])
-    body = _body(node)
-    if body is not None:
-        return _before_body(text.slice(node.start_byte // 2, body.start_byte // 2), language)
     end = _opening(whole, ":" if language == "python" else "{")
-    if end >= 0:
-        return _in_one_line(whole[:end])
+    ends = [end] if end >= 0 else []
+    if kind in ("type", "enum") and "=" in whole:
+        ends.append(whole.index("="))
+    if ends:
+        return _in_one_line(whole[: min(ends)])
     return _in_one_line(whole if kind in ("function", "method") else whole.partition("\n")[0])
 
 

@@ -17,22 +17,34 @@ if TYPE_CHECKING:
 
     from harness.measures.ranked import Ranked
     from harness.measures.tables import GoldTables
+    from harness.profiles import Profile
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
 
 def _precision(ranked: Ranked, k: int) -> Floats:
+    if ranked.gold.profile.precision == "retrieved":
+        return ratio(ranked.count(k), np.minimum(ranked.retrieved, k))
     return ratio(ranked.count(k), k)
 
 
 def _recall(ranked: Ranked, k: int) -> Floats:
+    if ranked.gold.profile.recall == "any-hit":
+        return _hit(ranked, k)
     return ratio(ranked.count(k), ranked.gold.n_relevant)
 
 
 def _f1(ranked: Ranked, k: int) -> Floats:
+    if not _plain(ranked.gold.profile):
+        precision, recall = _precision(ranked, k), _recall(ranked, k)
+        return ratio(2 * precision * recall, precision + recall)
     # 2PR/(P+R) with P = h/k and R = h/g; one division loses no digit.
     return ratio(2 * ranked.count(k), k + ranked.gold.n_relevant)
+
+
+def _plain(profile: Profile) -> bool:
+    return profile.precision == "k" and profile.recall == "all-gold"
 
 
 def _hit(ranked: Ranked, k: int) -> Floats:
@@ -60,8 +72,24 @@ def _ndcg(ranked: Ranked, k: int) -> Floats:
     within = hits.rank <= k
     gain = np.zeros(len(hits.rank))
     gain[within] = hits.gain[within] / log_discount(hits.rank[within])
+    ideal = _ideal(ranked.gold, k)
+    if ranked.gold.profile.ideal == "found-unless-named":
+        ideal = np.where(ranked.gold.named, ideal, _ideal_of_found(ranked, k))
+    value = ratio(ranked.sum(gain, within), ideal)
+    if ranked.gold.profile.repeats == "each-counts":
+        return value
     # Two nearly equal grades in the wrong order can round to just above the ideal.
-    return np.minimum(ratio(ranked.sum(gain, within), _ideal(ranked.gold, k)), 1.0)
+    return np.minimum(value, 1.0)
+
+
+def _ideal_of_found(ranked: Ranked, k: int) -> Floats:
+    """The best order of the hits in the first k."""
+    hits = ranked.hits
+    found = np.flatnonzero(hits.rank <= k)
+    order = found[np.lexsort((-hits.gain[found], hits.query[found]))]
+    query = hits.query[order]
+    rank = np.arange(len(order)) - np.searchsorted(query, query, side="left") + 1
+    return sum_by(query, hits.gain[order] / log_discount(rank), ranked.gold.n_queries)
 
 
 def _ideal(gold: GoldTables, k: int) -> Floats:
@@ -72,7 +100,8 @@ def _ideal(gold: GoldTables, k: int) -> Floats:
 
 def _judged(ranked: Ranked, k: int) -> Floats:
     gold = ranked.gold
-    seen = gold.relevant.count(ranked.relevant <= k) + gold.judged.count(ranked.judged <= k)
+    seen = gold.relevant.count(ranked.relevant <= k) + gold.again.count(ranked.again <= k)
+    seen = seen + gold.judged.count(ranked.judged <= k)
     first = np.minimum(ranked.retrieved, k)
     return ratio(np.where(gold.all_judged, first, seen), first)
 
@@ -86,14 +115,20 @@ def _expected_hits(gold: GoldTables, k: Ints | int) -> Floats:
 
 
 def _chance_precision(gold: GoldTables, k: int) -> Floats:
+    if gold.profile.precision == "retrieved":
+        return ratio(_expected_hits(gold, k), np.minimum(k, gold.n_units))
     return ratio(_expected_hits(gold, k), k)
 
 
 def _chance_recall(gold: GoldTables, k: int) -> Floats:
+    if gold.profile.recall == "any-hit":
+        return _chance_hit(gold, k)
     return ratio(_expected_hits(gold, k), gold.n_relevant)
 
 
-def _chance_f1(gold: GoldTables, k: int) -> Floats:
+def _chance_f1(gold: GoldTables, k: int) -> Floats | None:
+    if not _plain(gold.profile):
+        return None
     return ratio(2 * _expected_hits(gold, k), k + gold.n_relevant)
 
 
@@ -134,7 +169,9 @@ def _chance_average_precision(gold: GoldTables, k: int) -> Floats:
     return ratio(ratio(e, n) * total, gold.n_relevant)
 
 
-def _chance_ndcg(gold: GoldTables, k: int) -> Floats:
+def _chance_ndcg(gold: GoldTables, k: int) -> Floats | None:
+    if gold.profile.ideal != "all-gold" and not gold.named.all():
+        return None
     rows = gold.in_corpus
     grades = sum_by(gold.relevant.query[rows], gold.grade[rows], gold.n_queries)
     depth = np.minimum(k, gold.n_units)

@@ -45,12 +45,13 @@ def test_a_sound_run_passes_and_says_how_much_was_checked(cell):
 def test_a_digit_of_a_mean_is_found_and_its_measure_named(cell):
     path = cell / "metrics.json"
     document = json.loads(path.read_text())
-    mean = document["metrics"]["nDCG@10"]["mean"]
+    mean = repr(document["metrics"]["nDCG@10"]["mean"])
+    digit = len(mean) - 4  # the last ones may not change the double
+    changed = f"{mean[:digit]}{(int(mean[digit]) + 1) % 10}{mean[digit + 1 :]}"
+    begin = path.read_text().index(mean, path.read_text().index('"nDCG@10": {'))
     text = path.read_text()
-    changed = repr(mean)[:-1] + str((int(repr(mean)[-1]) + 1) % 10)
-    assert text.count(repr(mean)) >= 1
-    path.write_text(text.replace(repr(mean), changed, 1))
-    assert {measure for _, measure in differences(cell)} & {"nDCG@10", "nDCG@5"}
+    path.write_text(text[:begin] + changed + text[begin + len(mean) :])
+    assert ("", "nDCG@10") in differences(cell)
 
 
 @pytest.mark.parametrize("part", ["ci95", "oracle", "random"])
