@@ -45,13 +45,14 @@ def test_a_sound_run_passes_and_says_how_much_was_checked(cell):
 def test_a_digit_of_a_mean_is_found_and_its_measure_named(cell):
     path = cell / "metrics.json"
     document = json.loads(path.read_text())
-    mean = repr(document["metrics"]["nDCG@10"]["mean"])
+    means = {name: repr(one["mean"]) for name, one in document["metrics"].items()}
+    measure, mean = next((name, mean) for name, mean in means.items() if len(mean) > 12)
     digit = len(mean) - 4  # the last ones may not change the double
     changed = f"{mean[:digit]}{(int(mean[digit]) + 1) % 10}{mean[digit + 1 :]}"
-    begin = path.read_text().index(mean, path.read_text().index('"nDCG@10": {'))
     text = path.read_text()
+    begin = text.index(mean, text.index(f'"{measure}": {{'))
     path.write_text(text[:begin] + changed + text[begin + len(mean) :])
-    assert ("", "nDCG@10") in differences(cell)
+    assert ("", measure) in differences(cell)
 
 
 @pytest.mark.parametrize("part", ["ci95", "oracle", "random"])
