@@ -1,0 +1,1 @@
+"""What only reproduces the faults of other people's evaluations. Nothing else uses it."""

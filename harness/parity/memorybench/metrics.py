@@ -1,0 +1,305 @@
+"""memorybench's metrics over a list of EvalResults: a value, and the details it prints.
+
+Precision, nDCG and MRR are our own measures under the profile `memorybench`, over the rankings
+that its rules of relevance give. Everything is added left to right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from harness.parity.javascript import to_fixed, total
+from harness.parity.memorybench.places import (
+    covered,
+    file_matches,
+    line_iou,
+    normalize_path,
+)
+from harness.parity.memorybench.results import (
+    STRATEGIES,
+    judge,
+    listed,
+    pack_of,
+    target_of,
+)
+from harness.parity.memorybench.text import tokenize
+from harness.scoring import score
+from harness.textual import ANSWERED, RELEVANT, relevant_by_text, token_f1
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from harness.parity.memorybench.results import Context, EvalResult, Judged
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A value, and the details in the reference's own names; None for no results."""
+
+    value: float
+    details: dict[str, Any] | None
+
+
+_NOTHING = Metric(0.0, None)
+
+
+def precision(results: Sequence[EvalResult], k: int, threshold: float = RELEVANT) -> Metric:
+    """Relevant in the first k ÷ retrieved there; a query without contexts adds 0."""
+    if not results:
+        return _NOTHING
+    judged = judge(results, threshold)
+    n = len(results)
+    return Metric(
+        _mean(judged, f"P@{k}"),
+        {
+            "avgRelevantPerQuery": sum(one.hits(k) for one in judged) / n,
+            "avgRetrievedPerQuery": sum(len(one.ids[:k]) for one in judged) / n,
+            "total": n,
+            "k": k,
+            "f1Threshold": threshold,
+            **_strategies([one for one in judged if one.ids]),
+        },
+    )
+
+
+def ndcg(results: Sequence[EvalResult], k: int, threshold: float = RELEVANT) -> Metric:
+    """Binary nDCG@k; without explicit ids the ideal knows only what was found in the first k."""
+    if not results:
+        return _NOTHING
+    judged = judge(results, threshold)
+    value = _mean(judged, f"nDCG@{k}")
+    known = [len(one.gold) if one.strategy == "qrels" else one.hits(k) for one in judged]
+    return Metric(
+        value,
+        {
+            "avgNDCG": value,
+            "queriesWithRelevant": sum(one > 0 for one in known),
+            "total": len(results),
+            "k": k,
+            "f1Threshold": threshold,
+            **_strategies(judged),
+        },
+    )
+
+
+def mrr(results: Sequence[EvalResult], k: int, threshold: float = RELEVANT) -> Metric:
+    """1 ÷ rank of the first relevant context of all that were retrieved, whatever k is."""
+    del k
+    if not results:
+        return _NOTHING
+    judged = judge(results, threshold)
+    return Metric(
+        _mean(judged, "MRR"),
+        {
+            "foundCount": sum(one.hits(len(one.ids)) > 0 for one in judged),
+            "total": len(results),
+            "f1Threshold": threshold,
+            **_strategies(judged),
+        },
+    )
+
+
+def _mean(judged: Sequence[Judged], measure: str) -> float:
+    names = [f"{number:012d}" for number in range(len(judged))]  # in order of text, too
+    scored = score(
+        {name: one.ids for name, one in zip(names, judged, strict=True)},
+        {name: dict.fromkeys(one.gold, 1) for name, one in zip(names, judged, strict=True)},
+        [measure],
+        "memorybench",
+        found={name for name, one in zip(names, judged, strict=True) if one.strategy != "qrels"},
+    )
+    return scored.mean[measure] or 0.0
+
+
+def _strategies(judged: Sequence[Judged]) -> dict[str, Any]:
+    counts = {name: sum(one.strategy == name for one in judged) for name in STRATEGIES}
+    used = [name for name, n in counts.items() if n]
+    return {"strategyUsed": used[0] if len(used) == 1 else "mixed", "strategyCounts": counts}
+
+
+def recall(results: Sequence[EvalResult], k: int, threshold: float = RELEVANT) -> Metric:
+    """Share of queries with any relevant context in the first k; explicit ids play no part.
+
+    Without a pack a context is relevant if it holds the expected text, or the threshold's share
+    of its tokens; where nothing is expected, the first context is.
+    """
+    if not results:
+        return _NOTHING
+    pack = pack_of(results)
+    if pack is not None:
+        exact = [False] * len(results)
+        hits = [any(pack(one, context) for context in one.contexts[:k]) for one in results]
+    else:
+        exact, hits = [], []
+        for result in results:
+            first = _first_hit(result, k, threshold)
+            hits.append(first is not None)
+            exact.append(first is not None and _holds(first, result))
+    return Metric(
+        sum(hits) / len(results),
+        {
+            "relevantFound": sum(hits),
+            "exactMatchFound": sum(exact),
+            **({} if pack is None else {"packRelevantFound": sum(hits)}),
+            "total": len(results),
+            "k": k,
+            "f1Threshold": threshold,
+            "usesPackRelevance": pack is not None,
+        },
+    )
+
+
+def _first_hit(result: EvalResult, k: int, threshold: float) -> Context | None:
+    expected = tokenize(result.expected)
+    for context in result.contexts[:k]:
+        if _holds(context, result) or not expected:
+            return context
+        if token_f1(tokenize(context.text), expected).recall >= threshold:
+            return context
+    return None
+
+
+def _holds(context: Context, result: EvalResult) -> bool:
+    return result.expected.lower() in context.text.lower()
+
+
+def success(results: Sequence[EvalResult], k: int, threshold: float = ANSWERED) -> Metric:
+    """Share of queries answered correctly with a context in the first k to ground the answer."""
+    if not results:
+        return _NOTHING
+    grounded = [_grounded(one, k, threshold) for one in results]
+    pairs = [(one.correct, here) for one, here in zip(results, grounded, strict=True)]
+    return Metric(
+        pairs.count((True, True)) / len(results),
+        {
+            "successes": pairs.count((True, True)),
+            "total": len(results),
+            "correctButNoRelevant": pairs.count((True, False)),
+            "incorrectWithRelevant": pairs.count((False, True)),
+            "k": k,
+            "f1Threshold": threshold,
+        },
+    )
+
+
+def _grounded(result: EvalResult, k: int, threshold: float) -> bool:
+    expected = tokenize(result.expected)
+    texts = (tokenize(one.text) for one in result.contexts[:k])
+    return any(relevant_by_text(one, expected, threshold) for one in texts)
+
+
+def file_recall(results: Sequence[EvalResult], k: int, threshold: float | None = None) -> Metric:
+    """Mean share of the modified files that a path in the first k matches."""
+    del threshold
+    if not results:
+        return _NOTHING
+    counts = []
+    for result in results:
+        gold = listed(result, "modifiedFiles")
+        if gold:
+            found = [one.path for one in result.contexts[:k] if one.path]
+            counts.append((covered(found, gold), len(gold)))
+    if not counts:
+        return Metric(0.0, {"error": "No items with modifiedFiles metadata"})
+    value = total(found / gold for found, gold in counts) / len(counts)
+    return Metric(
+        value,
+        {
+            "avgFileRecall": value,
+            "totalModifiedFiles": sum(gold for _, gold in counts),
+            "totalCoveredFiles": sum(found for found, _ in counts),
+            "itemsWithGroundTruth": len(counts),
+            "total": len(results),
+            "k": k,
+        },
+    )
+
+
+def file_mrr(results: Sequence[EvalResult], k: int, threshold: float | None = None) -> Metric:
+    """1 ÷ rank of the first gold file among the distinct files of all contexts."""
+    del k, threshold
+    if not results:
+        return _NOTHING
+    values = []
+    for result in results:
+        gold = listed(result, "modifiedFiles") or paths(result, "groundTruthFiles")
+        if gold:
+            files = dict.fromkeys(normalize_path(one) for one in _files(result))
+            ranks = [rank for rank, one in enumerate(files, 1) if file_matches(one, gold)]
+            values.append(1 / ranks[0] if ranks else 0.0)
+    if not values:
+        return Metric(0.0, {"error": "No items with modifiedFiles or groundTruthFiles metadata"})
+    return Metric(
+        total(values) / len(values),
+        {
+            "foundCount": sum(value > 0 for value in values),
+            "itemsWithGroundTruth": len(values),
+            "total": len(results),
+        },
+    )
+
+
+def _files(result: EvalResult) -> list[str]:
+    """The path of every context, or what stands before the colon of its id."""
+    found = []
+    for one in result.contexts:
+        before, colon, _ = one.id.partition(":")
+        found.append(one.path or (before if colon else ""))
+    return [one for one in found if one]
+
+
+def iou(results: Sequence[EvalResult], k: int, threshold: float | None = None) -> Metric:
+    """Mean over queries with a target of the best line IoU in the first k, with three places."""
+    del threshold
+    if not results:
+        return _NOTHING
+    best = [_best_iou(one, k) for one in results if target_of(one) is not None]
+    value = total(best) / len(best) if best else 0.0
+    ordered = sorted(best)
+    at = {f"p{q}": ordered[len(ordered) * q // 100] if ordered else 0.0 for q in (25, 50, 75)}
+    return Metric(
+        value,
+        {
+            "validQueries": len(best),
+            "totalQueries": len(results),
+            "k": k,
+            "avgBestIoU": to_fixed(value, 3),
+            "distribution": {name: to_fixed(one, 3) for name, one in at.items()},
+            "interpretation": _interpret(value),
+        },
+    )
+
+
+def _best_iou(result: EvalResult, k: int) -> float:
+    target = target_of(result)
+    if target is None:
+        return 0.0
+    path = normalize_path(target[0])
+    best = 0.0
+    for context in result.contexts[:k]:
+        own = normalize_path(context.path or context.id.split(":")[0])
+        # The end of a name is enough here, without a slash before it: xc.py matches c.py.
+        if context.lines is not None and (own.endswith(path) or path.endswith(own)):
+            best = max(best, line_iou(context.lines, target[1]))
+    return best
+
+
+def _interpret(value: float) -> str:
+    for limit, name in ((0.7, "Excellent"), (0.5, "Good"), (0.3, "Moderate")):
+        if value >= limit:
+            return f"{name} chunk alignment"
+    return "Poor chunk alignment (chunks too large or misaligned)"
+
+
+METRICS: dict[str, Callable[..., Metric]] = {
+    "ndcg": ndcg,
+    "precision": precision,
+    "recall": recall,
+    "mrr": mrr,
+    "iou": iou,
+    "file_recall": file_recall,
+    "file_mrr": file_mrr,
+    "success": success,
+}
+"""By the reference's names: called with the results, k and, where it is given, the threshold."""

@@ -1,0 +1,194 @@
+"""memorybench's EvalResult, and which of its contexts count as relevant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from chunkers.errors import InputError
+from harness.parity.javascript import trim
+from harness.parity.memorybench.places import Lines, file_matches, is_location_relevant
+from harness.parity.memorybench.text import is_jaccard_match, tokenize
+from harness.textual import relevant_by_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+Strategy = Literal["qrels", "pack", "token-fallback"]
+STRATEGIES: tuple[Strategy, ...] = ("qrels", "pack", "token-fallback")
+
+_GOLD_IDS = ("relevantIds", "relevantChunkIds", "groundTruthIds", "qrels")
+
+
+@dataclass(frozen=True)
+class Context:
+    """A retrieved context; `path` is empty and `lines` None where the record does not say."""
+
+    id: str
+    text: str
+    path: str
+    lines: Lines | None
+
+
+@dataclass(frozen=True)
+class EvalResult:
+    """One query with its answer and its contexts in rank order.
+
+    Attributes:
+        benchmark: Name of the benchmark; it decides which pack judges.
+        expected: The expected answer.
+        correct: Whether the answer was judged correct.
+        contexts: The retrieved contexts.
+        metadata: What the benchmark knows, such as `relevantIds` or `groundTruth`.
+    """
+
+    benchmark: str
+    expected: str
+    correct: bool
+    contexts: tuple[Context, ...]
+    metadata: Mapping[str, Any]
+
+
+def read_result(record: Mapping[str, Any]) -> EvalResult:
+    """An EvalResult from its JSON form.
+
+    Raises:
+        InputError: A part is missing or is of another kind.
+    """
+    name = record.get("itemId", "without itemId")
+    metadata = _part(record, "metadata", dict, name) if "metadata" in record else {}
+    contexts = _part(record, "retrievedContext", list, name)
+    return EvalResult(
+        benchmark=_part(record, "benchmark", str, name),
+        expected=_part(record, "expected", str, name),
+        correct=_part(record, "correct", bool, name),
+        contexts=tuple(_context(one, name) for one in contexts),
+        metadata=metadata,
+    )
+
+
+def _part(record: Mapping[str, Any], key: str, kind: type, name: object) -> Any:
+    value = record.get(key)
+    if not isinstance(value, kind):
+        raise InputError(f"record {name}: {key} is {value!r:.40}; a {kind.__name__} is needed")
+    return value
+
+
+def _context(value: object, name: object) -> Context:
+    if not isinstance(value, dict):
+        raise InputError(f"record {name}: a retrieved context is {value!r:.40}, not an object")
+    place = value.get("metadata") or {}
+    return Context(
+        id=_part(value, "id", str, name),
+        text=_part(value, "content", str, name),
+        path=place.get("filepath") or "",
+        lines=_lines(place),
+    )
+
+
+def _lines(place: Mapping[str, Any]) -> Lines | None:
+    start, end = place.get("startLine"), place.get("endLine")
+    return None if start is None or end is None else Lines(start, end)
+
+
+def target_of(result: EvalResult) -> tuple[str, Lines] | None:
+    """Path and lines of the target; a line that is missing is 1."""
+    truth = result.metadata.get("groundTruth")
+    if not truth:
+        return None
+    lines = Lines(truth.get("startLine", 1), truth.get("endLine", 1))
+    return truth.get("file") or "", lines
+
+
+def _by_location(result: EvalResult, context: Context) -> bool:
+    target = target_of(result)
+    return (
+        target is not None
+        and context.path != ""
+        and is_location_relevant(context.path, context.lines, *target)
+    )
+
+
+def _by_snippet(result: EvalResult, context: Context) -> bool:
+    return any(is_jaccard_match(context.text, one) for one in listed(result, "goldSnippets"))
+
+
+def _by_dependency(result: EvalResult, context: Context) -> bool:
+    return context.path != "" and file_matches(context.path, listed(result, "dependencyFiles"))
+
+
+def _by_change(result: EvalResult, context: Context) -> bool:
+    return context.path != "" and file_matches(context.path, listed(result, "modifiedFiles"))
+
+
+_PACKS: dict[str, Callable[[EvalResult, Context], bool]] = {
+    "repoeval": _by_location,
+    "repobench-r": _by_snippet,
+    "crosscodeeval": _by_dependency,
+    "swebench-lite": _by_change,
+}
+
+
+def listed(result: EvalResult, key: str) -> Sequence[str]:
+    """A list of the metadata; empty where it is missing."""
+    return result.metadata.get(key) or ()
+
+
+def pack_of(results: Sequence[EvalResult]) -> Callable[[EvalResult, Context], bool] | None:
+    """The rule of relevance of a list: that of its first benchmark, whatever the others are."""
+    return _PACKS.get(results[0].benchmark)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The contexts of one result as a ranking of ids.
+
+    Attributes:
+        strategy: What said which are relevant.
+        ids: Shape (n,); by `qrels` the ids of the record, which may repeat, else the ranks.
+        gold: The relevant ids; by `qrels` those that were not retrieved too.
+    """
+
+    strategy: Strategy
+    ids: tuple[str, ...]
+    gold: frozenset[str]
+
+    def hits(self, k: int) -> int:
+        """Relevant contexts in the first k."""
+        return sum(one in self.gold for one in self.ids[:k])
+
+
+def judge(results: Sequence[EvalResult], threshold: float) -> list[Judged]:
+    """Judge every result by explicit ids, else by the pack, else by token F1."""
+    pack = pack_of(results)
+    return [_judge(one, pack, threshold) for one in results]
+
+
+def _judge(
+    result: EvalResult, pack: Callable[[EvalResult, Context], bool] | None, threshold: float
+) -> Judged:
+    gold = _gold_ids(result)
+    if gold:
+        return Judged("qrels", tuple(one.id for one in result.contexts), gold)
+    if pack is not None:
+        relevant = [pack(result, one) for one in result.contexts]
+    else:
+        expected = tokenize(result.expected)
+        texts = [tokenize(one.text) for one in result.contexts]
+        relevant = [relevant_by_text(one, expected, threshold) for one in texts]
+    return Judged(
+        "token-fallback" if pack is None else "pack",
+        tuple(str(rank) for rank in range(len(relevant))),
+        frozenset(str(rank) for rank, here in enumerate(relevant) if here),
+    )
+
+
+def _gold_ids(result: EvalResult) -> frozenset[str]:
+    """The first list of ids that holds any. They are trimmed, and the retrieved ones are not."""
+    for key in _GOLD_IDS:
+        found = result.metadata.get(key)
+        if isinstance(found, list):
+            ids = frozenset(trim(one) for one in found if isinstance(one, str)) - {""}
+            if ids:
+                return ids
+    return frozenset()
