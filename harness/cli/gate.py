@@ -1,0 +1,125 @@
+"""`chunkmark gate`: fail where a measure is below what was asked of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from harness.cli.output import Format, FormatOption, write, write_json, write_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from harness.gates import Cell
+
+FAILED = 1
+_COLUMNS = ("dataset", "chunker", "embedder", "retriever", "measure", "value", "bound", "verdict")
+
+
+def gate(
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN",
+            help="A run folder, or what `score` or `run` printed with --format json.",
+        ),
+    ],
+    minimum: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--min",
+            metavar="BOUND",
+            help="The least that a mean may be, as in 'MRR>0.6' or 'nDCG@10>=0.5'; repeatable.",
+        ),
+    ] = None,
+    require: Annotated[
+        bool, typer.Option("--require", help="Fail where a measure is skipped or not in the run.")
+    ] = False,
+    form: FormatOption = Format.TABLE,
+) -> int:
+    """Hold the means of every cell against bounds; exits with 1 where one is not kept."""
+    from chunkers.errors import InputError
+    from harness.gates import check, document, parse_bound
+
+    if not minimum:
+        raise InputError("nothing to hold the run against; give a bound, as in --min 'MRR>0.6'")
+    bounds = [parse_bound(text) for text in minimum]
+    cells = list(_folder(run)) if run.is_dir() else _file(run)
+    if not cells:
+        raise InputError(f"{run} holds no cell; let the run end first")
+    result = document(check(cells, bounds), require=require)
+    if form is Format.JSON:
+        write_json(result)
+    else:
+        write_rows(form, _COLUMNS, [_row(one) for one in result["checks"]])
+        if form is Format.TABLE:
+            write(f"gate: {result['verdict']}")
+    return FAILED if result["verdict"] == "fail" else 0
+
+
+def _row(one: dict[str, Any]) -> list[str]:
+    value = "-" if one["value"] is None else f"{one['value']:.6g}"
+    bound = f"{one['operator']} {one['threshold']:g}"
+    names = [one[column] or "-" for column in _COLUMNS[:5]]
+    return [*names, value, bound, one["verdict"]]
+
+
+def _folder(run: Path) -> Iterator[Cell]:
+    """Every cell of a run folder, those of earlier runs included."""
+    from chunkers.errors import InputError
+    from harness.files import read_json
+    from harness.gates import cell_of
+
+    if not (run / "manifest.json").is_file():
+        raise InputError(f"{run} is no run folder: it has no manifest.json")
+    manifest = read_json(run / "manifest.json")
+    if manifest.get("status") != "complete":
+        raise InputError(f"{run} is not complete; the same `chunkmark run` again completes it")
+    try:
+        listed = {one["key"]: one for one in manifest["cells"]}
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{run / 'manifest.json'} is damaged; its cells have no keys") from error
+    there = sorted(path.name for path in (run / "cells").glob("[0-9a-f]*") if path.is_dir())
+    for key in [*listed, *(key for key in there if key not in listed)]:
+        folder = run / "cells" / key
+        names = listed[key] if key in listed else _own_names(folder)
+        yield cell_of(names, read_json(folder / "metrics.json"), str(folder / "metrics.json"))
+
+
+def _own_names(folder: Path) -> dict[str, str]:
+    """What a cell that the manifest does not list says of itself."""
+    from chunkers.errors import InputError
+    from harness.files import read_json
+
+    try:
+        identity = read_json(folder / "cell.json")["identity"]
+        return {
+            "dataset": identity["dataset"][:12],
+            "chunker": identity["chunker"][0],
+            "retriever": identity["retriever"][0],
+        }
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{folder / 'cell.json'} is damaged; remove its folder") from error
+
+
+def _file(path: Path) -> list[Cell]:
+    from chunkers.errors import InputError
+    from harness.gates import cells_of
+
+    try:
+        found = json.loads(path.read_bytes(), parse_constant=_refuse)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path} is no JSON ({error})\n"
+            "give a run folder, or what `score` or `run` printed with --format json"
+        ) from error
+    return cells_of(found if isinstance(found, dict) else {}, str(path))
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number of JSON")

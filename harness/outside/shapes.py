@@ -1,0 +1,161 @@
+"""Which format a file has, found by its first line and its suffix, and how its lines are read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from chunkers.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Shape = Literal["run", "qrels", "judgements", "table", "json", "jsonl"]
+
+QUERY_COLUMNS = frozenset({"query_id", "query-id", "queryid", "qid", "query"})
+"""Names of the column that holds the query, by which the first line of a table is known."""
+
+_MARK = b"\xef\xbb\xbf"
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_LOOK = 1 << 20
+_BY_FIELDS: dict[int, Shape] = {6: "run", 4: "qrels", 3: "judgements"}
+
+
+def shape_of(path: Path) -> Shape:
+    """The format of a file.
+
+    `run`: TREC, six fields a line. `qrels`: TREC, four fields. `judgements`: BEIR, three columns.
+    `table`: tab-separated with a header. `json`: one document. `jsonl`: one object a line.
+
+    Raises:
+        InputError: It cannot be read, is empty, or looks like none of these.
+    """
+    head = _head(path)
+    first, _, rest = head.partition(b"\n")
+    if first.lstrip()[:1] in (b"{", b"["):
+        if path.suffix.lower() in (".jsonl", ".ndjson"):
+            return "jsonl"
+        return "jsonl" if _is_object(first) and rest.strip() else "json"
+    columns = [one.strip() for one in first.decode("utf-8", "replace").lower().split("\t")]
+    if len(columns) > 1 and columns[0] in QUERY_COLUMNS:
+        ids = {"retrieved_ids", "relevant_ids"}
+        return "judgements" if ids.isdisjoint(columns) else "table"
+    fields = len(columns) if len(columns) > 1 else len(first.split())
+    if fields not in _BY_FIELDS:
+        raise InputError(
+            f"{path}: {fields} fields in the first line, which no format has that is known here\n"
+            "see `chunkmark score --help` for the formats"
+        )
+    return _BY_FIELDS[fields]
+
+
+def _head(path: Path) -> bytes:
+    """The file from its first line that is not blank, as far as it is looked at."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_LOOK)
+            if head.startswith(_WIDE_MARKS):
+                raise InputError(f"{path} is UTF-16; save it as UTF-8")
+            head = head.removeprefix(_MARK).lstrip()
+            while not head and (more := file.read(_LOOK)):
+                head = more.lstrip()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    if not head:
+        raise InputError(f"{path} is empty")
+    return head
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers, without a byte order mark; LF ends a line.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                yield number, line if number > 1 else line.removeprefix(_MARK)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def text_of(raw: bytes, path: Path, number: int) -> str:
+    """A part of a line as text.
+
+    Raises:
+        InputError: It is no UTF-8.
+    """
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}, line {number}: not UTF-8") from None
+
+
+def parse_json(raw: bytes, where: str) -> Any:
+    """One JSON value, strictly: no NaN, no infinity, no key twice with different values.
+
+    Args:
+        raw: UTF-8.
+        where: Its place, for messages; the line is added where `raw` has several.
+
+    Raises:
+        InputError: It is none.
+    """
+    try:
+        return json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        line = f", line {error.lineno}" if b"\n" in raw.rstrip() else ""
+        raise InputError(f"{where}{line}: no JSON: {error.msg} at column {error.colno}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: not UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number that JSON knows; give finite numbers")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        for key, value in pairs:
+            if made[key] != value:
+                raise ValueError(f"{key!r} stands twice with different values; give it once")
+    return made
+
+
+def number_of(value: object, what: str) -> float:
+    """A finite number.
+
+    Raises:
+        InputError: It is none; text such as "0.5" is no number.
+    """
+    if type(value) in (int, float):
+        try:
+            number = float(value)  # type: ignore[arg-type]  # the line above says what it is
+        except OverflowError:
+            number = float("inf")
+        if float("-inf") < number < float("inf"):
+            return number
+    raise InputError(f"{what} is {value!r:.40}; a finite number is needed")
+
+
+def id_of(value: object, what: str) -> str:
+    """An id: text, or a whole number, which is taken as text.
+
+    Raises:
+        InputError: It is neither, or empty.
+    """
+    if type(value) is int or (isinstance(value, str) and value):
+        return str(value)
+    raise InputError(f"{what} is {value!r:.40}; an id is a text that is not empty")
