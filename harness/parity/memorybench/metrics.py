@@ -223,7 +223,7 @@ def file_mrr(results: Sequence[EvalResult], k: int, threshold: float | None = No
         return _NOTHING
     values = []
     for result in results:
-        gold = listed(result, "modifiedFiles") or paths(result, "groundTruthFiles")
+        gold = listed(result, "modifiedFiles") or listed(result, "groundTruthFiles")
         if gold:
             files = dict.fromkeys(normalize_path(one) for one in _files(result))
             ranks = [rank for rank, one in enumerate(files, 1) if file_matches(one, gold)]
