@@ -72,6 +72,7 @@ class Chunk:
         lines: The interval of non-blank lines of the file.
         size: Size in the chunker's own unit.
         text: What is embedded.
+        ref_id: What the system that the chunker reproduces calls the chunk.
     """
 
     id: str
@@ -84,6 +85,7 @@ class Chunk:
     lines: tuple[int, int]
     size: int
     text: str
+    ref_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,18 @@ def cut(
     chunker: LoadedChunker,
     count_tokens: Callable[[str], int] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    *,
+    keep_blank: bool = False,
 ) -> ChunkedCorpus:
-    """Cut every source. A chunker that fails on one file fails on that file alone."""
+    """Cut every source. A chunker that fails on one file fails on that file alone.
+
+    Args:
+        corpus: What to cut.
+        chunker: By what.
+        count_tokens: For sizes in tokens.
+        progress: Told how many of how many files are done.
+        keep_blank: Whether spans of white space alone become chunks.
+    """
     layouts = tuple(Layout.of(source) for source in corpus.sources)
     chunks: list[Chunk] = []
     blank = 0
@@ -129,7 +141,7 @@ def cut(
             failures.append((source.path, reason))
             continue
         notes.update(dict.fromkeys(services.notes, 1))
-        full = [span for span in spans if source.lines.size(span.start, span.end)]
+        full = [span for span in spans if keep_blank or source.lines.size(span.start, span.end)]
         blank += len(spans) - len(full)
         chunks += _rows(source, layout, full, chunker.unit, count_tokens)
         if progress:
@@ -169,6 +181,7 @@ def _rows(
                 lines=layout.lines(*nws),
                 size=size_of(text, nws),
                 text=text if span.embed_text is None else span.embed_text,
+                ref_id=span.ref_id,
             )
         )
     return rows

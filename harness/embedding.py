@@ -43,8 +43,8 @@ class Embedder(Protocol):
     def windows(self) -> Literal["max"] | None: ...  # noqa: D102
 
     @property
-    def limit(self) -> int:
-        """Tokens of a text that are seen, without special ones."""
+    def limit(self) -> int | None:
+        """Tokens of a text that are seen, without special ones; None where nobody knows."""
         ...
 
     def named(self, name: str) -> Embedder:
@@ -145,16 +145,18 @@ def split_windows(texts: Sequence[str], embedder: Embedder) -> list[list[str]]:
 
     A window ends before the line that would pass the limit; a line over it is a window of its
     own, and its unseen tokens are counted like anybody's. Blank windows are left out, and a text
-    that fits stays as it is.
+    that fits, or whose limit nobody knows, stays as it is.
     """
+    limit = embedder.limit
+    if limit is None:
+        return [[text] for text in texts]
     totals = embedder.count_tokens(texts)
-    long = [n for n, total in enumerate(totals) if total > embedder.limit]
+    long = [n for n, total in enumerate(totals) if total > limit]
     lines = {n: _lines(texts[n]) for n in long}
     distinct = sorted({line for one in lines.values() for line in one})
     tokens = dict(zip(distinct, embedder.count_tokens(distinct).tolist(), strict=True))
     return [
-        _fill(lines[n], tokens, embedder.limit) if n in lines else [text]
-        for n, text in enumerate(texts)
+        _fill(lines[n], tokens, limit) if n in lines else [text] for n, text in enumerate(texts)
     ]
 
 

@@ -8,7 +8,7 @@ therefore a chunk shares a non-blank line with it exactly when they share a char
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from harness.chunking import Layout
     from harness.model import Corpus, Query, Relevance
     from harness.twins import Squeezed, Stretch
+
+
+Overlap = Literal["non-blank-line", "any-line"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class Table:
         high: Behind its last character.
         first: Its first non-blank line.
         behind: Behind its last non-blank line.
+        begin: Its first line, blank or not, from 0.
+        end: Its last line, blank or not, from 0.
     """
 
     numbers: Mapping[str, int]
@@ -66,26 +71,40 @@ class Table:
     high: NDArray[np.int64]
     first: NDArray[np.int64]
     behind: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
 
     @classmethod
-    def of(cls, rows: Sequence[tuple[str, tuple[int, int], tuple[int, int]]]) -> Table:
-        """From path, characters and lines of every chunk, in corpus order."""
+    def of(
+        cls, rows: Sequence[tuple[str, tuple[int, int], tuple[int, int], tuple[int, int]]]
+    ) -> Table:
+        """From path, characters, non-blank lines and lines of every chunk, in corpus order."""
         numbers: dict[str, int] = {}
-        for path, _, _ in rows:
+        for path, *_ in rows:
             numbers.setdefault(path, len(numbers))
-        flat = [(numbers[path], *nws, *lines) for path, nws, lines in rows]
-        return cls(numbers, *np.array(flat, dtype=np.int64).reshape(-1, 5).T)
+        flat = [(numbers[path], *nws, *lines, *whole) for path, nws, lines, whole in rows]
+        return cls(numbers, *np.array(flat, dtype=np.int64).reshape(-1, 7).T)
 
     def touching(self, stretch: Stretch) -> NDArray[np.int64]:
         """Numbers of the chunks that share a character with a stretch, ascending."""
         path, low, high = stretch
+        inside = self._of_file(path)
+        held = self.low[inside] < self.high[inside]
+        here = held & (self.low[inside] < high) & (self.high[inside] > low)
+        return np.arange(inside.start, inside.stop)[here]
+
+    def sharing_a_line(self, path: str, first: int, last: int) -> NDArray[np.int64]:
+        """Numbers of the chunks that share one of the lines `first` to `last`, from 0."""
+        inside = self._of_file(path)
+        here = (self.begin[inside] <= last) & (self.end[inside] >= first)
+        return np.arange(inside.start, inside.stop)[here]
+
+    def _of_file(self, path: str) -> slice:
         if path not in self.numbers:
-            return np.zeros(0, dtype=np.int64)
+            return slice(0, 0)
         file = self.numbers[path]
         begin, end = np.searchsorted(self.file, (file, file + 1))
-        inside = slice(int(begin), int(end))
-        here = (self.low[inside] < high) & (self.high[inside] > low)
-        return np.flatnonzero(here) + int(begin)
+        return slice(int(begin), int(end))
 
 
 def locate(
@@ -152,7 +171,13 @@ def _with_twins(places: list[Place], squeezed: Squeezed | None) -> list[Place]:
     return result
 
 
-def span_gold(places: Sequence[Place], table: Table, corpus: int, relevance: Relevance) -> Gold:
+def span_gold(
+    places: Sequence[Place],
+    table: Table,
+    corpus: int,
+    relevance: Relevance,
+    overlap: Overlap = "non-blank-line",
+) -> Gold:
     """The gold of a query whose targets are lines of files.
 
     Args:
@@ -160,6 +185,8 @@ def span_gold(places: Sequence[Place], table: Table, corpus: int, relevance: Rel
         table: The chunks of its corpus.
         corpus: Number of that corpus in the cell.
         relevance: The rule.
+        overlap: What a chunk must share with a target, in the first place: a non-blank line, or
+            any line, blank ones included.
     """
     grades: dict[int, float] = {}
     iou: dict[int, float] = {}
@@ -175,6 +202,10 @@ def span_gold(places: Sequence[Place], table: Table, corpus: int, relevance: Rel
             iou[unit] = max(iou.get(unit, 0.0), one)
         for unit, one in zip(units[passed].tolist(), worth[passed].tolist(), strict=True):
             grades[unit] = max(grades.get(unit, 0.0), one)
+        if overlap == "any-line" and place.start_line and place.end_line:
+            lines = (place.start_line - 1, place.end_line - 1)
+            for unit in table.sharing_a_line(place.path, *lines).tolist():
+                grades[unit] = max(grades.get(unit, 0.0), place.grade)
         own.append(tuple(units[passed].tolist()))
     unit = sorted(grades)
     stretches, targets, size = _number(places)

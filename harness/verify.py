@@ -103,7 +103,7 @@ def _verify_cell(folder: Path) -> Verified:
         ]
         record = read_record(folder)
         asked = _asked(read_json(folder / "metrics.json"))
-        judged = judge(record, asked.relevance, twins=asked.profile.twins)
+        judged = judge(record, asked.relevance, asked.profile)
         stored = [json.loads(line) for line in _raw_lines(folder / "per_query.jsonl")]
         own = list(_own(folder, record, judged, asked, stored))
         values, outside = _outside(folder, judged, asked, stored)

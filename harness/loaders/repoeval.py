@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import InputError
@@ -18,7 +19,6 @@ from harness.reader import ReadRules, read_folder, read_zip, zip_folders
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from pathlib import Path
 
     from harness.cards import Card
 
@@ -43,6 +43,7 @@ def load(
     *,
     repos: str = "default",
     target: Literal["context", "body"] = "context",
+    order: str = "",
 ) -> Dataset:
     """Load tasks and the trees that are at hand.
 
@@ -53,6 +54,8 @@ def load(
         data_dir: A folder looked into first.
         repos: `default`, `all`, or names separated by commas.
         target: `context`, the lines of the prompt and the first line of the body, or `body`.
+        order: A JSON file, repository -> paths: the order of its files, which decides ties; by
+            path where it names none.
 
     Raises:
         InputError: A file is missing or damaged, a repository unknown, or no tree is at hand.
@@ -63,12 +66,14 @@ def load(
     names = _chosen(card, repos, tasks)
     trees = find_file(card, 1, data_dir)
     at_hand = _at_hand(trees)
+    orders = _orders(Path(order).expanduser()) if order else {}
     corpora, queries, absent = [], [], []
     for name in names:
         if name not in at_hand:
             absent.append(Absent(name, f"no tree {name} in {trees.name}", len(tasks[name])))
             continue
-        corpora.append(_corpus(trees, name))
+        corpus = _corpus(trees, name)
+        corpora.append(_ordered(corpus, orders[name], order) if name in orders else corpus)
         # From 0, as in published results; zeros keep the order of tasks in the order of ids.
         queries += [
             _query(f"{name}/{number:04}", task, target) for number, task in enumerate(tasks[name])
@@ -87,6 +92,29 @@ def load(
         absent=tuple(absent),
         information={"tasks": published},
     )
+
+
+def _orders(file: Path) -> dict[str, list[str]]:
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"order={file} cannot be read: {error}") from error
+    if not isinstance(found, dict) or not all(
+        isinstance(paths, list) and all(isinstance(one, str) for one in paths)
+        for paths in found.values()
+    ):
+        raise InputError(f"order={file}: it must hold repository -> list of paths")
+    return found
+
+
+def _ordered(corpus: Corpus, paths: list[str], file: str) -> Corpus:
+    sources = {source.path: source for source in corpus.sources}
+    odd = sorted(sources.keys() ^ set(paths)) or sorted({p for p in paths if paths.count(p) > 1})
+    if odd:
+        raise InputError(
+            f"order={file}: {corpus.id} must name each file of the tree once; see {odd[0]}"
+        )
+    return replace(corpus, sources=tuple(sources[path] for path in paths))
 
 
 def _tasks(file: Path, data: bytes) -> dict[str, list[_Task]]:

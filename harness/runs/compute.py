@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.embedding import Vectors, embed, split_windows, unit_vectors
+from harness.parity.dot_over_norms import DotOverNorms
 from harness.retrieval import Material, Order, Question, Rankable, id_places, rank
 from harness.runs.health import health, truncation
 from harness.runs.record import ChunkRow, QueryRow, RankingRow, Record, finite
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from harness.chunking import ChunkedCorpus
     from harness.embedding import Embedder, Role
     from harness.model import Query
+    from harness.profiles import Profile
     from harness.retrieval import Index, Ranking, Retriever
     from harness.runs.prepare import Prepared
     from harness.store import VectorStore
@@ -52,12 +54,16 @@ class Watch:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a cell is made with; `embedder` is None for a lexical retriever."""
+    """What a cell is made with; `embedder` is None for a lexical retriever.
+
+    Of the profile the fields count that speak of a run.
+    """
 
     chunker: LoadedChunker
     embedder: Embedder | None
     retriever: Retriever
     order: Order
+    profile: Profile
 
 
 @dataclass(frozen=True)
@@ -113,7 +119,12 @@ def compute(
     with watch.phase("windows"):
         texts = _texts(chunked, parts.embedder, by_windows)
     if parts.embedder is not None:
-        texts = _embed(prepared, texts, parts.embedder, store, watch)
+        with watch.phase("embedding") as told:
+            texts = replace(
+                texts,
+                documents=_embed_documents(texts.all, parts, parts.embedder, store, told),
+                queries=_embed_queries(prepared.queries, parts, parts.embedder, store),
+            )
     vectors, queries = texts.documents, texts.queries
     ranked = _rank(prepared, chunked, texts, parts, watch)
     record = _record(prepared, chunked, ranked.rankings)
@@ -121,7 +132,9 @@ def compute(
     zero = 0 if vectors is None else int((~unit_vectors(vectors.values)[1]).sum())
     return Computed(
         record=record,
-        health=health(prepared, chunked, parts.chunker, record) | lost | {"zero_vectors": zero},
+        health=health(prepared, chunked, parts.chunker, record)
+        | lost
+        | {"zero_vectors": zero, "disturbed": ranked.disturbed},
         cost={
             "tokens": _seen_tokens(parts.embedder, vectors),
             "vectors": None if vectors is None else len(texts.all) - zero,
@@ -130,7 +143,7 @@ def compute(
             "chars_delivered": round(float(ranked.delivered.mean())),
         },
         latency={
-            "embedding": None if queries is None else queries.seconds,
+            "embedding": _embedding_seconds(parts.embedder, queries),
             "search": ranked.seconds,
         },
         failures=tuple((one.corpus.id, path, why) for one in chunked for path, why in one.failures),
@@ -150,17 +163,35 @@ def _texts(chunked: Sequence[ChunkedCorpus], embedder: Embedder | None, windows:
     return _Texts(tuple(numbers), of_chunk)
 
 
-def _embed(
-    prepared: Prepared, texts: _Texts, embedder: Embedder, store: VectorStore, watch: Watch
-) -> _Texts:
-    with watch.phase("embedding") as told:
-        documents = embed(texts.all, embedder, store, "document", told)
-        queries = _embed_queries(prepared.queries, embedder, store)
-    return replace(texts, documents=documents, queries=queries)
+def _embed_documents(
+    texts: Sequence[str],
+    parts: Parts,
+    embedder: Embedder,
+    store: VectorStore,
+    told: Callable[[int, int], None],
+) -> Vectors:
+    """Vectors of the texts; a blank one, where the profile keeps it, has the zero vector."""
+    full = [number for number, text in enumerate(texts) if text and not text.isspace()]
+    found = embed([texts[number] for number in full], embedder, store, "document", told)
+    if len(full) == len(texts):
+        return found
+    spread = Vectors(
+        np.zeros((len(texts), found.values.shape[1]), dtype=np.float32),
+        np.zeros(len(texts), dtype=np.int64),
+        np.zeros(len(texts)),
+        found.computed,
+    )
+    for name in ("values", "tokens", "seconds"):
+        getattr(spread, name)[full] = getattr(found, name)
+    return spread
 
 
-def _embed_queries(queries: Sequence[Query], embedder: Embedder, store: VectorStore) -> Vectors:
+def _embed_queries(
+    queries: Sequence[Query], parts: Parts, embedder: Embedder, store: VectorStore
+) -> Vectors:
     roles: dict[str, Role] = {"head": "query-head", "tail": "query-tail"}
+    if parts.profile.truncate == "head":
+        roles["tail"] = "query-head"
     numbers: list[int] = []
     found: list[Vectors] = []
     for kept, role in roles.items():
@@ -185,6 +216,7 @@ class _Ranked:
     seconds: NDArray[np.float64]
     delivered: NDArray[np.int64]
     index_bytes: int
+    disturbed: int
 
 
 def _rank(
@@ -194,8 +226,9 @@ def _rank(
     parts: Parts,
     watch: Watch,
 ) -> _Ranked:
+    raw = parts.profile.similarity == "dot-over-norms"
     documents, queries = (
-        None if one is None else unit_vectors(one.values)
+        None if one is None else _scaled(one.values, raw=raw)
         for one in (texts.documents, texts.queries)
     )
     rankings: dict[int, Ranking] = {}
@@ -205,7 +238,7 @@ def _rank(
     for number, one in enumerate(chunked):
         with watch.phase("indexing"):
             material = _material(prepared, one, texts.all, texts.of_chunk[number], documents)
-            index = parts.retriever.index(material)
+            index = _index(parts, material)
             nbytes += index.nbytes
             rankable = _rankable(prepared, one, material)
         with watch.phase("searching") as told:
@@ -217,7 +250,23 @@ def _rank(
                 delivered[at] = rankable.sizes[rankings[at].units[:DELIVERED]].sum()
                 told(len(rankings), len(prepared.queries))
     in_order = tuple(rankings[at] for at in range(len(prepared.queries)))
-    return _Ranked(in_order, seconds, delivered, nbytes)
+    # A score of NaN is compared as neither more nor less, which the original's sort cannot bear.
+    keeps_nan = parts.profile.blank == "index"
+    disturbed = sum(bool(np.isnan(one.scores).any()) for one in in_order) if keeps_nan else 0
+    return _Ranked(in_order, seconds, delivered, nbytes, disturbed)
+
+
+def _scaled(
+    values: NDArray[np.float32], *, raw: bool
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    unit, usable = unit_vectors(values)
+    return (values if raw else unit), usable
+
+
+def _index(parts: Parts, material: Material) -> Index:
+    if parts.retriever.dense and parts.profile.similarity == "dot-over-norms":
+        return DotOverNorms(material)
+    return parts.retriever.index(material)
 
 
 def _timed_rank(
@@ -297,6 +346,14 @@ def _record(
     )
 
 
+def _embedding_seconds(
+    embedder: Embedder | None, queries: Vectors | None
+) -> NDArray[np.float64] | None:
+    """None also where vectors are only looked up: that says nothing about embedding."""
+    known = embedder is not None and embedder.limit is not None
+    return queries.seconds if known and queries is not None else None
+
+
 def _embedded_now(*found: Vectors | None) -> int | None:
     """Texts that the store did not hold; `seconds` is to be read beside it."""
     known = [one.computed for one in found if one is not None]
@@ -305,6 +362,6 @@ def _embedded_now(*found: Vectors | None) -> int | None:
 
 def _seen_tokens(embedder: Embedder | None, vectors: Vectors | None) -> int | None:
     """Tokens that the model sees of the corpus's texts, special ones left out."""
-    if embedder is None or vectors is None:
+    if embedder is None or embedder.limit is None or vectors is None:
         return None
     return int(np.minimum(vectors.tokens, embedder.limit).sum())

@@ -80,15 +80,16 @@ def truncation(
 
     Returns:
         `unseen_chunk_tokens`, `unseen_query_tokens` (shares), `truncated_chunks` (texts over the
-        limit); None without an embedder.
+        limit); None without an embedder, or where its limit is unknown.
     """
-    if embedder is None or documents is None or queries is None:
+    limit = None if embedder is None else embedder.limit
+    if limit is None or documents is None or queries is None:
         return dict.fromkeys(("unseen_chunk_tokens", "unseen_query_tokens", "truncated_chunks"))
     used = [text for corpus in of_chunk for texts in corpus for text in texts]
-    share, truncated = unseen(documents.tokens[np.array(used, dtype=np.int64)], embedder.limit)
+    share, truncated = unseen(documents.tokens[np.array(used, dtype=np.int64)], limit)
     return {
         "unseen_chunk_tokens": share,
-        "unseen_query_tokens": unseen(queries.tokens, embedder.limit)[0],
+        "unseen_query_tokens": unseen(queries.tokens, limit)[0],
         "truncated_chunks": truncated,
     }
 

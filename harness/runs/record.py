@@ -38,6 +38,15 @@ class ChunkRow:
     end_line: int
     nws: Interval
     lines: Interval
+    ref_id: str | None = None
+
+    @property
+    def ref_lines(self) -> tuple[int, int]:
+        """First and last line, from 0, as the reproduced system counts them, else as we do."""
+        if self.ref_id is None:
+            return self.start_line - 1, self.end_line - 1
+        first, _, last = self.ref_id.rpartition(":")[2].partition("-")
+        return int(first), int(last)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from harness.measures.inputs import Gold
     from harness.model import Relevance
     from harness.profiles import Profile
+    from harness.relevance import Overlap
     from harness.runs.record import ChunkRow, QueryRow, Record
 
 
@@ -44,19 +45,19 @@ class Judged:
     corpora: tuple[str, ...]
 
 
-def judge(record: Record, relevance: Relevance, *, twins: bool) -> Judged:
+def judge(record: Record, relevance: Relevance, profile: Profile) -> Judged:
     """Work out the gold of a record.
 
     Args:
         record: The record.
         relevance: Which chunks that touch a target are relevant.
-        twins: Whether copies of a target count.
+        profile: Says what touching is, and whether copies of a target count.
     """
     corpora = tuple(sorted({query.corpus for query in record.queries}))
     by_corpus: dict[str, list[ChunkRow]] = {corpus: [] for corpus in corpora}
     for chunk in record.chunks:
         by_corpus[chunk.corpus].append(chunk)
-    if not twins:
+    if not profile.twins:
         record = _without_twins(record)
     golds: dict[str, Gold] = {}
     units: list[Units] = []
@@ -65,7 +66,9 @@ def judge(record: Record, relevance: Relevance, *, twins: bool) -> Judged:
     for number, corpus in enumerate(corpora):
         queries = [query for query in record.queries if query.corpus == corpus]
         if record.gold == "span":
-            of_corpus, ids, found = _judge_spans(by_corpus[corpus], queries, number, relevance)
+            of_corpus, ids, found = _judge_spans(
+                by_corpus[corpus], queries, number, (relevance, profile.overlap)
+            )
         else:
             of_corpus, ids, found = _judge_documents(by_corpus[corpus], queries, number)
         golds.update(found)
@@ -97,10 +100,13 @@ _Parts = tuple[Units, tuple[str, ...], dict[str, "Gold"]]
 
 
 def _judge_spans(
-    chunks: Sequence[ChunkRow], queries: Sequence[QueryRow], number: int, relevance: Relevance
+    chunks: Sequence[ChunkRow],
+    queries: Sequence[QueryRow],
+    number: int,
+    rule: tuple[Relevance, Overlap],
 ) -> _Parts:
-    table = Table.of([(chunk.path, chunk.nws, chunk.lines) for chunk in chunks])
-    gold = {query.id: span_gold(query.places, table, number, relevance) for query in queries}
+    table = Table.of([(one.path, one.nws, one.lines, one.ref_lines) for one in chunks])
+    gold = {query.id: span_gold(query.places, table, number, *rule) for query in queries}
     units = Units(table.high - table.low, table.file)
     return units, tuple(chunk.id for chunk in chunks), gold
 

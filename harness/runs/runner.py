@@ -227,17 +227,20 @@ class _Bench:
         watch = Watch(session.tell)
         chunked = self._cut(tokens, watch)
         budget = session.plan.budget if self._prepared.dataset.gold == "span" else 0
-        order = Order(session.plan.config.depth, budget, session.plan.profile.ties)
-        parts = Parts(self._chunker, embedder, retriever, order)
+        profile = session.plan.profile
+        order = Order(session.plan.config.depth, budget, profile.ties)
+        parts = Parts(self._chunker, embedder, retriever, order, profile)
         return compute(self._prepared, chunked, parts, session.store, watch), watch
 
     def _cut(self, tokens: Embedder | None, watch: Watch) -> list[ChunkedCorpus]:
         by = "" if tokens is None else tokens.fingerprint()
         if by not in self._chunked:
             count = None if tokens is None else _counter(tokens)
+            keep = self._session.plan.profile.blank == "index"
             with watch.phase("chunking") as told:
                 self._chunked[by] = [
-                    cut(one, self._chunker, count, told) for one in self._prepared.corpora
+                    cut(one, self._chunker, count, told, keep_blank=keep)
+                    for one in self._prepared.corpora
                 ]
         return self._chunked[by]
 
@@ -249,7 +252,7 @@ class _Bench:
 
     def _judged(self, record: Record) -> Judged:
         asked = self._asked()
-        return judge(record, asked.relevance, twins=asked.profile.twins)
+        return judge(record, asked.relevance, asked.profile)
 
     def _store(self, key: str, identity: dict[str, Any], computed: Computed, watch: Watch) -> None:
         judged = self._judged(computed.record)

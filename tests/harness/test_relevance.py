@@ -32,7 +32,7 @@ class World:
             number = self.files[path]
             source, layout = self.sources[number], self.layouts[number]
             nws = layout.interval(*source.lines.offsets_of(first, last))
-            rows.append((path, nws, layout.lines(*nws)))
+            rows.append((path, nws, layout.lines(*nws), (first - 1, last - 1)))
         return Table.of(rows)
 
     def locate(self, *targets, twins=True):
