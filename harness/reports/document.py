@@ -62,6 +62,11 @@ def _marks(cell: CellResult) -> list[str]:
         marks.append(f"{health['over_size']} chunks are over the size limit")
     if health["single_chunk_files"] > 0.5 and cell.chunker != "whole-file":
         marks.append(f"{health['single_chunk_files']:.0%} of the files are one chunk")
+    if health["disturbed"]:
+        marks.append(
+            f"{health['disturbed']} rankings hold scores of NaN, which the reproduced system "
+            "cannot sort; here they stand last"
+        )
     if health["files_failed"]:
         marks.append(f"failed on {health['files_failed']} files")
     marks += [f"{note}: {count} files" for note, count in health["notes"].items()]

@@ -1,0 +1,41 @@
+"""Chunkers for replays: one cuts as a stored `chunks.jsonl` says, one by lines."""
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+
+from chunkers.errors import InputError
+from chunkers.source import Span
+
+
+@cache
+def _rows(file):
+    by_path = {}
+    for line in Path(file).read_text("utf-8").splitlines():
+        row = json.loads(line)
+        by_path.setdefault(row["filepath"], []).append(row)
+    return by_path
+
+
+def recorded(source, file=""):
+    """Spans that follow each other; the end of each is where the hash of its text fits."""
+    spans, start = [], 0
+    for row in _rows(file).get(source.path, []):
+        digest = hashlib.sha256(source.text[start : source.lines.start_of(row["endLine"] + 1)]
+                                .encode())  # fmt: skip
+        end = source.lines.start_of(row["endLine"] + 1)
+        while digest.hexdigest() != row["text_sha256"]:
+            if end == len(source.text):
+                raise InputError(f"{row['id']}: no text from {start} on has its hash")
+            digest.update(source.text[end].encode())
+            end += 1
+        spans.append(Span(start, end, ref_id=row["id"]))
+        start = end
+    return spans
+
+
+def lines(source):
+    """One chunk a line; an empty file is one empty chunk."""
+    spans = [Span(*source.lines.offsets_of(n, n)) for n in range(1, source.lines.count + 1)]
+    return spans or [Span(0, 0)]
