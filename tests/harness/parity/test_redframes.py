@@ -143,7 +143,7 @@ def test_a_zero_vector_scores_nan_and_marks_the_list_as_disturbed(tmp_path: Path
     stored = kept.out / "cells" / cell.key
     assert jsonl(stored / "scores.jsonl")[0]["scores"] == [1.0, 0.6, None]
     ids = [line.split(" ")[2] for line in (stored / "run.trec").read_text().splitlines()]
-    assert ids == ["b.py:2-2", "b.py:1-1", "a.py:1-1"]
+    assert ids == ["b.py:2-2", "b.py:1-1", "a.py:0-0"]
     (shown,) = run_document(kept)["cells"]
     assert any("NaN" in mark for mark in shown["marks"])
     dropped = zero_vector_run(tmp_path, "code-chunk:empty=drop")
