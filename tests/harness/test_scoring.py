@@ -239,3 +239,161 @@ def test_unknown_measure_and_profile_fail_before_scoring():
         score({"q": ["a"]}, {"q": {"a": 1}}, ["nDGC@10"])
     with pytest.raises(InputError, match="unknown profile"):
         score({"q": ["a"]}, {"q": {"a": 1}}, ["P@1"], "trek")
+
+
+def beir_evaluation(qrels, results, cuts):
+    """What BEIR's evaluation prints, by its words: pytrec_eval, and an MRR of its own."""
+    results = {
+        query: {doc: score for doc, score in row.items() if doc != query}
+        for query, row in results.items()
+    }
+    names = {"nDCG": "ndcg_cut", "MAP": "map_cut", "R": "recall", "P": "P"}
+    wanted = {f"{name}.{','.join(map(str, cuts))}" for name in names.values()}
+    scores = pytrec_eval.RelevanceEvaluator(qrels, wanted).evaluate(results)
+    printed = {}
+    for cut in cuts:
+        for ours, theirs in names.items():
+            values = [row[f"{theirs}_{cut}"] for row in scores.values()]
+            printed[f"{ours}@{cut}"] = round(sum(values) / len(values), 5) if values else None
+        total = 0.0
+        for query, row in results.items():
+            first = sorted(row.items(), key=lambda item: item[1], reverse=True)[:cut]
+            hits = [rank for rank, (doc, _) in enumerate(first, 1) if qrels[query].get(doc, 0) > 0]
+            total += 1 / hits[0] if hits else 0.0
+        printed[f"MRR@{cut}"] = round(total / len(qrels), 5)
+    return printed
+
+
+@given(RNGS)
+@settings(max_examples=150, deadline=None)
+def test_beir_variant_equals_the_evaluation_of_beir(rng):
+    run, qrels = draw_run(rng)
+    for query in qrels.keys() & run.keys():
+        if rng.random() < 0.3:  # the query itself is a document, found and sometimes judged
+            run[query][query] = float(rng.choice([2.0, 0.5, -1.0]))
+            qrels[query] |= {query: 1} if rng.random() < 0.5 else {}
+    run = {query: row for query, row in run.items() if query in qrels}
+    if not qrels:
+        return
+    want = beir_evaluation(qrels, run, (1, 3, 5, 10))
+    got = score(run, qrels, list(want), "trec:variant=beir")
+    assert got.mean == {name: pytest.approx(one, abs=1.1e-5) for name, one in want.items()}
+
+
+def test_beir_variant_drops_the_document_that_is_the_query():
+    run, qrels = {"q": {"q": 3.0, "a": 2.0}}, {"q": {"a": 1}}
+    names = ["MRR", "nDCG@1", "P@1"]
+    assert score(run, qrels, names, "trec:variant=beir").mean == dict.fromkeys(names, 1.0)
+    assert score(run, qrels, ["P@1"], "trec").mean == {"P@1": 0.0}
+    alone = score({"q": {"q": 3.0}}, qrels, names, "trec:variant=beir")
+    assert (alone.n, alone.mean) == (1, dict.fromkeys(names, 0.0))
+
+
+def test_beir_variant_takes_mrr_in_the_order_given_and_all_else_by_id_descending():
+    run, qrels = {"q": {"b": 1.0, "c": 1.0, "a": 1.0}}, {"q": {"b": 1}}
+    got = score(run, qrels, ["MRR@10", "Hit@1", "nDCG@10"], "trec:variant=beir")
+    assert got.mean == {"MRR@10": 1.0, "Hit@1": 0.0, "nDCG@10": 0.63093}
+    again = {"q": dict(reversed(run["q"].items()))}
+    assert score(again, qrels, ["MRR@10"], "trec:variant=beir").mean["MRR@10"] == 0.33333
+
+
+def test_beir_variant_sees_the_64_bits_of_a_score_in_mrr_alone():
+    run, qrels = {"q": {"z": 0.912345678900, "a": 0.912345678901}}, {"q": {"a": 1}}
+    got = score(run, qrels, ["MRR@10", "Hit@1"], "trec:variant=beir")
+    assert got.mean == {"MRR@10": 1.0, "Hit@1": 0.0}
+
+
+def test_beir_variant_divides_mrr_by_all_queries_and_all_else_by_those_of_the_run():
+    run = {"a": {"x": 1.0}, "b": {"y": 1.0}}
+    qrels = {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1}}
+    got = score(run, qrels, ["MRR@10", "P@1"], "trec:variant=beir")
+    assert got.mean == {"MRR@10": 0.33333, "P@1": 0.5}
+    assert got.per_query["MRR@10"] == {"a": 1.0, "b": 0.0, "c": 0.0}
+    assert got.per_query["P@1"] == {"a": 1.0, "b": 0.0}
+    assert (got.queries, got.left_out) == (("a", "b"), {"absent from the rankings": 1})
+
+
+def test_beir_variant_rounds_means_to_5_places():
+    run = {query: {"x": 1.0} for query in "abc"}
+    qrels = {"a": {"x": 1}, "b": {"y": 1}, "c": {"y": 1}}
+    got = score(run, qrels, ["P@1", "MRR"], "trec:variant=beir")
+    assert got.mean == {"P@1": 0.33333, "MRR": 0.33333}
+    assert score(run, qrels, ["P@1"], "trec").mean == {"P@1": 1 / 3}
+
+
+@pytest.mark.parametrize("profile", ["code-chunk", "memorybench"])
+def test_id_that_stands_there_again_counts_again_where_the_profile_says_so(profile):
+    got = score({"q": ["A", "A", "X"]}, {"q": {"A": 1}}, ["P@3", "R@3", "nDCG@3"], profile)
+    assert value(got, "P@3") == 2 / 3
+    assert value(got, "R@3") == (2.0 if profile == "code-chunk" else 1.0)
+    assert value(got, "nDCG@3") == 1 + 1 / math.log2(3)
+
+
+def test_repeated_document_that_was_judged_counts_as_judged_each_time():
+    got = score(
+        {"q": ["a", "z", "z", "a", "?"]}, {"q": {"a": 1, "z": 0}}, ["Judged@5"], "code-chunk"
+    )
+    assert value(got, "Judged@5") == 4 / 5
+
+
+@pytest.mark.parametrize("profile", ["code-chunk", "memorybench"])
+def test_query_without_judgements_can_be_0_in_the_mean(profile):
+    got = score({"a": ["x"], "b": ["x"]}, {"a": {"x": 1}}, ["P@1"], profile)
+    assert (got.queries, got.mean, got.left_out) == (("a", "b"), {"P@1": 0.5}, {})
+    assert got.as_zero == {"no judgements": 1}
+
+
+def test_absent_query_is_0_under_code_chunk_and_left_out_under_memorybench():
+    run, qrels = {"a": ["x"]}, {"a": {"x": 1}, "b": {"x": 1}, "c": {}}
+    chunk = score(run, qrels, ["P@1"], "code-chunk")
+    assert (chunk.queries, chunk.as_zero) == (("a", "b", "c"), {"absent from the rankings": 2})
+    memory = score(run, qrels, ["P@1"], "memorybench")
+    assert (memory.queries, memory.left_out) == (("a",), {"absent from the rankings": 2})
+
+
+def test_equal_scores_stay_in_the_order_given_where_the_profile_says_so():
+    run, qrels = {"q": {"b": 1.0, "c": 1.0, "a": 2.0}}, {"q": {"c": 1}}
+    for profile in ("code-chunk", "memorybench"):
+        assert value(score(run, qrels, ["MRR"], profile), "MRR") == 1 / 3
+    run["q"] = {"c": 1.0, "b": 1.0, "a": 2.0}
+    for profile in ("code-chunk", "memorybench"):
+        assert value(score(run, qrels, ["MRR"], profile), "MRR") == 1 / 2
+
+
+def test_gold_that_was_found_has_the_ideal_of_what_was_found_under_memorybench():
+    run, qrels = {"q": ["x", "a"], "r": ["x", "a"]}, {one: {"a": 1, "b": 1} for one in "qr"}
+    got = score(run, qrels, ["nDCG@5"], "memorybench", found={"r"})
+    of_both = 1 / math.log2(3) / (1 + 1 / math.log2(3))
+    assert got.per_query["nDCG@5"] == {"q": pytest.approx(of_both), "r": 1 / math.log2(3)}
+    default = score(run, qrels, ["nDCG@5"], found={"r"})
+    assert default.per_query["nDCG@5"]["r"] == pytest.approx(of_both)
+
+
+# Worked examples of retrieval scores.
+
+
+def test_two_of_three_gold_items_in_five_are_a_recall_of_two_thirds():
+    got = score({"q": ["a", "x", "b", "y", "z"]}, {"q": dict.fromkeys("abc", 1)}, ["R@5"])
+    assert value(got, "R@5") == 2 / 3
+
+
+def test_reciprocal_ranks_of_1_3_2_and_of_1_3_none_have_their_means():
+    run = {"a": ["x"], "b": ["y", "z", "x"], "c": ["y", "x"]}
+    qrels = {query: {"x": 1} for query in run}
+    assert score(run, qrels, ["MRR"]).mean["MRR"] == pytest.approx(0.6111, abs=5e-5)
+    run["c"] = ["y", "z"]
+    assert score(run, qrels, ["MRR"]).mean["MRR"] == pytest.approx(0.4444, abs=5e-5)
+
+
+def test_ideal_of_three_gold_items_in_five_is_2_1309():
+    ideal = 1 + 1 / math.log2(3) + 1 / math.log2(4)
+    assert ideal == pytest.approx(2.1309, abs=5e-5)
+    qrels = {"q": dict.fromkeys("abc", 1)}
+    got = score({"q": ["a", "x", "y", "z", "b"]}, qrels, ["nDCG@5"])
+    assert value(got, "nDCG@5") == pytest.approx((1 + 1 / math.log2(6)) / ideal)
+    assert value(score({"q": [*"abcxy"]}, qrels, ["nDCG@5"]), "nDCG@5") == 1.0
+
+
+def test_both_gold_items_in_five_are_a_recall_of_1_and_a_precision_of_0_4():
+    got = score({"q": ["a", "x", "b", "y", "z"]}, {"q": {"a": 1, "b": 1}}, ["R@5", "P@5"])
+    assert (value(got, "R@5"), value(got, "P@5")) == (1.0, 0.4)

@@ -1,0 +1,134 @@
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.parity.code_chunk import (
+    Metrics,
+    aggregate,
+    cosines,
+    improvement,
+    lay_out,
+    macro,
+    macro_table,
+    percentage,
+    query_metrics,
+    rank,
+    relevant_ids,
+)
+from harness.scoring import score
+
+
+@pytest.fixture(scope="module")
+def reference(data: Path) -> list[dict]:
+    text = (data / "golden" / "metrics_reference.jsonl").read_text("utf-8")
+    return [json.loads(line) for line in text.split("\n") if line]
+
+
+def equal(got: float, want: float | None) -> bool:
+    return math.isnan(got) if want is None else got == want
+
+
+def test_every_case_is_equal_bit_for_bit(reference):
+    for case in reference:
+        if case["kind"] == "query":
+            got = query_metrics(case["retrieved_ids"], case["relevant_ids"], case["k"])
+        else:
+            got = aggregate([Metrics(**one) for one in case["metrics"]])
+        for name, want in case["expected"].items():
+            assert equal(getattr(got, name), want), (case["case"], name)
+    assert len(reference) == 609
+
+
+def test_every_case_with_a_usual_k_is_equal_through_the_measures(reference):
+    checked = 0
+    for case in reference:
+        if case["kind"] == "aggregate" or case["tag"] == "odd_k":
+            continue
+        names = {name: f"{short}@{case['k']}" for name, short in
+                 {"precision": "P", "recall": "R", "ndcg": "nDCG"}.items()}  # fmt: skip
+        run, qrels = {"q": case["retrieved_ids"]}, {"q": dict.fromkeys(case["relevant_ids"], 1)}
+        got = score(run, qrels, list(names.values()), "code-chunk")
+        assert got.n == 1
+        for name, want in case["expected"].items():
+            assert got.mean[names[name]] == want, (case["case"], name)
+        checked += 1
+    assert checked == 566
+
+
+def test_odd_cut_offs_give_what_the_reference_gives():
+    retrieved, relevant = [*"abcd"], ["a", "c"]
+    none = query_metrics(retrieved, relevant, 0)
+    assert math.isnan(none.precision)
+    assert (none.recall, none.ndcg) == (0.0, 0.0)
+    assert query_metrics(retrieved, relevant, -1) == Metrics(-2.0, 1.0, 0.0)
+    half = query_metrics(retrieved, relevant, 2.5)
+    assert half == Metrics(0.4, 0.5, 1 / (1 + 1 / math.log2(3)))
+
+
+def test_mean_of_nothing_is_0_and_macro_weighs_repositories_alike():
+    assert aggregate([]) == Metrics(0.0, 0.0, 0.0)
+    one, zero = Metrics(1.0, 1.0, 1.0), Metrics(0.0, 0.0, 0.0)
+    assert macro([[one], [zero] * 9]) == Metrics(0.5, 0.5, 0.5)
+
+
+def test_relevant_is_a_chunk_of_the_same_path_that_shares_any_line():
+    chunks = [
+        ("a:0-4", "a.py", 0, 4),
+        ("a:5-9", "a.py", 5, 9),
+        ("a:5-9", "a.py", 5, 9),
+        ("a:10-12", "a.py", 10, 12),
+        ("b:5-9", "lib/a.py", 5, 9),
+    ]
+    assert relevant_ids(chunks, "a.py", 4, 9) == ["a:0-4", "a:5-9"]
+    assert relevant_ids(chunks, "a.py", 13, 20) == []
+
+
+def test_similarity_is_added_one_dimension_after_the_other():
+    rng = np.random.default_rng(4)
+    vectors, query = rng.normal(size=(7, 300)) * 3, rng.normal(size=300)
+    got = cosines(query, lay_out(vectors))
+    for row, value in zip(vectors.tolist(), got.tolist(), strict=True):
+        dot = mine = theirs = 0.0
+        for x, y in zip(query.tolist(), row, strict=True):
+            dot, mine, theirs = dot + x * y, mine + x * x, theirs + y * y
+        assert value == dot / (math.sqrt(mine) * math.sqrt(theirs))
+
+
+def test_float32_vectors_are_widened_before_anything_is_added():
+    vectors = np.random.default_rng(5).normal(size=(3, 50)).astype(np.float32)
+    wide = cosines(vectors[0].astype(np.float64), lay_out(vectors.astype(np.float64)))
+    assert cosines(vectors[0], lay_out(vectors)).tolist() == wide.tolist()
+
+
+def test_zero_vector_scores_nan_stands_last_and_marks_the_list():
+    # Vectors of lengths 1, 0, 1, 1; the second is that of an empty file.
+    texts = lay_out(np.array([[-0.6, 0.8], [0.0, 0.0], [1.0, 0.0], [1.0, 0.0]]))
+    scores = cosines(np.array([2.0, 0.0]), texts)
+    assert math.isnan(scores[1])
+    got = rank(scores)
+    assert got.order.tolist() == [2, 3, 0, 1]
+    assert got.disturbed
+    assert not rank(scores[[0, 2, 3]]).disturbed
+    assert np.isnan(cosines(np.zeros(2), texts)).all()
+
+
+def test_printing_rounds_ties_away_from_zero():
+    assert percentage(0.1225) == "12.3%"  # 0.1225 * 100 is the tie 12.25
+    assert percentage(1 / 3) == "33.3%"
+    assert improvement(0.5, 0.4) == "25.0%"
+    assert improvement(0.3, 0.4) == "-25.0%"
+    assert improvement(0.3, 0.0) == "N/A"
+
+
+def test_macro_table_sets_every_chunker_beside_the_baseline():
+    means = {"ast": Metrics(0.25, 0.9, 0.5), "fixed": Metrics(0.2, 0.0, 0.4)}
+    assert macro_table(means) == [
+        ("chunker", "precision", "recall", "ndcg",
+         "precision vs fixed", "recall vs fixed", "ndcg vs fixed"),
+        ("ast", "25.0%", "90.0%", "50.0%", "25.0%", "N/A", "25.0%"),
+        ("fixed", "20.0%", "0.0%", "40.0%", "", "", ""),
+    ]  # fmt: skip
+    assert macro_table({"ast": means["ast"]})[1][4:] == ("", "", "")
