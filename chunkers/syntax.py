@@ -140,26 +140,29 @@ class Cutter:
         lines, limit = self.lines, self.limit
         before, through, numbers = lines.before, lines.through, lines.numbers()
         total = lines.count - 1
-        stack = [iter([_Part(0, total, 0, root)])]
+        levels = [iter([_Part(0, total, 0, root)])]
         runs: list[tuple[int, int]] = []
         start, end = 0, -1  # the run that is being filled
-        while stack:
-            part = next(stack[-1], None)
-            if part is None:
-                stack.pop()
-                continue
-            last = part.last
-            if through[last] - before[start] > limit and start <= end:
-                runs.append((start, end))
-                start = part.first
-            if through[last] - before[start] > limit:
-                parts = _split(part, numbers)
-                if parts:
-                    stack.append(iter(self._hold(parts)))
-                    continue
-                *whole, (start, last) = lines.pack(start, last, limit)
-                runs += whole
-            end = last
+        most = before[0] + limit  # what may come before its end
+        while levels:
+            for part in levels[-1]:
+                last = part.last
+                if through[last] > most:
+                    if start <= end:
+                        runs.append((start, end))
+                        start = part.first
+                        most = before[start] + limit
+                    if through[last] > most:
+                        parts = _split(part, numbers)
+                        if parts:
+                            levels.append(iter(self._hold(parts)))
+                            break
+                        *whole, (start, last) = lines.pack(start, last, limit)
+                        runs += whole
+                        most = before[start] + limit
+                end = last
+            else:
+                levels.pop()
         runs.append((start, end))
         return runs
 

@@ -1,0 +1,87 @@
+"""How fast the built-in chunkers are, beside bare parsing of the same bytes.
+
+    python benchmarks/chunking.py [ROUNDS]
+
+Every `.py` file of the running Python's standard library is parsed, and cut by each chunker. The
+rounds of all of them alternate; the best round of each counts. A chunker's time holds everything
+from the text to the spans, the line index included.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chunkers import Services, Source, load_chunker
+from chunkers.languages import parser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SPECS = ("ast", "function", "random-cuts", "fixed")
+
+
+def texts() -> list[tuple[str, str]]:
+    """Path and text of every file."""
+    root = Path(sysconfig.get_path("stdlib"))
+    found = []
+    for file in sorted(root.rglob("*.py")):
+        path = file.relative_to(root)
+        if not {"site-packages", "dist-packages"} & set(path.parts):
+            content = file.read_bytes()
+            try:
+                found.append((path.as_posix(), content.decode("utf-8-sig")))
+            except UnicodeDecodeError:
+                found.append((path.as_posix(), content.decode("latin-1")))
+    return found
+
+
+def parse_all(files: list[tuple[str, str]]) -> Callable[[], float]:
+    """Seconds that bare parsing takes; the bytes are at hand."""
+    octets = [text.encode() for _, text in files]
+
+    def timed() -> float:
+        parse = parser("python").parse
+        start = time.perf_counter()
+        for one in octets:
+            parse(one)
+        return time.perf_counter() - start
+
+    return timed
+
+
+def cut_all(files: list[tuple[str, str]], spec: str) -> Callable[[], float]:
+    """Seconds that a chunker takes."""
+    chunk = load_chunker(spec).chunk
+
+    def timed() -> float:
+        services = Services()
+        start = time.perf_counter()
+        for path, text in files:
+            chunk(Source(text, path, "python"), services)
+        return time.perf_counter() - start
+
+    return timed
+
+
+def main() -> None:
+    """Print a table of MB/s and of the ratios to bare parsing."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    files = texts()
+    size = sum(len(text.encode()) for _, text in files) / 1e6
+    jobs = {"bare parsing": parse_all(files)} | {spec: cut_all(files, spec) for spec in SPECS}
+    best = dict.fromkeys(jobs, float("inf"))
+    for _ in range(rounds):
+        for name, timed in jobs.items():
+            best[name] = min(best[name], timed())
+    print(f"{len(files)} files, {size:.1f} MB, best of {rounds} rounds")
+    for name, seconds in best.items():
+        ratio = best["bare parsing"] / seconds
+        print(f"{name:<14}{size / seconds:8.1f} MB/s{ratio:8.2f} of bare parsing")
+
+
+if __name__ == "__main__":
+    main()

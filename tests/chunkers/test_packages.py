@@ -1,0 +1,85 @@
+"""The chunkers over real code of every language, fetched from npm, PyPI and Debian."""
+
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from chunkers import Source, language_of, load_chunker
+
+pytestmark = pytest.mark.slow
+
+# Package, and the languages of which it must hold files.
+PACKAGES = [
+    ("npm", "lodash@4.17.21", {"javascript"}),
+    ("npm", "express@4.19.2", {"javascript"}),
+    ("npm", "rxjs@7.8.1", {"javascript", "typescript"}),
+    ("npm", "@react-navigation/stack@6.3.29", {"javascript", "typescript", "tsx"}),
+    ("npm", "react-native-maps@1.10.3", {"java", "typescript"}),
+    ("pypi", "JPype1==1.5.0", {"java", "cpp"}),
+    ("pypi", "psutil==5.9.8", {"c"}),
+    ("pypi", "regex==2024.5.15", {"c"}),
+    ("pypi", "ujson==5.10.0", {"c", "cpp"}),
+    ("debian", "golang-github-spf13-cobra-dev", {"go"}),
+    ("debian", "golang-golang-x-text-dev", {"go"}),
+    ("debian", "librust-regex-dev", {"rust"}),
+    ("debian", "librust-serde-dev", {"rust"}),
+    ("debian", "libeigen3-dev", {"cpp"}),
+    ("debian", "nlohmann-json3-dev", {"cpp"}),
+]
+COMMANDS = {
+    "npm": ("npm", "pack"),
+    "pypi": (sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", ":all:"),
+    "debian": ("apt-get", "download"),
+}
+
+
+def fetch(kind: str, package: str, folder: Path) -> Path:
+    """The unpacked package; the test is skipped by its name where it cannot be fetched."""
+    try:
+        subprocess.run(
+            [*COMMANDS[kind], package],
+            cwd=folder,
+            check=True,
+            capture_output=True,
+            timeout=300,
+        )
+        unpacked = folder / "unpacked"
+        unpacked.mkdir()
+        (archive,) = (file for file in folder.iterdir() if file.is_file())
+        if kind == "debian":
+            subprocess.run(["dpkg-deb", "-x", str(archive), str(unpacked)], check=True)
+        else:
+            with tarfile.open(archive) as opened:
+                opened.extractall(unpacked, filter="data")
+    except (OSError, subprocess.SubprocessError) as error:
+        pytest.skip(f"{package} cannot be fetched from {kind}: {error}")
+    return unpacked
+
+
+def sources_in(folder: Path) -> list[Source]:
+    found = []
+    for file in sorted(folder.rglob("*")):
+        path = file.relative_to(folder).as_posix()
+        if file.is_symlink() or not file.is_file() or language_of(path) is None:
+            continue
+        content = file.read_bytes()
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = content.decode("latin-1")
+        found.append(Source(text, path, language_of(path)))
+    return found
+
+
+@pytest.mark.parametrize(("kind", "package", "languages"), PACKAGES)
+def test_real_code_is_cut_exactly_once(tmp_path, spans_of, kind, package, languages):
+    sources = sources_in(fetch(kind, package, tmp_path))
+    assert languages <= {source.language for source in sources}
+    for name in ("ast", "function", "random-cuts"):
+        for size in (80, 300, 600, 1500):
+            chunker = load_chunker(f"{name}:max_size={size}")
+            for source in sources:
+                spans_of(chunker, source)
