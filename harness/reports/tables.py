@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Cell = dict[str, "Any"]
 NONE = "-"
 ANCHOR_CHUNKERS = ("whole-file", "random-cuts")
+NAMES = 32  # columns for a chunker's name; a longer one wraps
 ANCHORS = ("± 95 %", "oracle", "random")
 
 
@@ -131,7 +132,10 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
     def table(headings: Iterable[str]) -> Table:
         made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
         for place, heading in enumerate(headings):
-            made.add_column(heading, justify="right" if place else "left", no_wrap=True)
+            if place:
+                made.add_column(heading, justify="right", no_wrap=True)
+            else:
+                made.add_column(heading, max_width=NAMES, overflow="fold")
         return made
 
     for heading, cells in groups(document):
@@ -151,6 +155,11 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
             health.add_row(plain(cell["chunker"]), *(show(cell) for _, show in HEALTH))
         console.print(health)
         _print_splits(cells, console, table)
+        for caption, rows in _reference(cells):
+            made = table([caption, *rows[0][1:]])
+            for values in rows[1:]:
+                made.add_row(*map(plain, values))
+            console.print(made)
         notes = notes_of(document, cells)
         if fits < len(names):
             hidden = ", ".join(names[fits:])
@@ -163,7 +172,8 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
 
 def _fitting(cells: list[Cell], width: int) -> int:
     """How many measures fit beside the names, at least one."""
-    names = max([len(cell["chunker"]) for cell in cells] + [len(one) + 2 for one in ANCHORS])
+    widths = [len(cell["chunker"]) for cell in cells] + [len(one) + 2 for one in ANCHORS]
+    names = min(NAMES, max(widths))
     fits, used = 0, names
     for name in cells[0]["metrics"]:
         used += 2 + max(7, *(len(part) for part in column_name(name, cells[0]).split("@", 1)))
@@ -171,6 +181,19 @@ def _fitting(cells: list[Cell], width: int) -> int:
             break
         fits += 1
     return fits
+
+
+def _reference(cells: list[Cell]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
+    """The tables of the system whose profile the cells have, where it prints one."""
+    if cells[0]["profile"].partition(":")[0] == "code-chunk":
+        from harness.reports.reference import macro_tables
+
+        for cut, rows in macro_tables(cells):
+            yield f"mean of {len(_corpora(cells))} repositories, k={cut}", rows
+
+
+def _corpora(cells: list[Cell]) -> set[str]:
+    return {corpus for one in cells[0]["metrics"].values() for corpus in one["by_corpus"]}
 
 
 def _print_splits(
@@ -210,6 +233,8 @@ def as_markdown(document: Mapping[str, Any]) -> str:
                         for c in cells
                     ),
                 )
+        for caption, rows in _reference(cells):
+            lines += _md_table([caption, *rows[0][1:]], (list(row) for row in rows[1:]))
         lines += [f"- {_md(note)}" for note in notes_of(document, cells)] + [""]
     return "\n".join(lines)
 

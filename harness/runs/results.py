@@ -157,7 +157,9 @@ def metrics(record: Record, judged: Judged, asked: Asked) -> dict[str, Any]:
     scores = evaluate(judged.cell, asked.measures, asked.profile)
     best = oracle(judged.cell, asked.measures, asked.profile)
     random = chance(judged.cell, asked.measures, asked.profile, asked.seed)
-    ends = intervals.intervals(scores.per_query, scores.included, asked.seed)
+    # The bootstrap draws queries; a mean over corpora has no interval from it.
+    drawn = scores.per_query if asked.profile.mean == "queries" else dict.fromkeys(scores.per_query)
+    ends = intervals.intervals(drawn, scores.included, asked.seed)
     found: dict[str, Any] = {}
     for measure in asked.measures:
         name = str(measure)
