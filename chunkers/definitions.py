@@ -43,7 +43,7 @@ def definition_runs(lines: Lines, services: Services, limit: int) -> list[tuple[
     walls = set()
     found = definitions(root, lines, GRAMMARS[language])
     for (first, end), (after, _) in pairwise([*found, (lines.count, lines.count)]):
-        walls |= {first, _closed(lines, first, end, after, limit) + 1}
+        walls |= {first, _closed(lines, end, after) + 1}
     inner = sorted(wall for wall in walls if 0 < wall <= last)
     groups = [(first, after - 1) for first, after in pairwise([0, *inner, lines.count])]
     fitting = [group for group in groups if lines.size(*group) <= limit]
@@ -55,15 +55,12 @@ def definition_runs(lines: Lines, services: Services, limit: int) -> list[tuple[
     return sorted(fitting + split)
 
 
-def _closed(lines: Lines, first: int, end: int, after: int, limit: int) -> int:
-    """The last line of a definition with the lines of closing brackets that follow it."""
-    whole = lines.size(first, end) <= limit
+def _closed(lines: Lines, end: int, after: int) -> int:
+    """The last of the lines of closing brackets that follow a definition; `end` if none does."""
     while end + 1 < after:
         line = int(lines.rows[end + 1]) + 1
         start, stop = lines.source.lines.offsets_of(line, line)
         if not _CLOSERS.issuperset(lines.source.text[start:stop]):
-            break
-        if whole and lines.size(first, end + 1) > limit:
             break
         end += 1
     return end

@@ -29,8 +29,6 @@ def test_sizes_are_nearly_those_of_ast_and_as_many(programs, language, limit):
 def test_the_sizes_of_ast_come_in_another_order_and_whole_where_lines_allow():
     # Every line weighs one, so every size can be had exactly.
     blocks = [3, 7, 5, 9, 4, 8, 6, 10, 2]
-    text = "".join("if x:\n" + " a\n" * lines + "\n" for lines in blocks)
-    text = text.replace("if x:", "i:")
     text = "".join("[\n" + "1\n" * lines + "]\n\n" for lines in blocks)
     wanted, starts = sizes_and_starts("ast:max_size=12", text)
     found, others = sizes_and_starts("random-cuts:max_size=12", text)
@@ -63,3 +61,12 @@ def test_a_line_over_the_limit_does_not_make_its_neighbours_exceed_it(spans_of):
     for seed in range(20):
         chunker = load_chunker(f"random-cuts:max_size=40,seed={seed}")
         spans_of(chunker, Source(text, "a.py", "python"))
+
+
+def test_every_chunk_keeps_a_line_where_each_line_is_a_chunk():
+    text = ("x = 1\n" + "y = '" + "a" * 60 + "'\n") * 20
+    wanted, starts = sizes_and_starts("ast:max_size=40", text)
+    assert len(wanted) == 40
+    for seed in range(20):
+        found, others = sizes_and_starts(f"random-cuts:max_size=40,seed={seed}", text)
+        assert (found, others) == (wanted, starts)
