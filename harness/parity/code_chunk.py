@@ -1,6 +1,6 @@
 """The RepoEval evaluation of supermemoryai/code-chunk, as far as it differs from our own.
 
-Behaviour of its commit c16dc6e^; the code is our own. Lines are counted from 0, inclusive.
+Behaviour of its commit c16dc6e^; the code is our own.
 """
 
 from __future__ import annotations
@@ -9,16 +9,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from harness.parity.javascript import to_fixed, total
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-BASELINE = "fixed"
 
 
 @dataclass(frozen=True)
@@ -67,79 +61,6 @@ def macro(repositories: Iterable[Sequence[Metrics]]) -> Metrics:
     return aggregate([aggregate(queries) for queries in repositories])
 
 
-def relevant_ids(
-    chunks: Iterable[tuple[str, str, int, int]], path: str, start: int, end: int
-) -> list[str]:
-    """Ids of the chunks that are relevant: of the same path, and sharing a line, blank or not.
-
-    Args:
-        chunks: Id, path, first and last line of each, in corpus order.
-        path: Of the target.
-        start: First line of the target.
-        end: Its last line.
-    """
-    return list(
-        dict.fromkeys(
-            name
-            for name, of, first, last in chunks
-            if of == path and first <= end and last >= start
-        )
-    )
-
-
-@dataclass(frozen=True)
-class Vectors:
-    """Vectors of texts laid out by dimension, shape (d, n), with their lengths, shape (n,)."""
-
-    columns: NDArray[np.float64]
-    lengths: NDArray[np.float64]
-
-
-def lay_out(vectors: NDArray[np.floating]) -> Vectors:
-    """Make vectors, shape (n, d), ready for `cosines`."""
-    columns = np.ascontiguousarray(vectors.T, dtype=np.float64)
-    return Vectors(columns, np.sqrt(_sum_of_products(columns, columns)))
-
-
-def cosines(query: NDArray[np.floating], texts: Vectors) -> NDArray[np.float64]:
-    """Similarity of a query, shape (d,), with every text, shape (n,).
-
-    The dot product over the product of the lengths, in float64, one dimension after the other,
-    whatever the lengths are. With a zero vector it is 0/0, which is NaN.
-    """
-    column = np.asarray(query, dtype=np.float64)[:, None]
-    length = np.sqrt(_sum_of_products(column, column))
-    with np.errstate(invalid="ignore"):
-        return _sum_of_products(texts.columns, column) / (length * texts.lengths)
-
-
-def _sum_of_products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum over the dimensions in their order; any other order gives other last bits."""
-    result = np.zeros(left.shape[1])
-    for one, other in zip(left, right, strict=True):
-        result += one * other
-    return result
-
-
-@dataclass(frozen=True)
-class RankedList:
-    """A ranking of a corpus.
-
-    Attributes:
-        order: Chunk numbers in rank order, shape (n,).
-        disturbed: Whether a score is NaN. The reference's sort then has no defined result, so
-            its list may be another one than this.
-    """
-
-    order: NDArray[np.int64]
-    disturbed: bool
-
-
-def rank(scores: NDArray[np.float64]) -> RankedList:
-    """Score descending, equal scores in corpus order, NaN last."""
-    return RankedList(np.argsort(-scores, kind="stable"), bool(np.isnan(scores).any()))
-
-
 def percentage(share: float) -> str:
     """A share as the reference prints it: one decimal place, ties away from zero."""
     return f"{to_fixed(share * 100, 1)}%"
@@ -150,25 +71,25 @@ def improvement(value: float, baseline: float) -> str:
     return "N/A" if baseline == 0 else f"{to_fixed((value - baseline) / baseline * 100, 1)}%"
 
 
-def macro_table(means: Mapping[str, Metrics]) -> list[tuple[str, ...]]:
+def macro_table(means: Mapping[str, Metrics], baseline: str = "fixed") -> list[tuple[str, ...]]:
     """The summary as the reference prints it, one row a chunker.
 
     Args:
-        means: The macro mean of each chunker at one cut-off; `fixed` is the baseline, where it
-            is there.
+        means: The macro mean of each chunker at one cut-off.
+        baseline: The chunker that the others are set against, where it is there.
 
     Returns:
         A heading; then chunker, precision, recall, nDCG, and the improvement of each over the
         baseline, empty for the baseline itself and where there is none.
     """
     names = ("precision", "recall", "ndcg")
-    heading = ("chunker", *names, *(f"{one} vs {BASELINE}" for one in names))
+    heading = ("chunker", *names, *(f"{one} vs {baseline}" for one in names))
     rows = [heading]
-    base = means.get(BASELINE)
+    base = means.get(baseline)
     for chunker, mean in means.items():
         values = [getattr(mean, one) for one in names]
         gains = [""] * len(names)
-        if base is not None and chunker != BASELINE:
+        if base is not None and chunker != baseline:
             pairs = zip(values, [getattr(base, one) for one in names], strict=True)
             gains = [improvement(value, of) for value, of in pairs]
         rows.append((chunker, *map(percentage, values), *gains))

@@ -18,6 +18,14 @@ Strategy = Literal["qrels", "pack", "token-fallback"]
 STRATEGIES: tuple[Strategy, ...] = ("qrels", "pack", "token-fallback")
 
 _GOLD_IDS = ("relevantIds", "relevantChunkIds", "groundTruthIds", "qrels")
+_LISTS = ("goldSnippets", "dependencyFiles", "modifiedFiles", "groundTruthFiles")
+_KINDS = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    list: "a list",
+    dict: "an object",
+}
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,13 @@ def read_result(record: Mapping[str, Any]) -> EvalResult:
     """
     name = record.get("itemId", "without itemId")
     metadata = _part(record, "metadata", dict, name) if "metadata" in record else {}
+    truth = _optional(metadata, "groundTruth", dict, name) or {}
+    _lines(truth, name)
+    _optional(truth, "file", str, name)
+    for key in _LISTS:
+        for one in _optional(metadata, key, list, name) or ():
+            if not isinstance(one, str):
+                raise InputError(f"record {name}: {key} holds {one!r:.40}; texts are needed")
     contexts = _part(record, "retrievedContext", list, name)
     return EvalResult(
         benchmark=_part(record, "benchmark", str, name),
@@ -70,24 +85,28 @@ def read_result(record: Mapping[str, Any]) -> EvalResult:
 def _part(record: Mapping[str, Any], key: str, kind: type, name: object) -> Any:
     value = record.get(key)
     if not isinstance(value, kind):
-        raise InputError(f"record {name}: {key} is {value!r:.40}; a {kind.__name__} is needed")
+        raise InputError(f"record {name}: {key} is {value!r:.40}; {_KINDS[kind]} is needed")
     return value
+
+
+def _optional(record: Mapping[str, Any], key: str, kind: type, name: object) -> Any:
+    return None if record.get(key) is None else _part(record, key, kind, name)
 
 
 def _context(value: object, name: object) -> Context:
     if not isinstance(value, dict):
         raise InputError(f"record {name}: a retrieved context is {value!r:.40}, not an object")
-    place = value.get("metadata") or {}
+    place = _optional(value, "metadata", dict, name) or {}
     return Context(
         id=_part(value, "id", str, name),
         text=_part(value, "content", str, name),
-        path=place.get("filepath") or "",
-        lines=_lines(place),
+        path=_optional(place, "filepath", str, name) or "",
+        lines=_lines(place, name),
     )
 
 
-def _lines(place: Mapping[str, Any]) -> Lines | None:
-    start, end = place.get("startLine"), place.get("endLine")
+def _lines(place: Mapping[str, Any], name: object) -> Lines | None:
+    start, end = (_optional(place, key, int, name) for key in ("startLine", "endLine"))
     return None if start is None or end is None else Lines(start, end)
 
 
@@ -96,7 +115,8 @@ def target_of(result: EvalResult) -> tuple[str, Lines] | None:
     truth = result.metadata.get("groundTruth")
     if not truth:
         return None
-    lines = Lines(truth.get("startLine", 1), truth.get("endLine", 1))
+    start, end = (truth.get(key) for key in ("startLine", "endLine"))
+    lines = Lines(1 if start is None else start, 1 if end is None else end)
     return truth.get("file") or "", lines
 
 

@@ -2,21 +2,16 @@ import json
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from harness.parity.code_chunk import (
     Metrics,
     aggregate,
-    cosines,
     improvement,
-    lay_out,
     macro,
     macro_table,
     percentage,
     query_metrics,
-    rank,
-    relevant_ids,
 )
 from harness.scoring import score
 
@@ -72,47 +67,6 @@ def test_mean_of_nothing_is_0_and_macro_weighs_repositories_alike():
     assert aggregate([]) == Metrics(0.0, 0.0, 0.0)
     one, zero = Metrics(1.0, 1.0, 1.0), Metrics(0.0, 0.0, 0.0)
     assert macro([[one], [zero] * 9]) == Metrics(0.5, 0.5, 0.5)
-
-
-def test_relevant_is_a_chunk_of_the_same_path_that_shares_any_line():
-    chunks = [
-        ("a:0-4", "a.py", 0, 4),
-        ("a:5-9", "a.py", 5, 9),
-        ("a:5-9", "a.py", 5, 9),
-        ("a:10-12", "a.py", 10, 12),
-        ("b:5-9", "lib/a.py", 5, 9),
-    ]
-    assert relevant_ids(chunks, "a.py", 4, 9) == ["a:0-4", "a:5-9"]
-    assert relevant_ids(chunks, "a.py", 13, 20) == []
-
-
-def test_similarity_is_added_one_dimension_after_the_other():
-    rng = np.random.default_rng(4)
-    vectors, query = rng.normal(size=(7, 300)) * 3, rng.normal(size=300)
-    got = cosines(query, lay_out(vectors))
-    for row, value in zip(vectors.tolist(), got.tolist(), strict=True):
-        dot = mine = theirs = 0.0
-        for x, y in zip(query.tolist(), row, strict=True):
-            dot, mine, theirs = dot + x * y, mine + x * x, theirs + y * y
-        assert value == dot / (math.sqrt(mine) * math.sqrt(theirs))
-
-
-def test_float32_vectors_are_widened_before_anything_is_added():
-    vectors = np.random.default_rng(5).normal(size=(3, 50)).astype(np.float32)
-    wide = cosines(vectors[0].astype(np.float64), lay_out(vectors.astype(np.float64)))
-    assert cosines(vectors[0], lay_out(vectors)).tolist() == wide.tolist()
-
-
-def test_zero_vector_scores_nan_stands_last_and_marks_the_list():
-    # Vectors of lengths 1, 0, 1, 1; the second is that of an empty file.
-    texts = lay_out(np.array([[-0.6, 0.8], [0.0, 0.0], [1.0, 0.0], [1.0, 0.0]]))
-    scores = cosines(np.array([2.0, 0.0]), texts)
-    assert math.isnan(scores[1])
-    got = rank(scores)
-    assert got.order.tolist() == [2, 3, 0, 1]
-    assert got.disturbed
-    assert not rank(scores[[0, 2, 3]]).disturbed
-    assert np.isnan(cosines(np.zeros(2), texts)).all()
 
 
 def test_printing_rounds_ties_away_from_zero():
