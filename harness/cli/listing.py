@@ -84,7 +84,7 @@ def _retrievers(data_dir: Path | None) -> Rows:
 
 def _measures(data_dir: Path | None) -> Rows:
     del data_dir
-    from harness.measures.grammar import list_families
+    from harness.measures.grammar import list_all
 
     cuts = {"rank": "@k", "optional": "@k or none", "none": "", "budget": "@Nc"}
     return [
@@ -95,7 +95,7 @@ def _measures(data_dir: Path | None) -> Rows:
             "source": one.source,
             "aliases": ", ".join(one.aliases),
         }
-        for one in list_families()
+        for one in list_all()
     ]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from harness.measures import catalog
+from harness.measures.texts import TEXT_FAMILIES, TextFamily
 
 if TYPE_CHECKING:
     from harness.measures.family import Family
@@ -66,6 +67,11 @@ def parse_measure(text: str) -> Measure:
     return Measure(family.name, int(number["number"]), unit or None)
 
 
+def is_of_texts(measure: Measure) -> bool:
+    """Whether a measure compares the texts of records, so that no cell has it."""
+    return any(measure.family == family.name for family in TEXT_FAMILIES)
+
+
 @cache
 def list_families() -> tuple[Family, ...]:
     """All families: those that the modules of `harness.measures.catalog` list, by module name."""
@@ -74,15 +80,22 @@ def list_families() -> tuple[Family, ...]:
     return tuple(family for module in modules for family in module.FAMILIES)
 
 
+def list_all() -> tuple[Family | TextFamily, ...]:
+    """All families, those that only the texts of records have behind the others."""
+    return (*list_families(), *TEXT_FAMILIES)
+
+
 def family_of(measure: Measure) -> Family:
     """The family of a measure.
 
     Raises:
-        InputError: There is none of that name.
+        InputError: There is none of that name, or it compares texts, which no cell has.
     """
     for family in list_families():
         if family.name == measure.family:
             return family
+    if is_of_texts(measure):
+        raise InputError(f"{measure} compares the texts of records; only `chunkmark score` can")
     raise InputError(f"unknown measure {str(measure)!r}; {_nearest(measure.family)}")
 
 
@@ -99,20 +112,20 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_-]", "", name).lower()
 
 
-def _find(name: str) -> Family | None:
-    for family in list_families():
+def _find(name: str) -> Family | TextFamily | None:
+    for family in list_all():
         if name == family.name:
             return family
     plain = _plain(name)
     matches = [
         family
-        for family in list_families()
+        for family in list_all()
         if plain in {_plain(one) for one in (family.name, *family.aliases)}
     ]
     return matches[0] if len(matches) == 1 else None
 
 
-def _example(family: Family) -> str:
+def _example(family: Family | TextFamily) -> str:
     return (
         family.name
         + {"rank": "@10", "optional": "@10", "none": "", "budget": "@10000c"}[family.cut]
@@ -121,13 +134,11 @@ def _example(family: Family) -> str:
 
 def _nearest(text: str) -> str:
     spellings = {
-        _plain(name): family
-        for family in list_families()
-        for name in (*family.aliases, family.name)
+        _plain(name): family for family in list_all() for name in (*family.aliases, family.name)
     }
     name = re.split(r"@|_at_", text, maxsplit=1, flags=re.IGNORECASE)[0]
     near = difflib.get_close_matches(_plain(name), spellings, n=4, cutoff=0.5)
     examples = dict.fromkeys(_example(spellings[one]) for one in near)
     if examples:
         return f"nearest: {', '.join(examples)}"
-    return f"there are {', '.join(family.name for family in list_families())}"
+    return f"there are {', '.join(family.name for family in list_all())}"

@@ -152,9 +152,8 @@ def read_run(
         except ValueError:
             value = None
         if value is None or b"_" in score:  # Python takes 1_0 for a number
-            raise InputError(
-                f"{path}, line {number}: the score {text_of(score, path, number)!r:.40} is no number"
-            )
+            shown = text_of(score, path, number)
+            raise InputError(f"{path}, line {number}: the score {shown!r:.40} is no number")
         rows = seen[query]
         if rows is not None:
             rows.ids += document

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from chunkers.loading import load_chunker
 from chunkers.spec import expand_spec
-from harness.measures.grammar import parse_measure
+from harness.measures.grammar import family_of, parse_measure
 from harness.parts import load_embedder, load_retriever
 from harness.profiles import load_profile
 
@@ -64,9 +64,12 @@ def make_plan(config: RunConfig) -> Plan:
         embedders = [load_embedder(text) for text in config.embedders]
         for embedder in embedders:
             embedder.fingerprint()
+    measures = tuple(dict.fromkeys(parse_measure(text) for text in config.measures))
+    for measure in measures:
+        family_of(measure)  # refuses what no cell has
     return Plan(
         config=config,
-        measures=tuple(dict.fromkeys(parse_measure(text) for text in config.measures)),
+        measures=measures,
         profile=load_profile(config.profile),
         chunkers=tuple({chunker.name: chunker for chunker in chunkers}.values()),
         embedders=tuple({embedder.name: embedder for embedder in embedders}.values()),
