@@ -192,8 +192,7 @@ class Cutter:
         else:
             joins = bool(old.flags & _COMMENT) and fits and self._adjoins(old, part)
         if joins:
-            flags = _both(old.flags, part.flags) & ~_OPEN
-            held[-1] = _merge(old, part, flags, part.flags & _CLOSE)
+            held[-1] = _merge(old, part, _both(old.flags, part.flags), part.flags & _CLOSE)
         return joins
 
     def _hold_next(self, held: list[_Part], at: int) -> None:
