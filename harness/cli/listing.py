@@ -40,6 +40,11 @@ def list_parts(
     if form is Format.JSON:
         write_json({"schema": "chunkmark.list/1", **found})
         return
+    if Kind.PROFILES in kinds:
+        from harness.profiles import explain_profiles
+
+        # As a table profiles stand side by side, each field with what it decides.
+        found[Kind.PROFILES.value] = [dict(row) for row in explain_profiles()]
     for name, rows in found.items():
         if kind is None and form is Format.TABLE:
             typer.echo(f"{name}:")
