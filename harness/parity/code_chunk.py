@@ -14,6 +14,8 @@ from harness.parity.javascript import to_fixed, total
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+_BASELINE = "fixed"
+
 
 @dataclass(frozen=True)
 class Metrics:
@@ -71,25 +73,25 @@ def improvement(value: float, baseline: float) -> str:
     return "N/A" if baseline == 0 else f"{to_fixed((value - baseline) / baseline * 100, 1)}%"
 
 
-def macro_table(means: Mapping[str, Metrics], baseline: str = "fixed") -> list[tuple[str, ...]]:
+def macro_table(means: Mapping[str, Metrics]) -> list[tuple[str, ...]]:
     """The summary as the reference prints it, one row a chunker.
 
     Args:
-        means: The macro mean of each chunker at one cut-off.
-        baseline: The chunker that the others are set against, where it is there.
+        means: The macro mean of each chunker at one cut-off. `fixed` is the baseline, where it
+            is there.
 
     Returns:
         A heading; then chunker, precision, recall, nDCG, and the improvement of each over the
         baseline, empty for the baseline itself and where there is none.
     """
     names = ("precision", "recall", "ndcg")
-    heading = ("chunker", *names, *(f"{one} vs {baseline}" for one in names))
+    heading = ("chunker", *names, *(f"{one} vs {_BASELINE}" for one in names))
     rows = [heading]
-    base = means.get(baseline)
+    base = means.get(_BASELINE)
     for chunker, mean in means.items():
         values = [getattr(mean, one) for one in names]
         gains = [""] * len(names)
-        if base is not None and chunker != baseline:
+        if base is not None and chunker != _BASELINE:
             pairs = zip(values, [getattr(base, one) for one in names], strict=True)
             gains = [improvement(value, of) for value, of in pairs]
         rows.append((chunker, *map(percentage, values), *gains))
