@@ -1,15 +1,10 @@
 """Runs: same input, same bytes; resume; what is stored is enough; nothing is lost unseen."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
-from worlds import BYTES, files, function, grid, small
+from worlds import files, function, grid, small
 
 import harness
 from chunkers.errors import InputError
@@ -17,7 +12,6 @@ from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query, Target
 from harness.runs.prepare import choose, prepare
 from harness.runs.record import encode_id, read_record
-from harness.store import VectorStore
 
 
 def test_the_grid_has_a_cell_for_each_combination_and_one_for_lexical_ones(tmp_path):
@@ -297,97 +291,6 @@ def test_smaller_batches_after_out_of_memory_are_another_cell(tmp_path, monkeypa
     monkeypatch.undo()
     plain = grid(tmp_path, **asked)
     assert plain.cells[0].key != halved.cells[0].key
-
-
-REDFRAMES = "repoeval-function:repos=maxhumber_redframes"
-
-
-def command(out, *more):
-    options = ["run", "-d", REDFRAMES, "-c", "fixed", "-m", "nDCG@5", "-m", "SpanR@10000c"]
-    return [sys.executable, "-m", "harness.cli", *options, "-o", str(out), *more]
-
-
-def in_its_own_cache(path, threads="2"):
-    return {**os.environ, "CHUNKMARK_CACHE": str(path), "OMP_NUM_THREADS": threads}
-
-
-def test_threads_store_history_and_a_kill_change_no_byte(tmp_path, data):
-    plain = tmp_path / "plain"
-    subprocess.run(command(plain), check=True, env=in_its_own_cache(tmp_path / "a"),
-                   capture_output=True)  # fmt: skip
-    expected = files(plain)
-    assert len(expected) == len(BYTES)
-
-    single = tmp_path / "single"
-    env = in_its_own_cache(tmp_path / "b", threads="1")
-    prefilled = [*command(tmp_path / "other", "--limit", "3"), "-c", "ast"]
-    subprocess.run(prefilled, check=True, env=env, capture_output=True)
-    subprocess.run(command(single), check=True, env=env, capture_output=True)
-    assert files(single) == expected
-
-    killed = tmp_path / "killed"
-    env = in_its_own_cache(tmp_path / "c")
-    process = subprocess.Popen(command(killed), env=env, stderr=subprocess.DEVNULL)
-    store = tmp_path / "c" / "vectors.sqlite"
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and process.poll() is None:
-        if store.exists() and sum(n for *_, n in counts(store)) > 40:
-            process.send_signal(signal.SIGKILL)
-            break
-        time.sleep(0.05)
-    assert process.wait() == -signal.SIGKILL
-    assert not list(killed.glob("cells/*/metrics.json"))
-    held = sum(n for *_, n in counts(store))
-    assert held > 40
-    seconds = stored_seconds(store)
-    subprocess.run(command(killed), check=True, env=env, capture_output=True)
-    assert files(killed) == expected
-    # A row keeps the time at which it was embedded; a second embedding would not be the same.
-    after = stored_seconds(store)
-    assert {key: after[key] for key in seconds} == seconds
-    manifest = json.loads((killed / "manifest.json").read_text())
-    assert manifest["times"]["embedding"] > 0
-    cell = json.loads(next(killed.glob("cells/*/cell.json")).read_text())
-    assert cell["cost"]["embedded_now"] == len(after) - len(seconds)
-
-
-def test_an_interrupt_is_no_failure_and_the_run_goes_on(tmp_path, data):
-    env = in_its_own_cache(tmp_path / "cache")
-    process = subprocess.Popen(
-        command(tmp_path / "run"), env=env, stderr=subprocess.PIPE, text=True
-    )
-    store = tmp_path / "cache" / "vectors.sqlite"
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and process.poll() is None:
-        if store.exists() and sum(n for *_, n in counts(store)) > 10:
-            process.send_signal(signal.SIGINT)
-            break
-        time.sleep(0.05)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert said.strip().split("\n")[-1].startswith("chunkmark: interrupted")
-    subprocess.run(command(tmp_path / "run"), check=True, env=env, capture_output=True)
-    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["status"] == "complete"
-    assert not list((tmp_path / "run" / "cells").glob(".partial-*"))
-
-
-def counts(path):
-    try:
-        store = VectorStore(path)
-    except InputError:
-        return []
-    try:
-        return store.counts()
-    finally:
-        store.close()
-
-
-def stored_seconds(path):
-    import sqlite3
-
-    with sqlite3.connect(path) as db:
-        rows = db.execute("SELECT model, text, seconds FROM vectors")
-        return {(model, text): seconds for model, text, seconds in rows}
 
 
 def test_a_stored_vector_that_is_not_finite_is_counted_and_ranks_last(tmp_path, monkeypatch):
