@@ -88,8 +88,8 @@ def numbered(path: Path) -> Iterator[tuple[int, bytes]]:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def text_of(raw: bytes, path: Path, number: int) -> str:
-    """A part of a line as text.
+def text_of(raw: bytes, where: str) -> str:
+    """Bytes as text.
 
     Raises:
         InputError: It is no UTF-8.
@@ -97,7 +97,7 @@ def text_of(raw: bytes, path: Path, number: int) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"{path}, line {number}: not UTF-8") from None
+        raise InputError(f"{where}: not UTF-8") from None
 
 
 def parse_json(raw: bytes, where: str) -> Any:

@@ -20,8 +20,9 @@ from harness.outside.shapes import QUERY_COLUMNS, numbered, text_of
 from harness.runs.record import encode_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Callable, Container, Iterator, Sequence
     from pathlib import Path
+
 
 OUR_TAG = b"chunkmark"
 """What the last field of our own runs says; their ids are percent-encoded."""
@@ -29,18 +30,27 @@ OUR_TAG = b"chunkmark"
 _GRADE = re.compile(r"[+-]?[0-9]{1,15}(\.0*)?")
 
 
-class _Rows:
-    """The rows of one query: ids with a line feed behind each, scores, line numbers."""
-
-    __slots__ = ("ids", "lines", "scores")
-
-    def __init__(self) -> None:
-        self.ids = bytearray()
-        self.scores = array("d")
-        self.lines = array("Q")
-
-
 @dataclass
+class _Columns:
+    """The rows of a run in the order of the file.
+
+    Attributes:
+        number: Number of every query that is kept.
+        query: Number of each row's query.
+        score: Its score.
+        line: Its line.
+        ids: The documents, one behind the other.
+        end: Where each row's document ends.
+    """
+
+    number: dict[str, int] = field(default_factory=dict)
+    query: array[int] = field(default_factory=lambda: array("q"))
+    score: array[float] = field(default_factory=lambda: array("d"))
+    line: array[int] = field(default_factory=lambda: array("q"))
+    ids: bytearray = field(default_factory=bytearray)
+    end: array[int] = field(default_factory=lambda: array("q"))
+
+
 class Run(Mapping[str, Mapping[str, float]]):
     """A run: query id -> document id -> score, in the order of the file.
 
@@ -49,59 +59,65 @@ class Run(Mapping[str, Mapping[str, float]]):
     twice with different scores.
 
     Attributes:
-        path: The file.
-        ours: Whether ids are decoded.
-        rows: By query.
-        unjudged: Queries of the file that were not kept.
         repeated: Rows that repeat another, by query, for the queries asked for so far.
     """
 
-    path: Path
-    ours: bool
-    rows: dict[str, _Rows] = field(default_factory=dict)
-    unjudged: int = 0
-    repeated: dict[str, int] = field(default_factory=dict)
+    def __init__(self, path: Path, columns: _Columns, *, ours: bool) -> None:
+        self._path = path
+        self._ours = ours
+        self._columns = columns
+        query = np.frombuffer(columns.query, dtype=np.int64)
+        self._order = np.argsort(query, kind="stable")
+        counts = np.bincount(query, minlength=len(columns.number))
+        self._bounds = np.concatenate(([0], np.cumsum(counts)))
+        self.repeated: dict[str, int] = {}
 
     def __len__(self) -> int:
         """Queries that were kept."""
-        return len(self.rows)
+        return len(self._columns.number)
 
     def __iter__(self) -> Iterator[str]:
         """Their ids."""
-        return iter(self.rows)
+        return iter(self._columns.number)
+
+    def __contains__(self, query: object) -> bool:
+        """Whether a query was kept."""
+        return query in self._columns.number
 
     def __getitem__(self, query: str) -> dict[str, float]:
         """Document id -> score of one query."""
-        rows = self.rows[query]
-        scores = np.frombuffer(rows.scores, dtype=np.float64)
+        number = self._columns.number[query]
+        rows = self._order[self._bounds[number] : self._bounds[number + 1]]
+        scores = np.frombuffer(self._columns.score, dtype=np.float64)[rows]
         if not np.isfinite(scores).all():
             at = int(np.argmin(np.isfinite(scores)))
-            raise InputError(
-                f"{self.path}, line {rows.lines[at]}: the score is {scores[at]}; "
-                "a finite number is needed"
-            )
-        ids = self._ids(rows)
+            raise InputError(f"{self._place(rows[at])}: the score is {scores[at]}, not finite")
+        ids = [self._id(row) for row in rows.tolist()]
         made = dict(zip(ids, scores.tolist(), strict=True))
         if len(made) < len(ids):
-            self.repeated[query] = self._repeats(query, ids, rows)
+            self.repeated[query] = self._repeats(query, ids, rows.tolist())
         return made
 
-    def _ids(self, rows: _Rows) -> list[str]:
+    def _id(self, row: int) -> str:
+        end = self._columns.end
+        raw = self._columns.ids[end[row - 1] if row else 0 : end[row]]
         try:
-            ids = rows.ids.decode("utf-8").split("\n")[:-1]
-        except UnicodeDecodeError as error:
-            at = rows.ids.count(b"\n", 0, error.start)
-            raise InputError(f"{self.path}, line {rows.lines[at]}: not UTF-8") from None
-        return [unquote(one) if "%" in one else one for one in ids] if self.ours else ids
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError:
+            raise InputError(f"{self._place(row)}: not UTF-8") from None
+        return unquote(text) if self._ours and "%" in text else text
 
-    def _repeats(self, query: str, ids: list[str], rows: _Rows) -> int:
+    def _place(self, row: int) -> str:
+        return f"{self._path}, line {self._columns.line[row]}"
+
+    def _repeats(self, query: str, ids: Sequence[str], rows: Sequence[int]) -> int:
         first: dict[str, int] = {}
-        for at, one in enumerate(ids):
-            known = first.setdefault(one, at)
-            if rows.scores[known] != rows.scores[at]:
+        for row, one in zip(rows, ids, strict=True):
+            known = first.setdefault(one, row)
+            if self._columns.score[known] != self._columns.score[row]:
                 raise InputError(
-                    f"{self.path}, line {rows.lines[at]}: query {query} has {one} already at "
-                    f"line {rows.lines[known]}, with another score"
+                    f"{self._place(row)}: query {query} has {one} already at line "
+                    f"{self._columns.line[known]}, with another score"
                 )
         return len(ids) - len(first)
 
@@ -120,7 +136,7 @@ def read_run(
     *,
     ours: bool,
     tell: Callable[[int], None] = lambda lines: None,
-) -> Run:
+) -> tuple[Run, int]:
     """Read a TREC run: query, Q0, document, rank, score, tag. The rank column is not looked at.
 
     Args:
@@ -129,11 +145,18 @@ def read_run(
         ours: Whether ids are percent-encoded.
         tell: Told now and then how many lines are read.
 
+    Returns:
+        The run, and how many queries of the file were not kept.
+
     Raises:
         InputError: A damaged line, by its number. See `Run` for what is found later.
     """
-    run = Run(path, ours)
-    seen: dict[bytes, _Rows | None] = {}
+    columns = _Columns()
+    add_query, add_score = columns.query.append, columns.score.append
+    add_line, add_end = columns.line.append, columns.end.append
+    ids = columns.ids
+    end = 0
+    seen: dict[bytes, int | None] = {}
     for number, line in numbered(path):
         fields = line.split()
         if len(fields) != 6:
@@ -143,32 +166,34 @@ def read_run(
                 f"{path}, line {number}: {len(fields)} fields; a run has query, Q0, document, "
                 "rank, score and tag\nwrite an id that holds a space percent-encoded"
             )
-        query, _, document, _, score, _ = fields
+        query, _, document, _, text, _ = fields
         if query not in seen:
-            name = _id(query, path, number, ours=ours)
-            seen[query] = run.rows.setdefault(name, _Rows()) if name in wanted else None
-        try:
-            value = float(score)
-        except ValueError:
-            value = None
-        if value is None or b"_" in score:  # Python takes 1_0 for a number
-            shown = text_of(score, path, number)
-            raise InputError(f"{path}, line {number}: the score {shown!r:.40} is no number")
-        rows = seen[query]
-        if rows is not None:
-            rows.ids += document
-            rows.ids += b"\n"
-            rows.scores.append(value)
-            rows.lines.append(number)
+            name = text_of(query, f"{path}, line {number}")
+            name = unquote(name) if ours else name
+            known = columns.number
+            seen[query] = known.setdefault(name, len(known)) if name in wanted else None
+        score = _score(text, path, number)
+        which = seen[query]
+        if which is not None:
+            ids += document
+            end += len(document)
+            add_end(end)
+            add_query(which)
+            add_score(score)
+            add_line(number)
         if not number & 0xFFFF:
             tell(number)
-    run.unjudged = sum(rows is None for rows in seen.values())
-    return run
+    return Run(path, columns, ours=ours), sum(which is None for which in seen.values())
 
 
-def _id(raw: bytes, path: Path, number: int, *, ours: bool) -> str:
-    text = text_of(raw, path, number)
-    return unquote(text) if ours and "%" in text else text
+def _score(text: bytes, path: Path, number: int) -> float:
+    if b"_" not in text:  # Python takes 1_0 for a number
+        try:
+            return float(text)
+        except ValueError:
+            pass
+    where = f"{path}, line {number}"
+    raise InputError(f"{where}: the score {text_of(text, where)!r:.40} is no number")
 
 
 @dataclass(frozen=True)
@@ -198,13 +223,14 @@ def read_qrels(path: Path, *, table: bool, ours: bool | None) -> Judgements:
     for number, line in numbered(path):
         if not line.strip():
             continue
-        query, document, grade = _fields(text_of(line, path, number), path, number, table=table)
+        where = f"{path}, line {number}"
+        query, document, grade = _fields(text_of(line, where), where, table=table)
         if header:
             header = False
             if query.strip().lower() in QUERY_COLUMNS:
                 continue
         if grade not in values:
-            values[grade] = _grade(grade, path, number)
+            values[grade] = _grade(grade, where)
         row = grades.setdefault(query, {})
         if document not in row:
             row[document] = values[grade]
@@ -212,8 +238,8 @@ def read_qrels(path: Path, *, table: bool, ours: bool | None) -> Judgements:
         repeated += 1
         if row[document] != values[grade]:
             raise InputError(
-                f"{path}, line {number}: query {query} and {document} have the grade "
-                f"{values[grade]:g}, but {row[document]:g} in a line before"
+                f"{where}: query {query} and {document} have the grade {values[grade]:g}, "
+                f"but {row[document]:g} in a line before"
             )
     if ours or (ours is None and _all_encoded(grades)):
         grades = {
@@ -223,7 +249,7 @@ def read_qrels(path: Path, *, table: bool, ours: bool | None) -> Judgements:
     return Judgements(grades, repeated)
 
 
-def _fields(line: str, path: Path, number: int, *, table: bool) -> tuple[str, str, str]:
+def _fields(line: str, where: str, *, table: bool) -> tuple[str, str, str]:
     if table:
         fields = line.rstrip("\r\n").split("\t") if "\t" in line else line.split()
         if len(fields) == 3:
@@ -234,14 +260,13 @@ def _fields(line: str, path: Path, number: int, *, table: bool) -> tuple[str, st
         if len(fields) == 4:
             return fields[0], fields[2], fields[3]
         needs = "query, iteration, document and grade"
-    raise InputError(f"{path}, line {number}: {len(fields)} fields; judgements have {needs}")
+    raise InputError(f"{where}: {len(fields)} fields; judgements have {needs}")
 
 
-def _grade(text: str, path: Path, number: int) -> float:
+def _grade(text: str, where: str) -> float:
     if not _GRADE.fullmatch(text):
         raise InputError(
-            f"{path}, line {number}: the grade {text!r:.40} is no whole number\n"
-            "qrels in JSON may hold fractions"
+            f"{where}: the grade {text!r:.40} is no whole number\nqrels in JSON may hold fractions"
         )
     return float(text)
 
