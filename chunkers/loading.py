@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.registry import Entry, Registry
-from chunkers.sizes import UNITS
+from chunkers.sizes import UNITS, Unit
 from chunkers.source import Span
 from chunkers.spec import Spec, bind, canonical, parse_spec
 
@@ -34,7 +34,7 @@ class LoadedChunker:
         chunk: Cuts a source; raises InputError where other people's code returns no valid spans.
         version: Changes whenever its output may.
         max_size: Its declared limit, or None.
-        unit: What the limit counts: `nws`, `chars` or `tokens`.
+        unit: What the limit counts.
         windows: `max` where its chunks are long and are embedded by windows, else None.
     """
 
@@ -42,7 +42,7 @@ class LoadedChunker:
     chunk: Callable[[Source, Services], list[Span]]
     version: str
     max_size: int | None
-    unit: str
+    unit: Unit
     windows: str | None
 
 

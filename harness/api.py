@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,8 @@ def evaluate(
         depth: Units in every ranking, at least.
         limit: Only so many queries, by a seeded choice.
         seed: Of every random choice.
-        out: The run folder; without one a temporary folder that is removed at the end.
+        out: The run folder; without one a temporary folder that is removed at the end, and
+            `out` of the result is None.
 
     Returns:
         The cells; `cell.metrics["metrics"]["nDCG@10"]["mean"]` is a number.
@@ -65,4 +67,4 @@ def evaluate(
     if out is not None:
         return run(plan, [dataset], Path(out))
     with tempfile.TemporaryDirectory(prefix="chunkmark-") as folder:
-        return run(plan, [dataset], Path(folder))
+        return replace(run(plan, [dataset], Path(folder)), out=None)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chunkers.sizes import span_size
 from chunkers.source import Services
 
 if TYPE_CHECKING:
@@ -136,31 +138,34 @@ def cut(
         try:
             spans = chunker.chunk(source, services)
         # Other people's code may raise anything; the file is named in the result.
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             failures.append((source.path, reason))
             continue
         notes.update(dict.fromkeys(services.notes, 1))
-        full = [span for span in spans if keep_blank or source.lines.size(span.start, span.end)]
+        full = [span for span in spans if keep_blank or not _is_blank(source, span)]
         blank += len(spans) - len(full)
-        chunks += _rows(source, layout, full, chunker.unit, count_tokens)
+        chunks += _rows(source, layout, full, functools.partial(_size, source, chunker, services))
         if progress:
             progress(number + 1, len(corpus.sources))
     return ChunkedCorpus(corpus, layouts, tuple(chunks), blank, notes, tuple(failures))
 
 
-def _rows(
-    source: Source,
-    layout: Layout,
-    spans: Iterable[Span],
-    unit: str,
-    count_tokens: Callable[[str], int] | None,
-) -> list[Chunk]:
-    def size_of(text: str, nws: tuple[int, int]) -> int:
-        if unit == "tokens" and count_tokens is not None:
-            return count_tokens(text)
-        return len(text) if unit == "chars" else nws[1] - nws[0]
+def _size(source: Source, chunker: LoadedChunker, services: Services, span: Span) -> int:
+    return span_size(source, span, chunker.unit, services)
 
+
+def _is_blank(source: Source, span: Span) -> bool:
+    """Whether a span holds white space alone, or nothing else of it would be embedded."""
+    embedded = span.embed_text
+    if embedded is not None and not embedded.strip():
+        return True
+    return source.lines.size(span.start, span.end) == 0
+
+
+def _rows(
+    source: Source, layout: Layout, spans: Iterable[Span], size_of: Callable[[Span], int]
+) -> list[Chunk]:
     rows = []
     seen: Counter[str] = Counter()
     for span in sorted(spans, key=lambda span: (span.start, span.end)):
@@ -179,7 +184,7 @@ def _rows(
                 end_line=last,
                 nws=nws,
                 lines=layout.lines(*nws),
-                size=size_of(text, nws),
+                size=size_of(span),
                 text=text if span.embed_text is None else span.embed_text,
                 ref_id=span.ref_id,
             )

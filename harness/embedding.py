@@ -44,7 +44,12 @@ class Embedder(Protocol):
 
     @property
     def limit(self) -> int | None:
-        """Tokens of a text that are seen, without special ones; None where nobody knows."""
+        """Tokens of a document that are seen, without special ones; None where nobody knows."""
+        ...
+
+    @property
+    def query_limit(self) -> int | None:
+        """The same of a query."""
         ...
 
     def named(self, name: str) -> Embedder:
@@ -80,12 +85,14 @@ class Vectors:
         values: float32, shape (n, d).
         tokens: Tokens of each whole text, without special ones, shape (n,).
         seconds: Wall time of the batch that each text went through, shape (n,).
+        share: Its share of that time, shape (n,).
         computed: How many distinct texts were embedded now; the others came from the store.
     """
 
     values: NDArray[np.float32]
     tokens: NDArray[np.int64]
     seconds: NDArray[np.float64]
+    share: NDArray[np.float64]
     computed: int
 
 
@@ -136,6 +143,7 @@ def embed(
         np.array([row.vector for row in rows], dtype=np.float32).reshape(len(rows), width),
         np.array([row.tokens for row in rows], dtype=np.int64),
         np.array([row.seconds for row in rows], dtype=np.float64),
+        np.array([row.seconds / row.batch for row in rows], dtype=np.float64),
         len(missing),
     )
 

@@ -85,6 +85,11 @@ class Encoder:
         paths = sorted(p for p in self.folder.rglob("*") if p.suffix in _MODEL_FILES)
         digests = {p.relative_to(self.folder).as_posix(): file_sha256(p) for p in paths}
         weights = {p: d for p, d in digests.items() if p.endswith(".safetensors")}
+        if any(_only_pickled(one) for one in self.folder.iterdir() if one.is_dir()):
+            raise InputError(
+                f"{self.name}: a module in {self.folder} has its weights in a format that can run "
+                "code, and none in .safetensors; convert it first"
+            )
         if not weights:
             raise InputError(
                 f"{self.name}: {self.folder} holds no .safetensors weights; "
@@ -158,8 +163,18 @@ class Encoder:
 
     @cached_property
     def limit(self) -> int:
-        """Tokens of a text that the model sees, without special ones."""
-        return self._limit - int(self._model.tokenizer.num_special_tokens_to_add())
+        """Tokens of a document that the model sees, without special ones and its prompt's."""
+        return self._room("document")
+
+    @cached_property
+    def query_limit(self) -> int:
+        """Tokens of a query that the model sees, without special ones and its prompt's."""
+        return self._room("query-head")
+
+    def _room(self, role: Role) -> int:
+        special = int(self._model.tokenizer.num_special_tokens_to_add())
+        prompt = self._prompt(role)
+        return self._limit - special - (int(self.count_tokens([prompt])[0]) if prompt else 0)
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """Tokens of each whole text, without special ones, shape (n,)."""
@@ -184,6 +199,11 @@ class Encoder:
         """
         totals = self.count_tokens(texts)
         prompt = self._prompt(role)
+        if prompt and role == "query-tail":
+            raise InputError(
+                f"{self.name}: its prompt would be cut off queries that keep their last tokens; "
+                "this data set needs a model without a prompt for queries"
+            )
         tokenizer = self._model.tokenizer
         side, tokenizer.truncation_side = (
             tokenizer.truncation_side,
@@ -204,7 +224,7 @@ class Encoder:
             vectors = self._forward([ids[n] for n in numbers], filler, width)
             seconds = time.perf_counter() - started
             yield [
-                (n, Embedded(vector, int(totals[n]), seconds))
+                (n, Embedded(vector, int(totals[n]), seconds, len(numbers)))
                 for n, vector in zip(numbers, vectors, strict=True)
             ]
 
@@ -238,6 +258,11 @@ class Encoder:
             raise
         vectors: NDArray[np.float32] = output[: len(ids)].numpy().astype(np.float32)
         return vectors
+
+
+def _only_pickled(module: Path) -> bool:
+    pickled = any(module.glob("*.bin")) or any(module.glob("*.pt"))
+    return pickled and not any(module.glob("*.safetensors"))
 
 
 def _processor() -> dict[str, Any]:

@@ -158,7 +158,7 @@ def _refuse_repeats(what: str, ids: Iterable[str]) -> None:
 
 
 def _fingerprint(dataset: Dataset) -> str:
-    """sha256 over corpora and queries: everything that a ranking depends on."""
+    """sha256 over corpora and queries: what was read of them and what was not."""
     digest = hashlib.sha256()
 
     def add(*parts: object) -> None:
@@ -170,6 +170,8 @@ def _fingerprint(dataset: Dataset) -> str:
         for source in corpus.sources:
             text = hashlib.sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest()
             add("file", source.path, source.language, text)
+        for skipped in corpus.skipped:
+            add("skipped", skipped.path, skipped.reason)
     for query in dataset.queries:
         targets = [(t.path, t.start_line, t.end_line, t.grade) for t in query.targets]
         qrels = None if query.qrels is None else sorted(query.qrels.items())

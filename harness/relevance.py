@@ -39,6 +39,7 @@ class Place:
         stretch: Its interval of non-white-space characters.
         lines: Interval of non-blank lines.
         twins: Other places of the same text.
+        twin_lines: Interval of non-blank lines of each twin.
     """
 
     path: str
@@ -48,6 +49,7 @@ class Place:
     stretch: Stretch
     lines: tuple[int, int]
     twins: tuple[Stretch, ...] = ()
+    twin_lines: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,10 +157,15 @@ def locate(
                 layout.lines(low, high),
             )
         )
-    return _with_twins(places, squeezed), dropped
+    return _with_twins(places, squeezed, layouts, files), dropped
 
 
-def _with_twins(places: list[Place], squeezed: Squeezed | None) -> list[Place]:
+def _with_twins(
+    places: list[Place],
+    squeezed: Squeezed | None,
+    layouts: Sequence[Layout],
+    files: Mapping[str, int],
+) -> list[Place]:
     if squeezed is None:
         return places
     taken = [place.stretch for place in places]
@@ -167,7 +174,8 @@ def _with_twins(places: list[Place], squeezed: Squeezed | None) -> list[Place]:
         # A target without lines stands for its file, whose copies are files of their own.
         twins = squeezed.twins(place.stretch, taken) if place.start_line is not None else []
         taken += twins
-        result.append(replace(place, twins=tuple(twins)))
+        lines = tuple(layouts[files[path]].lines(low, high) for path, low, high in twins)
+        result.append(replace(place, twins=tuple(twins), twin_lines=lines))
     return result
 
 
@@ -193,10 +201,8 @@ def span_gold(
     own: list[tuple[int, ...]] = []
     for place in places:
         units = table.touching(place.stretch)
-        ious, shares = _overlaps(table, units, place)
-        relevant = {"iou": ious, "share": shares}.get(relevance.rule)
-        passed = relevant is None or relevant >= relevance.threshold
-        passed = np.broadcast_to(passed, units.shape)
+        ious, shares = _overlaps(table, units, place.stretch, place.lines)
+        passed = _passed(relevance, ious, shares)
         worth = place.grade * (shares if relevance.rule == "graded" else np.ones(len(units)))
         for unit, one in zip(units.tolist(), ious.tolist(), strict=True):
             iou[unit] = max(iou.get(unit, 0.0), one)
@@ -213,7 +219,7 @@ def span_gold(
         corpus=corpus,
         unit=np.array(unit, dtype=np.int64),
         grade=np.array([grades[one] for one in unit], dtype=np.float64),
-        twins=_twin_units(places, own, table, grades),
+        twins=_twin_units(places, own, table, relevance, grades),
         best_iou=tuple(sorted(iou.items())),
         target_files=_target_files(places, table),
         pieces=_pieces(stretches, table),
@@ -222,14 +228,22 @@ def span_gold(
     )
 
 
+def _passed(
+    relevance: Relevance, ious: NDArray[np.float64], shares: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Which units the rule takes."""
+    asked = {"iou": ious, "share": shares}.get(relevance.rule)
+    return np.ones(len(ious), dtype=np.bool_) if asked is None else asked >= relevance.threshold
+
+
 def _overlaps(
-    table: Table, units: NDArray[np.int64], place: Place
+    table: Table, units: NDArray[np.int64], stretch: Stretch, lines: tuple[int, int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Line IoU of each unit with a target, and the share of its characters that each holds."""
-    first, behind = place.lines
+    first, behind = lines
     shared = np.minimum(table.behind[units], behind) - np.maximum(table.first[units], first)
     union = (table.behind[units] - table.first[units]) + (behind - first) - shared
-    _, low, high = place.stretch
+    _, low, high = stretch
     held = np.minimum(table.high[units], high) - np.maximum(table.low[units], low)
     return shared / union, held / (high - low)
 
@@ -238,12 +252,15 @@ def _twin_units(
     places: Sequence[Place],
     own: Sequence[tuple[int, ...]],
     table: Table,
+    relevance: Relevance,
     grades: Mapping[int, float],
 ) -> tuple[tuple[int, tuple[int, ...]], ...]:
     stands: dict[int, set[int]] = {}
     for place, units in zip(places, own, strict=True):
-        for twin in place.twins:
-            for unit in table.touching(twin).tolist():
+        for twin, lines in zip(place.twins, place.twin_lines, strict=True):
+            touching = table.touching(twin)
+            passed = _passed(relevance, *_overlaps(table, touching, twin, lines))
+            for unit in touching[passed].tolist():
                 if unit not in grades and units:
                     stands.setdefault(unit, set()).update(units)
     return tuple((unit, tuple(sorted(stands[unit]))) for unit in sorted(stands))

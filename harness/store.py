@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS models (
     id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS vectors (
     model INTEGER NOT NULL, text BLOB NOT NULL, tokens INTEGER NOT NULL, seconds REAL NOT NULL,
-    vector BLOB NOT NULL, PRIMARY KEY (model, text)) WITHOUT ROWID;
+    batch INTEGER NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, text)) WITHOUT ROWID;
 """
 
 
@@ -38,11 +38,13 @@ class Embedded:
         tokens: Tokens of the whole text without special ones, seen or not.
         seconds: Wall time of the batch that the text went through: with fixed shapes this is
             what the text alone would have taken.
+        batch: Number of texts in that batch, dummy rows left out.
     """
 
     vector: NDArray[np.float32]
     tokens: int
     seconds: float
+    batch: int = 1
 
 
 def text_key(text: str) -> bytes:
@@ -103,19 +105,20 @@ class VectorStore:
                 part = list(keys[at : at + _BATCH])
                 marks = ",".join("?" * len(part))
                 rows = self._db.execute(
-                    "SELECT text, vector, tokens, seconds FROM vectors "  # noqa: S608
+                    "SELECT text, vector, tokens, seconds, batch FROM vectors "  # noqa: S608
                     f"WHERE model=? AND text IN ({marks})",
                     (model, *part),
                 )
-                for text, vector, tokens, seconds in rows:
+                for text, vector, tokens, seconds, batch in rows:
                     values = np.frombuffer(vector, dtype="<f4").astype(np.float32)
-                    found[text] = Embedded(values, tokens, seconds)
+                    found[text] = Embedded(values, tokens, seconds, batch)
         return found
 
     def put(self, fingerprint: str, name: str, rows: Iterable[tuple[bytes, Embedded]]) -> None:
         """Store rows in one transaction. A row that is there already stays as it is."""
         values = [
-            (key, row.tokens, row.seconds, row.vector.astype("<f4").tobytes()) for key, row in rows
+            (key, row.tokens, row.seconds, row.batch, row.vector.astype("<f4").tobytes())
+            for key, row in rows
         ]
         with self._readable():
             self._db.execute("BEGIN IMMEDIATE")
@@ -126,8 +129,8 @@ class VectorStore:
                 )
                 model = self._model(fingerprint)
                 self._db.executemany(
-                    "INSERT OR IGNORE INTO vectors(model, text, tokens, seconds, vector) "
-                    "VALUES (?, ?, ?, ?, ?)",
+                    "INSERT OR IGNORE INTO vectors(model, text, tokens, seconds, batch, vector) "
+                    "VALUES (?, ?, ?, ?, ?, ?)",
                     [(model, *row) for row in values],
                 )
                 self._db.execute("COMMIT")

@@ -30,13 +30,17 @@ class Squeezed:
         text: All files; a line feed can stand in no file's own text.
         paths: Their paths, in the same order.
         begins: Where each file begins, ascending, shape (n_files,).
+        numbers: Number of each file by path.
         borders: For each file, where whole lines begin and end.
+        beginnings: Where whole lines begin, in `text`, by their first `MIN_TWIN` characters.
     """
 
     text: str
     paths: tuple[str, ...]
+    numbers: dict[str, int]
     begins: NDArray[np.int64]
     borders: tuple[frozenset[int], ...]
+    beginnings: dict[str, list[int]]
 
     @classmethod
     def of(cls, sources: Sequence[Source], layouts: Sequence[Layout]) -> Squeezed:
@@ -45,7 +49,15 @@ class Squeezed:
         lengths = np.array([len(text) + 1 for text in texts], dtype=np.int64)
         borders = tuple(frozenset([*one.line_starts.tolist(), one.size]) for one in layouts)
         paths = tuple(source.path for source in sources)
-        return cls("\n".join(texts), paths, np.cumsum(lengths) - lengths, borders)
+        begins = np.cumsum(lengths) - lengths
+        text = "\n".join(texts)
+        beginnings: dict[str, list[int]] = {}
+        for begin, layout in zip(begins.tolist(), layouts, strict=True):
+            for start in layout.line_starts.tolist():
+                head = text[begin + start : begin + start + MIN_TWIN]
+                beginnings.setdefault(head, []).append(begin + start)
+        numbers = {path: number for number, path in enumerate(paths)}
+        return cls(text, paths, numbers, begins, borders, beginnings)
 
     def twins(self, target: Stretch, taken: Sequence[Stretch]) -> list[Stretch]:
         """Runs of whole lines elsewhere that equal a target, from left to right.
@@ -61,19 +73,19 @@ class Squeezed:
         path, low, high = target
         if high - low < MIN_TWIN:
             return []
-        begin = int(self.begins[self.paths.index(path)])
+        begin = int(self.begins[self.numbers[path]])
         wanted = self.text[begin + low : begin + high]
         found: list[Stretch] = []
-        at = self.text.find(wanted)
-        while at >= 0:
+        free = 0
+        for at in self.beginnings.get(wanted[:MIN_TWIN], ()):
+            if at < free or self.text[at : at + len(wanted)] != wanted:
+                continue
             number = int(np.searchsorted(self.begins, at, side="right")) - 1
             start = at - int(self.begins[number])
             twin = (self.paths[number], start, start + len(wanted))
-            whole = twin[1] in self.borders[number] and twin[2] in self.borders[number]
-            if whole and not any(_touch(twin, one) for one in taken):
+            if twin[2] in self.borders[number] and not any(_touch(twin, one) for one in taken):
                 found.append(twin)
-                at += len(wanted) - 1
-            at = self.text.find(wanted, at + 1)
+                free = at + len(wanted)
         return found
 
 

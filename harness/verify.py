@@ -11,7 +11,6 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from chunkers.errors import InputError
 from harness.files import file_sha256, read_json
@@ -19,8 +18,8 @@ from harness.measures.grammar import parse_measure
 from harness.model import Relevance
 from harness.profiles import load_profile
 from harness.runs.folder import cell_key
-from harness.runs.record import encode_id, lines_digest, read_record
-from harness.runs.results import Asked, judge, metrics, per_query, qrels_of
+from harness.runs.record import decode_id, encode_id, lines_digest, read_record
+from harness.runs.results import Asked, judge, qrels_of, score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -116,14 +115,14 @@ def _verify_cell(folder: Path) -> Verified:
 
 _BY_QUERY: dict[str, Callable[[str], str]] = {
     "targets.jsonl": lambda line: str(json.loads(line)["query_id"]),
-    "run.trec": lambda line: unquote(line.split(" ", 1)[0]),
+    "run.trec": lambda line: decode_id(line.split(" ", 1)[0]),
     "scores.jsonl": lambda line: str(json.loads(line)["query_id"]),
 }
 
 
 def _raw_lines(path: Path) -> list[str]:
     text = path.read_bytes().decode("utf-8", "surrogatepass")
-    return text.split("\n")[:-1] if text.endswith("\n") else text.split("\n")
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 _Found = tuple[str, str, str]
@@ -170,7 +169,7 @@ def _own(
     folder: Path, record: Record, judged: Judged, asked: Asked, stored: list[dict[str, Any]]
 ) -> Iterator[_Found]:
     """What our own code computes otherwise than is stored."""
-    again = list(per_query(record, judged, asked))
+    numbers, again = score(record, judged, asked)
     if [row["query_id"] for row in again] != [row["query_id"] for row in stored]:
         yield "", "all", "per_query.jsonl holds other queries than queries.jsonl"
         return
@@ -182,7 +181,7 @@ def _own(
         if row["included"] != was["included"]:
             yield row["query_id"], "all", f"stored as included: {was['included']}"
     document = read_json(folder / "metrics.json")
-    fresh = json.loads(json.dumps(metrics(record, judged, asked)))
+    fresh = json.loads(json.dumps(numbers))
     for path, was, value in _unequal(fresh, document, ()):
         measure = path[1] if len(path) > 1 and path[0] == "metrics" else "all"
         yield "", measure, f"metrics.json {'.'.join(path)}: stored {was}, computed {value}"
@@ -213,6 +212,8 @@ def _outside(
     for another. So are grades that are no whole numbers.
     """
     names = {one: _their_name(one) for one in asked.measures}
+    if asked.profile.mrr != "as-ranked" or asked.profile.same_id != "kept":
+        names = {}  # BEIR's own rules, which no .trec file can express
     wanted = {name for name in names.values() if name}
     if asked.profile.name.partition(":")[0] not in _OUTSIDE_PROFILES or not wanted:
         return 0, []

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.output import Format, FormatOption, write, write_json, write_rows
+from harness.cli.output import DataDirOption, Format, FormatOption, write, write_json, write_rows
 
 _COLUMNS = ("model", "fingerprint", "vectors")
 
@@ -21,9 +21,11 @@ class Action(StrEnum):
 
 def cache(
     action: Annotated[Action, typer.Argument(help="Show the store, or remove it.")],
+    data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
     """Show or remove the stored vectors. Removing them loses no result, only time."""
+    del data_dir  # every command takes it; this one reads no data set
     from chunkers.errors import InputError
     from harness.places import cache_dir
     from harness.store import VectorStore

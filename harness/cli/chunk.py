@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.output import Format, FormatOption, console, write, write_json, write_rows
+from harness.cli.output import (
+    DataDirOption,
+    Format,
+    FormatOption,
+    console,
+    write,
+    write_json,
+    write_rows,
+)
 
 if TYPE_CHECKING:
     from chunkers.loading import LoadedChunker
@@ -20,9 +28,11 @@ def chunk(
     chunker: Annotated[
         list[str] | None, typer.Option("-c", "--chunker", help="Chunker; may be repeated.")
     ] = None,
+    data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
     """Show how chunkers cut a file, and what they lose of it."""
+    del data_dir  # every command takes it; this one reads no data set
     from chunkers.errors import InputError
     from chunkers.loading import load_chunker
     from chunkers.source import Source

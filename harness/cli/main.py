@@ -11,7 +11,7 @@ import typer
 from chunkers.errors import InputError
 from harness.cli import cache, chunk, doctor, listing, run, verify
 
-DONE, FAILED, USAGE, PARTIAL, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, USAGE, FAULT, INTERRUPTED = 0, 2, 70, 130
 
 app = typer.Typer(
     name="chunkmark",
@@ -60,7 +60,10 @@ def _guarded(arguments: list[str]) -> int:
         return DONE
     except Exception as error:  # the last resort: a fault of this program
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        return _say(f"unexpected {reason}\nrun again with --debug and report the traceback", USAGE)
+        return _say(
+            f"unexpected {reason}\nrun `chunkmark --debug ...` again and report the traceback",
+            FAULT,
+        )
 
 
 def _call(arguments: list[str]) -> int:

@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.output import Format, FormatOption, write, write_json, write_rows
+from harness.cli.output import DataDirOption, Format, FormatOption, write, write_json, write_rows
 
 FAILED = 1
 
 
 def verify(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> int:
     """Compute every number of a run again from what is stored; exits with 1 on a difference.
@@ -22,6 +23,7 @@ def verify(
     By our own code from chunks, targets and rankings, by pytrec_eval from the .trec files, and by
     the hashes of the stored lines. Each difference names cell, query and measure.
     """
+    del data_dir  # every command takes it; this one reads no data set
     from harness.verify import verify as check
 
     cells = check(run)

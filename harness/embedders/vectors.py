@@ -69,6 +69,10 @@ class Replay:
     def limit(self) -> None:
         """Unknown: whoever made the vectors knows what the model saw."""
 
+    @property
+    def query_limit(self) -> None:
+        """Unknown, like `limit`."""
+
     def named(self, name: str) -> Replay:
         """The same vectors under the canonical form of the spec that asked for them."""
         return replace(self, name=name)

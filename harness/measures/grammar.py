@@ -103,9 +103,10 @@ def comparable(measure: Measure, *, spans: bool) -> bool:
     """Whether values of different chunkers may be compared.
 
     Where gold is lines of files (`spans`), the set of relevant chunks depends on the chunker, and
-    finer chunks have more of it; only measures of lines and files are free of that.
+    finer chunks have more of it; only measures of characters and files are free of that. The best
+    IoU of k chunks is a matter of their size.
     """
-    return not spans or family_of(measure).lines
+    return not spans or (family_of(measure).lines and measure.family != "IoU")
 
 
 def _plain(name: str) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LABEL = "bootstrap over queries, assumes independent queries"
 RESAMPLES = 2000
-_BLOCK = 100_000
+_BLOCK = 4_000_000
 
 
 def intervals(

@@ -15,9 +15,9 @@ def run_document(result: RunResult) -> dict[str, Any]:
     """The document `chunkmark.run/1`."""
     return {
         "schema": "chunkmark.run/1",
-        "out": str(result.out),
+        "out": None if result.out is None else str(result.out),
         "cells": [_cell(cell) for cell in result.cells],
-        "absent": [dataclasses.asdict(one) for one in result.absent],
+        "absent": [{"dataset": name, **dataclasses.asdict(one)} for name, one in result.absent],
         "failures": result.failures,
     }
 
@@ -37,6 +37,8 @@ def _cell(cell: CellResult) -> dict[str, Any]:
             "no target that can be found": cell.cell["queries_left_out"],
         },
         "relevant_units": cell.metrics["relevant_units"],
+        "targets_dropped": cell.cell["targets_dropped"],
+        "mean_over": cell.metrics["mean_over"],
         "interval": cell.metrics["interval"],
         "metrics": cell.metrics["metrics"],
         "by": cell.metrics["by"],
@@ -45,6 +47,13 @@ def _cell(cell: CellResult) -> dict[str, Any]:
         "latency_ms": cell.cell["latency_ms"],
         "marks": _marks(cell),
     }
+
+
+_COUNTED = {
+    "files_skipped": "files are not indexed",
+    "blank": "blank chunks are dropped",
+    "zero_vectors": "texts have a zero or non-finite vector",
+}
 
 
 def _marks(cell: CellResult) -> list[str]:
@@ -67,6 +76,9 @@ def _marks(cell: CellResult) -> list[str]:
             f"{health['disturbed']} rankings hold scores of NaN, which the reproduced system "
             "cannot sort; here they stand last"
         )
+    for name, what in _COUNTED.items():
+        if health[name]:
+            marks.append(f"{health[name]} {what}")
     if health["files_failed"]:
         marks.append(f"failed on {health['files_failed']} files")
     marks += [f"{note}: {count} files" for note, count in health["notes"].items()]

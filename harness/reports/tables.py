@@ -106,7 +106,9 @@ def _half(interval: list[float] | None) -> str:
 
 def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
     """What stands below a table."""
-    notes = [f"± half the 95 % interval: {cells[0]['interval']}"]
+    notes = [
+        f"means over {cells[0]['mean_over']}; ± half the 95 % interval: {cells[0]['interval']}"
+    ]
     if not all(one["comparable"] for one in cells[0]["metrics"].values()):
         notes.append(
             "* not comparable across chunkers: what is relevant depends on where the cuts lie"
@@ -114,12 +116,15 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
     anchors = [cell["chunker"] for cell in cells if cell["chunker"] in ANCHOR_CHUNKERS]
     if anchors:
         notes.append(f"{' and '.join(anchors)}: anchors to read the others against, no candidates")
+    dropped = cells[0]["targets_dropped"]
+    notes += [f"{dropped} targets cannot be found and are dropped for all"] if dropped else []
     left_out = {why: count for why, count in cells[0]["left_out"].items() if count}
     notes += [f"left out: {count} queries, {why}" for why, count in left_out.items()]
     notes += [f"! {cell['chunker']}: {mark}" for cell in cells for mark in cell["marks"]]
     notes += [
         f"absent: {one['corpus']} ({one['n_queries']} queries): {one['reason']}"
         for one in document["absent"]
+        if one["dataset"] == cells[0]["dataset"]
     ]
     return notes
 
@@ -258,7 +263,7 @@ def as_csv(document: Mapping[str, Any]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*names, *columns, *extra])
     for cell in document["cells"]:
-        key = [cell[name] for name in names]
+        key = [_safe(cell[name]) for name in names]
         for name, one in cell["metrics"].items():
             ends = one["ci95"] or (None, None)
             values = [one["mean"], *ends, one["n"], *(one[column] for column in extra)]
@@ -291,5 +296,13 @@ def as_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], *, markdow
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(rows)
+    writer.writerows([_safe(one) for one in row] for row in rows)
     return out.getvalue()
+
+
+def _safe(value: object) -> object:
+    """A text that neither a terminal nor a spreadsheet takes for a command."""
+    if not isinstance(value, str):
+        return value
+    kept = "".join(mark if mark in "\n\t" else plain(mark) for mark in value)
+    return f"'{kept}" if kept.startswith(("=", "+", "-", "@")) else kept

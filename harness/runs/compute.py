@@ -80,7 +80,7 @@ class Computed:
 
     record: Record
     health: dict[str, Any]
-    cost: dict[str, int | None]
+    cost: dict[str, float | None]
     latency: dict[str, NDArray[np.float64] | None]
     failures: tuple[tuple[str, str, str], ...]
 
@@ -140,6 +140,7 @@ def compute(
             "vectors": None if vectors is None else len(texts.all) - zero,
             "embedded_now": _embedded_now(vectors, queries),
             "index_bytes": ranked.index_bytes,
+            "embedding_seconds": _embedding_cost(parts.embedder, vectors, queries),
             "chars_delivered": round(float(ranked.delivered.mean())),
         },
         latency={
@@ -179,9 +180,10 @@ def _embed_documents(
         np.zeros((len(texts), found.values.shape[1]), dtype=np.float32),
         np.zeros(len(texts), dtype=np.int64),
         np.zeros(len(texts)),
+        np.zeros(len(texts)),
         found.computed,
     )
-    for name in ("values", "tokens", "seconds"):
+    for name in ("values", "tokens", "seconds", "share"):
         getattr(spread, name)[full] = getattr(found, name)
     return spread
 
@@ -204,6 +206,7 @@ def _embed_queries(
         np.concatenate([one.values for one in found])[order],
         np.concatenate([one.tokens for one in found])[order],
         np.concatenate([one.seconds for one in found])[order],
+        np.concatenate([one.share for one in found])[order],
         sum(one.computed for one in found),
     )
 
@@ -352,6 +355,13 @@ def _embedding_seconds(
     """None also where vectors are only looked up: that says nothing about embedding."""
     known = embedder is not None and embedder.limit is not None
     return queries.seconds if known and queries is not None else None
+
+
+def _embedding_cost(embedder: Embedder | None, *found: Vectors | None) -> float | None:
+    """Seconds that embedding all texts of the cell took, whenever each was embedded."""
+    if embedder is None or embedder.limit is None:
+        return None
+    return round(sum(float(one.share.sum()) for one in found if one is not None), 3)
 
 
 def _embedded_now(*found: Vectors | None) -> int | None:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+MANIFEST = "chunkmark.manifest/"
+"""How the schema of a manifest begins."""
+
+
 def cell_key(identity: dict[str, Any]) -> str:
     """The key of a cell: sha256 of the canonical JSON of what its ranking depends on."""
     canonical = json.dumps(identity, sort_keys=True, ensure_ascii=True)
@@ -40,7 +44,7 @@ class RunFolder:
         folder = cls(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if any(path.iterdir()) and not folder.manifest.is_file():
+            if any(path.iterdir()) and not folder.is_run:
                 raise InputError(f"{path} holds other files; name an empty or a new folder with -o")
             (path / "cells").mkdir(exist_ok=True)
             for left in sorted((path / "cells").glob(f"{PARTIAL}*")):
@@ -54,6 +58,15 @@ class RunFolder:
                 f"{path} cannot be written ({error.strerror}); name another folder with -o"
             ) from error
         return folder
+
+    @property
+    def is_run(self) -> bool:
+        """Whether the manifest is one of ours."""
+        try:
+            found = json.loads(self.manifest.read_bytes())
+        except (OSError, ValueError):
+            return False
+        return isinstance(found, dict) and str(found.get("schema", "")).startswith(MANIFEST)
 
     @property
     def manifest(self) -> Path:

@@ -58,7 +58,7 @@ def health(
         "size_max": int(sizes.max()),
         "size_p95": int(np.percentile(sizes, 95, method="inverted_cdf")),
         "over_size": 0 if limit is None else int((sizes > limit).sum()),
-        "unlocated": 0,
+        "unlocated": notes.get("unlocated", 0),
         "blank": sum(one.blank for one in chunked),
         "notes": dict(sorted(notes.items())),
     }
@@ -83,13 +83,13 @@ def truncation(
         limit); None without an embedder, or where its limit is unknown.
     """
     limit = None if embedder is None else embedder.limit
-    if limit is None or documents is None or queries is None:
+    if embedder is None or limit is None or documents is None or queries is None:
         return dict.fromkeys(("unseen_chunk_tokens", "unseen_query_tokens", "truncated_chunks"))
     used = [text for corpus in of_chunk for texts in corpus for text in texts]
     share, truncated = unseen(documents.tokens[np.array(used, dtype=np.int64)], limit)
     return {
         "unseen_chunk_tokens": share,
-        "unseen_query_tokens": unseen(queries.tokens, limit)[0],
+        "unseen_query_tokens": unseen(queries.tokens, embedder.query_limit or limit)[0],
         "truncated_chunks": truncated,
     }
 

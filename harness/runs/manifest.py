@@ -9,6 +9,7 @@ import platform
 from typing import TYPE_CHECKING, Any
 
 from harness.files import write_json
+from harness.runs.folder import MANIFEST
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +44,7 @@ class Manifest:
     def __init__(self, path: Path, plan: Plan) -> None:
         self._path = path
         self._document: dict[str, Any] = {
-            "schema": "chunkmark.manifest/1",
+            "schema": f"{MANIFEST}1",
             "status": "running",
             "config": plan.config.model_dump(mode="json"),
             "profile": dataclasses.asdict(plan.profile),

@@ -45,6 +45,11 @@ class Plan:
     retrievers: tuple[tuple[str, Retriever], ...]
 
     @property
+    def depth(self) -> int:
+        """Units in every ranking, at least: as many as the deepest cut-off looks at."""
+        return max([self.config.depth, *(m.cut or 0 for m in self.measures if m.unit is None)])
+
+    @property
     def budget(self) -> int:
         """Size up to which rankings go on, in `c`."""
         return max([BUDGET, *(one.cut or 0 for one in self.measures if one.unit == "c")])

@@ -91,6 +91,11 @@ def encode_id(name: str) -> str:
     )
 
 
+def decode_id(encoded: str) -> str:
+    """What `encode_id` encoded."""
+    return unquote(encoded, errors="surrogatepass")
+
+
 def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, float]]) -> None:
     """Write a record into a folder.
 
@@ -162,7 +167,10 @@ def _target_lines(query: QueryRow) -> Iterator[str]:
                 "grade": place.grade,
                 "nws": place.stretch[1:],
                 "lines": place.lines,
-                "twins": [{"path": path, "nws": nws} for path, *nws in place.twins],
+                "twins": [
+                    {"path": path, "nws": nws, "lines": lines}
+                    for (path, *nws), lines in zip(place.twins, place.twin_lines, strict=True)
+                ],
             }
         )
 
@@ -212,7 +220,7 @@ def read_record(folder: Path) -> Record:
         for line in (folder / "run.trec").read_text("utf-8").split("\n"):
             if line:
                 query, _, unit, *_ = line.split(" ")
-                ranked.setdefault(unquote(query), []).append(unquote(unit))
+                ranked.setdefault(decode_id(query), []).append(decode_id(unit))
         rankings = tuple(
             RankingRow(tuple(ranked.get(row["query_id"], ())), tuple(row["scores"]))
             for row in _read_jsonl(folder / "scores.jsonl")
@@ -236,6 +244,7 @@ def _place(row: Mapping[str, Any]) -> Place:
         stretch=(row["path"], low, high),
         lines=(first, behind),
         twins=tuple((twin["path"], *twin["nws"]) for twin in row["twins"]),
+        twin_lines=tuple((twin["lines"][0], twin["lines"][1]) for twin in row["twins"]),
     )
 
 

@@ -17,7 +17,7 @@ from harness.relevance import Table, document_gold, span_gold
 from harness.runs.record import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from harness.model import Relevance
     from harness.profiles import Profile
     from harness.relevance import Overlap
-    from harness.runs.record import ChunkRow, QueryRow, Record
+    from harness.runs.record import ChunkRow, QueryRow, RankingRow, Record
 
 
 @dataclass(frozen=True)
@@ -75,22 +75,41 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> Judged:
         units.append(of_corpus)
         names.append(ids)
         places[corpus] = {name: at for at, name in enumerate(ids)}
+    rankings = [
+        _numbered(query, ranking, places[query.corpus], profile)
+        for query, ranking in zip(record.queries, record.rankings, strict=True)
+    ]
+    as_given = None if profile.mrr == "as-ranked" else tuple(given for _, given in rankings)
     cell = Cell(
         queries=tuple(query.id for query in record.queries),
         corpora=tuple(units),
         gold=tuple(golds[query.id] for query in record.queries),
-        ranking=tuple(
-            np.array([places[query.corpus][name] for name in ranking.ids], dtype=np.int64)
-            for query, ranking in zip(record.queries, record.rankings, strict=True)
-        ),
+        ranking=tuple(ranked for ranked, _ in rankings),
+        as_given=as_given,
         spans=record.gold == "span",
     )
     return Judged(cell, tuple(names), corpora)
 
 
+def _numbered(
+    query: QueryRow, ranking: RankingRow, places: Mapping[str, int], profile: Profile
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Unit numbers in rank order, and with equal scores in corpus order."""
+    kept = [
+        (places[name], -np.inf if score is None else score)
+        for name, score in zip(ranking.ids, ranking.scores, strict=True)
+        if profile.same_id == "kept" or name != query.id
+    ]
+    units = np.array([unit for unit, _ in kept], dtype=np.int64)
+    scores = np.array([score for _, score in kept])
+    return units, units[np.lexsort((units, -scores))]
+
+
 def _without_twins(record: Record) -> Record:
     queries = tuple(
-        replace(query, places=tuple(replace(place, twins=()) for place in query.places))
+        replace(
+            query, places=tuple(replace(place, twins=(), twin_lines=()) for place in query.places)
+        )
         for query in record.queries
     )
     return replace(record, queries=queries)
@@ -152,14 +171,18 @@ class Asked:
     seed: int
 
 
-def metrics(record: Record, judged: Judged, asked: Asked) -> dict[str, Any]:
-    """The document `metrics.json` of a cell."""
+def score(
+    record: Record, judged: Judged, asked: Asked
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The document `metrics.json` of a cell, and the lines of its `per_query.jsonl`."""
     scores = evaluate(judged.cell, asked.measures, asked.profile)
+    return _metrics(record, judged, asked, scores), _per_query(record, scores)
+
+
+def _metrics(record: Record, judged: Judged, asked: Asked, scores: Scores) -> dict[str, Any]:
     best = oracle(judged.cell, asked.measures, asked.profile)
     random = chance(judged.cell, asked.measures, asked.profile, asked.seed)
-    # The bootstrap draws queries; a mean over corpora has no interval from it.
-    drawn = scores.per_query if asked.profile.mean == "queries" else dict.fromkeys(scores.per_query)
-    ends = intervals.intervals(drawn, scores.included, asked.seed)
+    ends = _intervals(scores, asked)
     found: dict[str, Any] = {}
     for measure in asked.measures:
         name = str(measure)
@@ -168,22 +191,44 @@ def metrics(record: Record, judged: Judged, asked: Asked) -> dict[str, Any]:
         found[name] = {
             "mean": scores.mean[name],
             "ci95": None if ci95 is None else list(ci95),
-            "n": scores.n,
+            "n": int(scores.counted[name].sum()),
             "comparable": comparable(measure, spans=judged.cell.spans),
             "oracle": None if anchor is None else anchor.mean,
             "oracle_is_bound": anchor is not None and not anchor.exact,
             "random": None if expected is None else expected.mean,
             "random_error": None if expected is None else expected.standard_error,
+            "mean_over_corpora": _plain_mean(list(by_corpus.values())),
             "by_corpus": {judged.corpora[corpus]: mean for corpus, mean in by_corpus.items()},
         }
     return {
         "interval": intervals.LABEL,
+        "mean_over": asked.profile.mean,
         "n_queries": scores.n,
         "left_out": dict(scores.left_out),
         "relevant_units": _relevant_units(judged.cell, scores),
         "metrics": found,
         "by": _splits(record, scores),
     }
+
+
+def _intervals(scores: Scores, asked: Asked) -> dict[str, tuple[float, float] | None]:
+    """Of each mean over the queries that it counts; a mean over corpora has none from queries."""
+    found: dict[str, tuple[float, float] | None] = dict.fromkeys(scores.per_query)
+    if asked.profile.mean != "queries":
+        return found
+    masks = {mask.tobytes(): mask for mask in scores.counted.values()}
+    for key, mask in masks.items():
+        mine = {
+            name: values
+            for name, values in scores.per_query.items()
+            if scores.counted[name].tobytes() == key
+        }
+        found |= intervals.intervals(mine, mask, asked.seed)
+    return found
+
+
+def _plain_mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
 def _relevant_units(cell: Cell, scores: Scores) -> float | None:
@@ -215,17 +260,15 @@ def _mean(values: NDArray[np.float64]) -> float:
     return float(np.cumsum(values)[-1]) / len(values)
 
 
-def per_query(record: Record, judged: Judged, asked: Asked) -> Iterator[dict[str, Any]]:
-    """The lines of `per_query.jsonl`.
-
-    The value of every measure, whether it is in a mean, and a hash of what it rests on.
-    """
-    scores = evaluate(judged.cell, asked.measures, asked.profile)
+def _per_query(record: Record, scores: Scores) -> list[dict[str, Any]]:
+    """The value of every measure, whether it is in a mean, and a hash of what it rests on."""
     columns = {n: None if one is None else one.tolist() for n, one in scores.per_query.items()}
-    for at, query in enumerate(record.queries):
-        yield {
+    return [
+        {
             "query_id": query.id,
             "included": bool(scores.included[at]),
             "digest": digest(query, record.rankings[at]),
             "metrics": {n: None if one is None else one[at] for n, one in columns.items()},
         }
+        for at, query in enumerate(record.queries)
+    ]

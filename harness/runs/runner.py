@@ -15,13 +15,14 @@ from harness.chunking import ChunkedCorpus, cut
 from harness.embedding import OutOfMemoryError
 from harness.files import file_sha256, read_json, write_json, write_jsonl
 from harness.places import cache_dir
+from harness.provenance import CHUNKING, RANKING, SCORING, code_hash
 from harness.retrieval import Order
 from harness.runs.compute import Computed, Parts, Watch, compute
 from harness.runs.folder import RunFolder, cell_key
-from harness.runs.manifest import Manifest, version
+from harness.runs.manifest import Manifest
 from harness.runs.prepare import prepare
 from harness.runs.record import read_record, write_record
-from harness.runs.results import Asked, Judged, judge, metrics, per_query, qrels_of
+from harness.runs.results import Asked, Judged, judge, qrels_of, score
 from harness.store import VectorStore
 
 if TYPE_CHECKING:
@@ -69,11 +70,17 @@ class CellResult:
 
 @dataclass(frozen=True)
 class RunResult:
-    """A finished run: its folder, its cells in the order of the grid, and what was absent."""
+    """A finished run.
 
-    out: Path
+    Attributes:
+        out: Its folder; None where it was a temporary one.
+        cells: In the order of the grid.
+        absent: What was absent, with the name of its data set.
+    """
+
+    out: Path | None
     cells: tuple[CellResult, ...]
-    absent: tuple[Absent, ...]
+    absent: tuple[tuple[str, Absent], ...]
 
     @property
     def failures(self) -> list[str]:
@@ -130,7 +137,7 @@ def run(
     finally:
         session.store.close()
     session.manifest.complete({**session.seconds, "total": time.perf_counter() - started})
-    absent = tuple(one for dataset in distinct for one in dataset.absent)
+    absent = tuple((dataset.name, one) for dataset in distinct for one in dataset.absent)
     return RunResult(out, tuple(cells), absent)
 
 
@@ -213,11 +220,12 @@ class _Bench:
             "tokenizer": tokens and tokens.fingerprint(),
             "embedder": embedder and [*map(embedder.fingerprint, roles), embedder.windows],
             "retriever": [name, retriever.version],
-            "depth": plan.config.depth,
+            "depth": plan.depth,
             "budget": plan.budget,
             "limit": plan.config.limit,
             "seed": plan.config.seed,
             "ranking": plan.profile.ranking_fields(),
+            "code": [code_hash(*CHUNKING), code_hash(*RANKING)],
         }
 
     def _compute(
@@ -228,7 +236,7 @@ class _Bench:
         chunked = self._cut(tokens, watch)
         budget = session.plan.budget if self._prepared.dataset.gold == "span" else 0
         profile = session.plan.profile
-        order = Order(session.plan.config.depth, budget, profile.ties)
+        order = Order(session.plan.depth, budget, profile.ties)
         parts = Parts(self._chunker, embedder, retriever, order, profile)
         return compute(self._prepared, chunked, parts, session.store, watch), watch
 
@@ -262,7 +270,7 @@ class _Bench:
             "key": key,
             "identity": identity,
             "health": computed.health,
-            "cost": computed.cost | {"seconds": round(sum(watch.seconds.values()), 3)},
+            "cost": computed.cost | {"seconds": _seconds(computed, watch)},
             "latency_ms": _latency(computed.latency),
             "times": {name: round(seconds, 4) for name, seconds in watch.seconds.items()},
             "failures": [list(one) for one in computed.failures],
@@ -284,7 +292,9 @@ class _Bench:
         """The cell's metrics: those that are there where they answer the same question."""
         if (path / "metrics.json").is_file():
             found = read_json(path / "metrics.json")
-            if found.get("asked") == self._question():
+            rows = path / "per_query.jsonl"
+            whole = rows.is_file() and found.get("per_query_sha256") == file_sha256(rows)
+            if whole and found.get("asked") == self._question():
                 return found
         record = read_record(path)
         return self._score(path, record, self._judged(record))
@@ -292,12 +302,14 @@ class _Bench:
     def _score(self, path: Path, record: Record, judged: Judged) -> dict[str, Any]:
         started = time.perf_counter()
         asked = self._asked()
+        numbers, rows = score(record, judged, asked)
+        write_jsonl(path / "per_query.jsonl", rows)
         document = {
             "schema": "chunkmark.metrics/1",
             "asked": self._question(),
-            **metrics(record, judged, asked),
+            "per_query_sha256": file_sha256(path / "per_query.jsonl"),
+            **numbers,
         }
-        write_jsonl(path / "per_query.jsonl", per_query(record, judged, asked))
         write_json(path / "metrics.json", document)
         self._session.seconds["scoring"] += time.perf_counter() - started
         return document
@@ -305,12 +317,18 @@ class _Bench:
     def _question(self) -> dict[str, Any]:
         asked = self._asked()
         return {
-            "chunkmark": version("chunkmark"),
+            "code": code_hash(*SCORING),
             "measures": [str(measure) for measure in asked.measures],
             "profile": dataclasses.asdict(asked.profile),
             "relevance": dataclasses.asdict(asked.relevance),
             "seed": asked.seed,
         }
+
+
+def _seconds(computed: Computed, watch: Watch) -> float:
+    """What the cell costs from an empty store: the phases, and embedding whenever it was done."""
+    phases = sum(seconds for name, seconds in watch.seconds.items() if name != "embedding")
+    return round(phases + (computed.cost["embedding_seconds"] or 0.0), 3)
 
 
 def _counter(embedder: Embedder) -> Callable[[str], int]:

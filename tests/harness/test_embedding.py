@@ -40,7 +40,7 @@ def texts():
         "not",
     ]
     rng = np.random.default_rng(0)
-    return [" ".join(rng.choice(words.split(), size=n)) for n in rng.integers(1, 330, size=45)]
+    return [" ".join(rng.choice(words, size=n)) for n in rng.integers(1, 330, size=45)]
 
 
 def fresh(texts, embedder, tmp_path, role="document", name="v"):

@@ -78,3 +78,16 @@ def failing(source):
     if source.path.startswith("one/copy"):
         raise RuntimeError("cannot\nparse this")
     return [Span(0, len(source.text))]
+
+
+def only_the_copy(source):
+    """Cuts whole files, and leaves out the file with the original."""
+    return [] if source.path == "one/alpha.py" else [Span(0, len(source.text))]
+
+
+def headless(source):
+    return [Span(0, len(source.text), embed_text=" \n ")]
+
+
+def leaving(source):
+    raise SystemExit(0)

@@ -9,7 +9,10 @@ from worlds import files, function, grid, small
 import harness
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.model import Corpus, Dataset, Query, Target
+from harness.model import Absent, Corpus, Dataset, Query, Target
+from harness.runs import runner
+from harness.runs.config import RunConfig
+from harness.runs.plan import make_plan
 from harness.runs.prepare import choose, prepare
 from harness.runs.record import encode_id, read_record
 
@@ -57,17 +60,17 @@ def test_another_profile_of_the_same_ties_uses_the_same_cells(tmp_path):
 
 
 def test_a_copy_of_a_target_counts_only_where_twins_do(tmp_path):
-    def found(profile):
-        asked = {"chunkers": ("ast:max_size=120",), "measures": ("SpanR@140c", "R@10")}
-        cell = grid(tmp_path, profile, profile=profile, retrievers=("bm25",), **asked).cells[0]
-        lines = (tmp_path / profile / "cells" / cell.key / "per_query.jsonl").read_text()
-        return {(row := json.loads(line))["query_id"]: row["metrics"] for line in
-                lines.splitlines()}["q alpha"]  # fmt: skip
+    """The chunker finds the copy alone: without twins the query has nothing."""
 
-    assert found("default")["R@10"] == found("default:twins=false")["R@10"] == 1.0
-    record = read_record(next((tmp_path / "default" / "cells").iterdir()))
-    alpha = next(query for query in record.queries if query.id == "q alpha")
-    assert [twin[0] for place in alpha.places for twin in place.twins] == ["one/copy of alpha.py"]
+    def values(profile):
+        asked = {"chunkers": ("worlds:only_the_copy",), "measures": ("SpanR@10000c", "FileR@5")}
+        (cell,) = grid(tmp_path, profile, profile=profile, retrievers=("bm25",), **asked).cells
+        lines = (tmp_path / profile / "cells" / cell.key / "per_query.jsonl").read_text()
+        rows = [json.loads(line) for line in lines.splitlines()]
+        return next(row["metrics"] for row in rows if row["query_id"] == "q alpha")
+
+    assert values("default") == {"SpanR@10000c": 1.0, "FileR@5": 0.0}
+    assert values("default:twins=false") == {"SpanR@10000c": 0.0, "FileR@5": 0.0}
 
 
 def test_what_is_stored_is_what_was_computed(tmp_path):
@@ -202,6 +205,53 @@ def test_what_a_reader_must_know_is_marked(tmp_path):
     assert "truncated" not in tiny
 
 
+def test_a_cut_off_deeper_than_the_depth_deepens_the_ranking(tmp_path):
+    sources = tuple(Source(f"word {'x ' * n}", f"d{n}") for n in range(9))
+    query = Query("q", "docs", "word", qrels={"d8": 1})
+    dataset = Dataset("docs", "document", (Corpus("docs", sources),), (query,), pooling="max")
+    asked = {"chunkers": ("whole-file",), "retrievers": ("bm25",), "measures": ("R@9",)}
+    (cell,) = grid(tmp_path, dataset=dataset, depth=2, **asked).cells
+    assert cell.metrics["metrics"]["R@9"]["mean"] == 1.0
+
+
+def test_somebody_elses_manifest_is_left_alone(tmp_path):
+    (tmp_path / "run").mkdir()
+    theirs = '{"manifest_version": 3, "name": "my extension"}'
+    (tmp_path / "run" / "manifest.json").write_text(theirs)
+    with pytest.raises(InputError, match="holds other files"):
+        grid(tmp_path, chunkers=("fixed",), retrievers=("bm25",))
+    assert (tmp_path / "run" / "manifest.json").read_text() == theirs
+    (tmp_path / "run" / "manifest.json").unlink()
+
+
+def test_chunks_without_text_to_embed_are_dropped_and_counted(tmp_path):
+    (cell,) = grid(tmp_path, chunkers=("worlds:headless",), retrievers=("dense",)).cells
+    assert cell.cell["health"]["chunks"] == 0
+    assert cell.cell["health"]["blank"] == 4
+
+
+def test_a_chunker_that_leaves_the_program_fails_on_its_file(tmp_path):
+    result = grid(tmp_path, chunkers=("worlds:leaving",), retrievers=("bm25",))
+    assert len(result.failures) == 4
+    assert "SystemExit" in result.failures[0]
+
+
+def test_absent_corpora_belong_to_their_data_set(tmp_path):
+    from harness.reports.document import run_document
+    from harness.reports.tables import as_markdown
+
+    absent = small(name="with absent", absent=(Absent("three", "no tree", 7),))
+    config = RunConfig().over(chunkers=("fixed",), retrievers=("bm25",), measures=("MRR",))
+    result = runner.run(make_plan(config), [small(), absent], tmp_path / "run")
+    document = run_document(result)
+    assert document["absent"] == [
+        {"dataset": "with absent", "corpus": "three", "reason": "no tree", "n_queries": 7}
+    ]
+    first, second = as_markdown(document).split("### ")[1:]
+    assert ("no tree" in first, "no tree" in second) == (False, True)
+    assert "means over queries" in first
+
+
 def test_limit_takes_the_first_of_a_seeded_permutation(tmp_path):
     dataset = small()
     one, two, all_of_them = (choose(dataset.queries, n, 0) for n in (1, 2, 99))
@@ -249,7 +299,7 @@ def test_documents_are_ranked_and_judged_by_id(tmp_path):
 def test_evaluate_is_the_run_as_a_function():
     result = harness.evaluate(small(), chunkers=["fixed"], retriever="bm25", measures=["MRR"])
     assert result.cells[0].metrics["metrics"]["MRR"]["mean"] > 0
-    assert not result.out.exists()
+    assert result.out is None
 
 
 @pytest.mark.damages

@@ -1,0 +1,38 @@
+"""Which code made a result: a hash of source files, so that no edit meets a stale result."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+
+_ROOT = Path(__file__).parents[1]
+
+CHUNKING = ("chunkers/**/*.py", "harness/chunking.py")
+RANKING = (
+    "harness/embedding.py",
+    "harness/index.py",
+    "harness/parity/dot_over_norms.py",
+    "harness/retrieval.py",
+    "harness/retrievers/*.py",
+    "harness/runs/compute.py",
+    "harness/runs/prepare.py",
+    "harness/runs/record.py",
+    "harness/twins.py",
+)
+SCORING = (
+    "harness/measures/**/*.py",
+    "harness/profiles.py",
+    "harness/relevance.py",
+    "harness/runs/results.py",
+)
+
+
+@functools.cache
+def code_hash(*patterns: str) -> str:
+    """sha256 over the names and contents of the files that match, relative to the packages."""
+    digest = hashlib.sha256()
+    for path in sorted({path for pattern in patterns for path in _ROOT.glob(pattern)}):
+        digest.update(path.relative_to(_ROOT).as_posix().encode() + b"\0")
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
