@@ -132,7 +132,7 @@ def is_ours(path: Path) -> bool:
 
 def read_run(
     path: Path,
-    wanted: Container[str],
+    wanted: Container[str] | None,
     *,
     ours: bool,
     tell: Callable[[int], None] = lambda lines: None,
@@ -141,7 +141,7 @@ def read_run(
 
     Args:
         path: The file.
-        wanted: Queries to keep.
+        wanted: Queries to keep; None for all.
         ours: Whether ids are percent-encoded.
         tell: Told now and then how many lines are read.
 
@@ -171,7 +171,8 @@ def read_run(
             name = text_of(query, f"{path}, line {number}")
             name = unquote(name) if ours else name
             known = columns.number
-            seen[query] = known.setdefault(name, len(known)) if name in wanted else None
+            kept = wanted is None or name in wanted
+            seen[query] = known.setdefault(name, len(known)) if kept else None
         score = _score(text, path, number)
         which = seen[query]
         if which is not None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from chunkers.errors import InputError
 
-
 WHOLE = (-(2**62), 2**62)
 """The lines of a file that are not numbered."""
 
