@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from chunkers.errors import InputError
-from harness.cli import cache, chunk, doctor, listing, run, verify
+from harness.cli import cache, chunk, doctor, gate, listing, run, score, verify
 
 DONE, USAGE, FAULT, INTERRUPTED = 0, 2, 70, 130
 
@@ -36,6 +36,8 @@ app.command("chunk")(chunk.chunk)
 app.command("cache")(cache.cache)
 app.command("doctor")(doctor.doctor)
 app.command("verify")(verify.verify)
+app.command("score")(score.score)
+app.command("gate")(gate.gate)
 
 
 def main(arguments: list[str] | None = None) -> None:
