@@ -1,5 +1,6 @@
 """Documents say what is there: every key of every file of a run, every option, every command."""
 
+import doctest
 import json
 import re
 import subprocess
@@ -74,3 +75,9 @@ def test_options_in_the_readme_exist():
     ).stdout  # fmt: skip
     for option in set(re.findall(r"(?<!\S)--[a-z-]+", readme)):
         assert option in help_text, option
+
+
+def test_the_examples_on_parity_are_what_they_print():
+    path = ROOT / "docs/parity.md"
+    failed, tried = doctest.testfile(str(path), module_relative=False, encoding="utf-8")
+    assert (failed, tried > 15) == (0, True)
