@@ -9,7 +9,7 @@ from chunkers.errors import InputError
 from harness.outside import trec
 from harness.outside.dictionaries import grades_of, rankings_of
 from harness.outside.records import from_array, from_lines, from_table, rows_of
-from harness.outside.shapes import parse_json, shape_of
+from harness.outside.shapes import MOST_QUERIES, parse_json, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     Tell = Callable[[int], None]
     Grades = Mapping[str, Mapping[str, float]]
-
-MOST_QUERIES = 2_000_000
-"""Judged queries beyond which memory would not do."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +47,10 @@ def load_grades(path: Path, run: Path) -> trec.Judgements:
     shape = shape_of(path)
     if shape in ("qrels", "judgements"):
         ours = trec.is_ours(run) if shape_of(run) == "run" else None
-        found = trec.read_qrels(path, table=shape == "judgements", ours=ours)
-    elif shape == "run":
+        return trec.read_qrels(path, table=shape == "judgements", ours=ours)
+    if shape == "run":
         raise InputError(f"{path} is a run, not judgements: six fields a line")
-    else:
-        found = trec.Judgements(_grades(path))
-    if len(found.grades) > MOST_QUERIES:
-        raise InputError(f"{path} judges over {MOST_QUERIES:,} queries; score it in parts")
-    return found
+    return trec.Judgements(_grades(path))
 
 
 def _grades(path: Path) -> dict[str, dict[str, float]]:
@@ -140,5 +133,5 @@ def once(records: Iterator[Record]) -> Iterator[Record]:
             )
         first[record.query] = record.where
         if len(first) > MOST_QUERIES:
-            raise InputError(f"{record.where}: over {MOST_QUERIES:,} records; score them in parts")
+            raise InputError(f"{record.where}: over {MOST_QUERIES:,} queries; score them in parts")
         yield record

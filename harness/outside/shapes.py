@@ -16,6 +16,9 @@ Shape = Literal["run", "qrels", "judgements", "table", "json", "jsonl"]
 QUERY_COLUMNS = frozenset({"query_id", "query-id", "queryid", "qid", "query"})
 """Names of the column that holds the query, by which the first line of a table is known."""
 
+MOST_QUERIES = 2_000_000
+"""Queries with gold beyond which a few gigabytes would not do."""
+
 _MARK = b"\xef\xbb\xbf"
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _LOOK = 1 << 20

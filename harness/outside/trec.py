@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.outside.shapes import QUERY_COLUMNS, numbered, text_of
+from harness.outside.shapes import MOST_QUERIES, QUERY_COLUMNS, numbered, text_of
 from harness.runs.record import encode_id
 
 if TYPE_CHECKING:
@@ -233,6 +233,8 @@ def read_qrels(path: Path, *, table: bool, ours: bool | None) -> Judgements:
         if grade not in values:
             values[grade] = _grade(grade, where)
         row = grades.setdefault(query, {})
+        if len(grades) > MOST_QUERIES:
+            raise InputError(f"{where}: over {MOST_QUERIES:,} queries; score them in parts")
         if document not in row:
             row[document] = values[grade]
             continue
