@@ -81,3 +81,34 @@ def test_the_examples_on_parity_are_what_they_print():
     path = ROOT / "docs/parity.md"
     failed, tried = doctest.testfile(str(path), module_relative=False, encoding="utf-8")
     assert (failed, tried > 15) == (0, True)
+
+
+def test_the_chunker_of_the_architecture_page_runs(tmp_path: Path):
+    text = (ROOT / "docs/architecture.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "mymodule.py").write_text(code)
+    command = ["run", "-c", "mymodule:halves,overlap=20", "-r", "bm25", "--limit", "3"]
+    done = subprocess.run(
+        [Path(sys.executable).with_name("chunkmark"), *command, "--format", "json"],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (cell,) = json.loads(done.stdout)["cells"]
+    assert cell["chunker"] == "mymodule:halves,overlap=20"
+    assert cell["health"]["coverage"] == 1.0
+
+
+def test_the_readme_shows_what_this_code_prints(tmp_path: Path):
+    """The chunks of every chunker, where Python's own library is the one that was read."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "harness.cli", "run", "-r", "bm25", "-o", str(tmp_path / "run"),
+         "--format", "json"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    cells = json.loads(done.stdout)["cells"]
+    if f"data {cells[0]['fingerprint'][:12]}" not in readme:
+        pytest.skip("the README was made with another release of Python")
+    for cell in cells:
+        row = rf"^{cell['chunker']} +{cell['health']['chunks']} "
+        assert re.search(row, readme, re.MULTILINE), cell["chunker"]

@@ -28,9 +28,15 @@ def doctor(data_dir: DataDirOption = None, form: FormatOption = Format.TABLE) ->
         ]
         write_json({"schema": "chunkmark.doctor/1", "checks": rows})
     else:
-        shown = [(what, "ok" if good else "FAILED", detail) for what, good, detail in checks]
+        shown = [(what, _state(good, detail), detail) for what, good, detail in checks]
         write_rows(form, ("what", "state", "detail"), shown)
     return 0 if all(good for _, good, _ in checks) else FAILED
+
+
+def _state(good: bool, detail: str) -> str:
+    if not good:
+        return "FAILED"
+    return "absent" if detail.startswith("absent") else "ok"
 
 
 def _system(data_dir: Path | None) -> Iterator[Check]:
@@ -76,7 +82,11 @@ def _folders(data_dir: Path | None) -> Iterator[Check]:
     from harness.places import cache_dir, data_dirs
 
     for listed in list_datasets(data_dir):
-        yield f"data set {listed.name}", True, listed.missing or "at hand"
+        yield (
+            f"data set {listed.name}",
+            True,
+            f"absent: {listed.missing}" * bool(listed.missing) or "at hand",
+        )
     for folder in data_dirs(data_dir):
         yield "data folder", True, f"{folder}{'' if folder.is_dir() else ' (not there)'}"
     cache = cache_dir()

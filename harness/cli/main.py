@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import sys
+import warnings
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -22,10 +25,20 @@ app = typer.Typer(
 )
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(importlib.metadata.version("chunkmark"))
+        raise typer.Exit
+
+
 @app.callback()
 def _root(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
 ) -> None:
+    del version
     if debug:
         os.environ["CHUNKMARK_DEBUG"] = "1"
 
@@ -50,6 +63,9 @@ def _guarded(arguments: list[str]) -> int:
         # A console that cannot show a character shows a replacement; a result is never lost to it.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    # A module named on the command line may lie in the current folder, behind all others.
+    sys.path.append(str(Path.cwd()))
+    warnings.showwarning = _warn
     try:
         return _call(arguments)
     except InputError as error:
@@ -83,6 +99,11 @@ def _call(arguments: list[str]) -> int:
     if code == INTERRUPTED:
         raise KeyboardInterrupt  # typer has made an exit code of it
     return code if isinstance(code, int) else DONE
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    text = " ".join(str(message).split())
+    sys.stderr.write(f"chunkmark: warning: {''.join(map(_shown, text))}\n")
 
 
 def _say(message: str, code: int) -> int:

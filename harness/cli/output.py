@@ -44,7 +44,8 @@ def console() -> Console:
     from rich.console import Console
 
     terminal = sys.stdout.isatty()
-    return Console(width=None if terminal else WIDTH, highlight=False)
+    # Names are other people's: nothing in them is markup.
+    return Console(width=None if terminal else WIDTH, highlight=False, markup=False, emoji=False)
 
 
 def write(text: str) -> None:

@@ -113,6 +113,8 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
         notes.append(
             "* not comparable across chunkers: what is relevant depends on where the cuts lie"
         )
+    if any(cell["latency_ms"]["embedding"] for cell in cells):
+        notes.append("ms/query: embedding it in a batch of fixed shape, as it was then, and search")
     anchors = [cell["chunker"] for cell in cells if cell["chunker"] in ANCHOR_CHUNKERS]
     if anchors:
         notes.append(f"{' and '.join(anchors)}: anchors to read the others against, no candidates")
@@ -155,9 +157,10 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
             for row in anchors:
                 scores.add_row(f"  {row[0]}", *row[1 : fits + 1], style="dim")
         console.print(scores)
-        health = table(["chunker", *(name for name, _ in HEALTH)])
+        columns = HEALTH[: _fitting_health(cells, console.width)]
+        health = table(["chunker", *(name for name, _ in columns)])
         for cell in cells:
-            health.add_row(plain(cell["chunker"]), *(show(cell) for _, show in HEALTH))
+            health.add_row(plain(cell["chunker"]), *(show(cell) for _, show in columns))
         console.print(health)
         _print_splits(cells, console, table)
         for caption, rows in _reference(cells):
@@ -166,8 +169,9 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
                 made.add_row(*map(plain, values))
             console.print(made)
         notes = notes_of(document, cells)
-        if fits < len(names):
-            hidden = ", ".join(names[fits:])
+        if fits < len(names) or len(columns) < len(HEALTH):
+            rest = [name.replace("-\n", "").replace("\n", " ") for name, _ in HEALTH]
+            hidden = ", ".join([*names[fits:], *rest[len(columns) :]])
             notes.append(f"not shown for want of room: {hidden}; see --format markdown")
         for note in notes:
             console.print(plain(note), markup=False, highlight=False, style="dim")
@@ -182,6 +186,18 @@ def _fitting(cells: list[Cell], width: int) -> int:
     fits, used = 0, names
     for name in cells[0]["metrics"]:
         used += 2 + max(7, *(len(part) for part in column_name(name, cells[0]).split("@", 1)))
+        if used > width and fits:
+            break
+        fits += 1
+    return fits
+
+
+def _fitting_health(cells: list[Cell], width: int) -> int:
+    """How many columns of `HEALTH` fit beside the names, at least one."""
+    used = min(NAMES, max(len(cell["chunker"]) for cell in cells))
+    fits = 0
+    for name, show in HEALTH:
+        used += 2 + max(len(part) for part in [*name.split("\n"), *map(show, cells)])
         if used > width and fits:
             break
         fits += 1
