@@ -13,8 +13,11 @@ def _as_text(value: object) -> object:
     return str(value) if type(value) is int else value
 
 
-Id = Annotated[str, BeforeValidator(_as_text), Field(min_length=1)]
-"""A text that is not empty, or a whole number, which is taken as text."""
+AnyId = Annotated[str, BeforeValidator(_as_text)]
+"""A text, or a whole number, which is taken as text."""
+
+Id = Annotated[AnyId, Field(min_length=1)]
+"""The same, not empty."""
 
 
 class Strict(BaseModel):

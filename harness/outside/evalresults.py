@@ -8,7 +8,7 @@ from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from chunkers.errors import InputError
-from harness.outside.checked import Id, Strict, valid
+from harness.outside.checked import AnyId, Id, Strict, valid
 from harness.outside.values import Item, Place, Record, plain_path
 
 if TYPE_CHECKING:
@@ -27,16 +27,16 @@ class _Span(_Camel):
 
 
 class _Context(_Camel):
-    id: Id | None = None
+    id: AnyId | None = None
     content: str | None = None
     metadata: _Span | None = None
 
 
 class _Metadata(_Camel):
-    relevant_ids: list[Id] | None = None
-    relevant_chunk_ids: list[Id] | None = None
-    ground_truth_ids: list[Id] | None = None
-    qrels: list[Id] | None = None
+    relevant_ids: list[AnyId] | None = None
+    relevant_chunk_ids: list[AnyId] | None = None
+    ground_truth_ids: list[AnyId] | None = None
+    qrels: list[AnyId] | None = None
     ground_truth: _Span | None = None
     modified_files: list[str] | None = None
     dependency_files: list[str] | None = None
@@ -78,13 +78,18 @@ def from_eval_result(row: dict[str, Any], where: str, root: str) -> Record:
         query=found.item_id,
         where=where,
         items=tuple(_context(one, where, root) for one in found.retrieved_context),
-        relevant=frozenset(next((one for one in ids if one), ())),
+        relevant=next((named for one in ids if (named := _named(one or ()))), frozenset()),
         targets=tuple(targets),
         expected=found.expected,
         answer=found.actual,
         correct=found.correct,
         raw=row,
     )
+
+
+def _named(ids: Sequence[str]) -> frozenset[str]:
+    """The ids that are not blank."""
+    return frozenset(one for one in ids if one.strip())
 
 
 def _context(found: _Context, where: str, root: str) -> Item:

@@ -145,7 +145,7 @@ def test_a_run_of_many_queries_scores_as_pytrec_eval(put, means, monkeypatch, bl
     run = {q: dict(zip(documents, draw.integers(0, 9, 30) / 7, strict=True)) for q in queries}
     grades = {q: draw.choice([0, 0, 1, 2], 30).tolist() for q in queries[:9]}
     qrels = {
-        q: dict(zip(documents[::2] + ["gone"], row, strict=False)) for q, row in grades.items()
+        q: dict(zip([*documents[::2], "gone"], row, strict=False)) for q, row in grades.items()
     }
     lines = [f"{q} Q0 {d} 1 {s} x\n" for q, row in run.items() for d, s in row.items()]
     judged = [f"{q} 0 {d} {g}\n" for q, row in qrels.items() for d, g in row.items()]
