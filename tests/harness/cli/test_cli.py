@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -140,26 +139,17 @@ def test_terminal_codes_in_a_message_are_not_passed_on(tmp_path):
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["list"], ["list", "chunkers"], ["run", "--help"]]
 )
-def test_starts_quickly_and_without_heavy_imports(arguments):
+def test_starts_without_heavy_imports(arguments):
     code = (
-        "import sys, time; started = time.perf_counter()\n"
+        "import sys\n"
         "from harness.cli.main import _guarded\n"
         f"code = _guarded({arguments!r})\n"
-        "seconds = time.perf_counter() - started\n"
-        f"found = [name for name in {HEAVY!r} if name in sys.modules]\n"
-        "print('RESULT', code, found, seconds, file=sys.stderr)\n"
+        f"print('RESULT', code, [n for n in {HEAVY!r} if n in sys.modules], file=sys.stderr)\n"
     )
-    best = 9.0
-    for _ in range(5):
-        started = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-        )
-        best = min(best, time.perf_counter() - started)
-        result = done.stderr.strip().split("\n")[-1]
-        assert result.startswith("RESULT 0 []"), result
-    # Not a measurement: an import that does not belong at start-up takes a second or more.
-    assert best < 1.0
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stderr.strip().split("\n")[-1] == "RESULT 0 []"
 
 
 def test_list_shows_what_there_is():
