@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +20,7 @@ Verdict = Literal["pass", "fail", "skipped"]
 _BOUND = re.compile(r"\s*(?P<measure>[^<>=]+?)\s*(?P<operator>>=?)\s*(?P<number>[^<>=\s]+)\s*")
 # A mean is a sum of floats divided: its last digits are noise, which must decide no gate.
 _PLACES = 12
+_LARGEST = sys.float_info.max  # whole numbers of JSON go on beyond
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,6 @@ def _mean(name: object, one: object, where: str) -> float | None:
     mean = one.get("mean", math.nan) if isinstance(one, Mapping) else math.nan
     if mean is None:
         return None
-    if type(mean) not in (int, float) or not -math.inf < mean < math.inf:
+    if type(mean) not in (int, float) or not -_LARGEST <= mean <= _LARGEST:
         raise InputError(f"{where} is damaged: the mean of {name} is no finite number")
     return float(mean)

@@ -1,0 +1,145 @@
+"""`chunkmark gate` on run folders and on printed results."""
+
+import csv
+import io
+import json
+
+import pytest
+from commands import call, says
+from worlds import grid
+
+from harness.files import read_json
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A run of four cells, two chunkers by two measures of lexical retrieval."""
+    out = tmp_path_factory.mktemp("gate")
+    chunkers = ("ast:max_size=120", "whole-file")
+    grid(out, chunkers=chunkers, retrievers=("bm25",), measures=("MRR", "SpanR@10000c"))
+    return out / "run"
+
+
+@pytest.fixture
+def scored(tmp_path, capsys):
+    """The file that `score --format json` prints, of first ranks 1, 3 and 2."""
+    rows = [
+        {"query_id": f"q{rank}", "retrieved_ids": [*"xyz"[: rank - 1], "gold"],
+         "relevant_ids": ["gold"]}
+        for rank in (1, 3, 2)
+    ]  # fmt: skip
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    printed = tmp_path / "score.json"
+    printed.write_text(call(capsys, "score", "--records", file, "--format", "json").out)
+    return printed
+
+
+@pytest.mark.parametrize(
+    ("bounds", "code", "verdict"),
+    [
+        (["MRR>0.6"], 0, "pass"),
+        (["mrr>0.62"], 1, "fail"),
+        (["MRR>0.6", "P@5>0.9"], 1, "fail"),
+        (["MRR>0.6", "FileMRR>0.9"], 0, "pass"),
+        (["FileMRR>0.9"], 0, "skipped"),
+        (["MRR>0.6", "FileMRR>0.9", "--require"], 1, "fail"),
+        (["MRR>0.6", "--require"], 0, "pass"),
+    ],
+)
+def test_a_gate_on_what_score_printed(scored, capsys, bounds, code, verdict):
+    given = [part for one in bounds for part in ([one] if one[0] == "-" else ["--min", one])]
+    done = call(capsys, "gate", scored, *given, "--format", "json")
+    assert (done.code, done.json["verdict"]) == (code, verdict)
+    assert done.json["schema"] == "chunkmark.gate/1"
+
+
+def test_a_skipped_measure_says_so(tmp_path, capsys):
+    row = {"query_id": "q", "retrieved_ids": ["a"]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row))
+    printed = call(capsys, "score", "--records", tmp_path / "a.jsonl", "--format", "json")
+    (tmp_path / "score.json").write_text(printed.out)
+    done = call(capsys, "gate", tmp_path / "score.json", "--min", "MRR>0.6", "--format", "json")
+    assert done.code == 0
+    (one,) = done.json["checks"]
+    assert (one["value"], one["verdict"]) == (None, "skipped")
+
+
+def test_every_cell_of_a_run_folder_is_checked(finished, capsys):
+    bounds = ("--min", "MRR>=0", "--min", "SpanR@10000c>1")
+    done = call(capsys, "gate", finished, *bounds, "--format", "json")
+    assert done.code == 1
+    seen = [(one["chunker"], one["measure"], one["verdict"]) for one in done.json["checks"]]
+    assert seen == [
+        ("ast:max_size=120", "MRR", "pass"), ("ast:max_size=120", "SpanR@10000c", "fail"),
+        ("whole-file", "MRR", "pass"), ("whole-file", "SpanR@10000c", "fail"),
+    ]  # fmt: skip
+    for one in done.json["checks"]:
+        assert (one["dataset"], one["embedder"], one["retriever"]) == ("small", "none", "bm25")
+    for key in (one["key"] for one in read_json(finished / "manifest.json")["cells"]):
+        metrics = read_json(finished / "cells" / key / "metrics.json")["metrics"]
+        assert metrics["MRR"]["mean"] in [one["value"] for one in done.json["checks"]]
+
+
+def test_cells_of_earlier_runs_are_checked_too(tmp_path, capsys):
+    for chunker in ("whole-file", "fixed"):
+        grid(tmp_path, chunkers=(chunker,), retrievers=("bm25",), measures=("MRR",))
+    done = call(capsys, "gate", tmp_path / "run", "--min", "MRR>=0", "--format", "json")
+    assert [one["chunker"] for one in done.json["checks"]] == ["fixed", "whole-file"]
+
+
+def test_what_run_prints_is_checked_as_its_folder_is(tmp_path, capsys):
+    options = ("-c", "fixed", "-r", "bm25", "--limit", "3", "-o", tmp_path / "run")
+    printed = call(capsys, "run", *options, "--format", "json")
+    (tmp_path / "run.json").write_text(printed.out)
+    bound = ("--min", "MRR>0.5", "--format", "json")
+    folder, file = (call(capsys, "gate", tmp_path / one, *bound) for one in ("run", "run.json"))
+    assert (folder.code, folder.json) == (file.code, file.json)
+
+
+def test_forms_of_output(scored, capsys):
+    bounds = ("--min", "MRR>0.6", "--min", "P@5>0.9")
+    table = call(capsys, "gate", scored, *bounds)
+    assert table.code == 1
+    for word in ("0.611111", "> 0.6", "pass", "fail", "gate: fail"):
+        assert word in table.out
+    rows = list(
+        csv.DictReader(io.StringIO(call(capsys, "gate", scored, *bounds, "--format", "csv").out))
+    )
+    assert [row["verdict"] for row in rows] == ["pass", "fail"]
+    assert "| MRR |" in call(capsys, "gate", scored, *bounds, "--format", "markdown").out
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "words"),
+    [
+        ("{}", [], ["--min"]),
+        ("{}", ["--min", "MRR"], ["'MRR'", "no bound"]),
+        ("{}", ["--min", "nDGC@5>1"], ["nDGC@5"]),
+        ("{}", ["--min", "MRR>0"], ["no result"]),
+        ("[]", ["--min", "MRR>0"], ["no result"]),
+        ("", ["--min", "MRR>0"], ["no JSON"]),
+        ("q Q0 a 1 1 t", ["--min", "MRR>0"], ["no JSON"]),
+        ('{"schema": NaN}', ["--min", "MRR>0"], ["NaN"]),
+        ('{"schema": "chunkmark.run/1", "cells": []}', ["--min", "MRR>0"], ["no cell"]),
+    ],
+)
+def test_wrong_usage_is_one_or_two_lines_and_exit_code_2(
+    tmp_path, capsys, content, arguments, words
+):
+    (tmp_path / "x.json").write_text(content)
+    says(call(capsys, "gate", tmp_path / "x.json", *arguments), 2, *words)
+
+
+def test_what_is_no_finished_run_is_named(tmp_path, capsys):
+    bound = ("--min", "MRR>0")
+    says(call(capsys, "gate", tmp_path / "gone", *bound), 2, "gone", "cannot be read")
+    says(call(capsys, "gate", tmp_path, *bound), 2, "no run folder")
+    (tmp_path / "manifest.json").write_text('{"status": "running", "cells": []}')
+    says(call(capsys, "gate", tmp_path, *bound), 2, "not complete")
+    (tmp_path / "manifest.json").write_text('{"status": "complete", "cells": []}')
+    says(call(capsys, "gate", tmp_path, *bound), 2, "no cell")
+    (tmp_path / "manifest.json").write_text('{"status": "complete", "cells": [3]}')
+    says(call(capsys, "gate", tmp_path, *bound), 2, "manifest.json", "damaged")
+    (tmp_path / "manifest.json").write_text('{"status": "complete", "cells": [{"key": "0a"}]}')
+    says(call(capsys, "gate", tmp_path, *bound), 2, "metrics.json")
