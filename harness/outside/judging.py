@@ -34,7 +34,7 @@ class Judged:
         strategy: The rule that says what is relevant, or None.
         why: Why there is none; empty where there is.
         items: What is ranked, in rank order: repeats left out, cut at the record's k.
-        names: Their ids in the ranking: documents by `qrels`, else positions.
+        names: Their ids in the ranking: documents by `qrels`, else the query and the position.
         grades: Ids -> grades. Except by `qrels`, what was not retrieved is unknown, so every
             target that nothing retrieved meets counts as one relevant thing that was not found.
         merged: Items left out because they repeat another, or another chunk of its document.
@@ -86,8 +86,11 @@ def judge(
         names = documents_of(ids, gold)
         return _ranked(record, "qrels", names, gold, each_counts=each_counts)
     strategy, why = _strategy(record)
-    positions = {one: str(at) for at, one in reversed(list(enumerate(record.items)))}
-    names = [str(at) if each_counts else positions[one] for at, one in enumerate(record.items)]
+    # Every name begins with the query's id, so that none is equal to it or to another's.
+    first = {one: at for at, one in reversed(list(enumerate(record.items)))}
+    names = [
+        f"{record.query} {at if each_counts else first[one]}" for at, one in enumerate(record.items)
+    ]
     judged = _ranked(record, strategy, names, {}, each_counts=each_counts, why=why)
     if strategy == "text":
         return _by_text(judged, names, threshold)
@@ -181,7 +184,7 @@ def _by_place(judged: Judged, names: Sequence[str]) -> Judged:
             for name, one in zip(names, judged.record.items, strict=True)
             if one.place is not None and one.place.shared(target)
         ]
-        for name in met or [f"target {number}"]:
+        for name in met or [f"{judged.record.query} target {number}"]:
             grades[name] = max(grade, grades.get(name, 0.0))
     return replace(judged, grades=grades)
 
@@ -193,7 +196,7 @@ def _by_text(judged: Judged, names: Sequence[str], threshold: float) -> Judged:
         for name, one in zip(names, judged.record.items, strict=True)
         if one.text is not None and relevant_by_text(tokens(one.text), wanted, threshold)
     }
-    grades = dict.fromkeys(relevant, 1.0) or {"nothing": 1.0}
+    grades = dict.fromkeys(relevant, 1.0) or {f"{judged.record.query} nothing": 1.0}
     return _counted(replace(judged, grades=grades), relevant.values())
 
 

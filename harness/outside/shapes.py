@@ -56,6 +56,9 @@ def shape_of(path: Path) -> Shape:
 def _head(path: Path) -> bytes:
     """The file from its first line that is not blank, as far as it is looked at."""
     try:
+        # A pipe would be used up by looking at it.
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} cannot be read: it is no regular file; write it to one")
         with path.open("rb") as file:
             head = file.read(_LOOK)
             if head.startswith(_WIDE_MARKS):

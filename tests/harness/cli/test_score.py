@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from commands import call, says
+from worlds import grid
 
 from harness.measures.intervals import intervals
 
@@ -215,6 +216,26 @@ def test_documents_of_a_plain_ranking_have_context_measures(values):
     assert (mean(got, "ContextR"), mean(got, "ContextP")) == (2 / 3, 0.5)
     got = values({"q": ["a"]}, {"q": ["a"], "r": ["a"]}, "ContextR", "TokenF1")
     assert (mean(got, "ContextR"), mean(got, "TokenF1")) == (0.5, None)
+
+
+def test_the_files_of_a_run_folder_score_as_the_run_did(tmp_path, capsys):
+    names = ("nDCG@5", "P@2", "R@2", "MRR", "MAP@10")
+    grid(
+        tmp_path,
+        chunkers=("ast:max_size=120",),
+        retrievers=("bm25",),
+        measures=names,
+        profile="trec",
+    )
+    (folder,) = (tmp_path / "run" / "cells").iterdir()
+    stored = json.loads((folder / "metrics.json").read_text("utf-8"))["metrics"]
+    options = [part for one in names for part in ("-m", one)]
+    given = ("--run", folder / "run.trec", "--qrels", folder / "qrels.trec", "--profile", "trec")
+    got = call(capsys, "score", *given, *options, "--format", "json", "--per-query").json
+    assert {name: mean(got, name) for name in names} == {
+        name: stored[name]["mean"] for name in names
+    }
+    assert "q alpha" in got["per_query"]["MRR"]
 
 
 def test_results_of_memorybench_score_as_memorybench_scores_them(data, tmp_path, capsys):

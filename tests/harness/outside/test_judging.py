@@ -152,6 +152,15 @@ def test_chunks_of_one_id_that_differ_are_different(means):
     assert means([row], None, "MRR") == {"MRR": 0.5}
 
 
+@pytest.mark.parametrize("query", ["0", "1", "target 0", "nothing"])
+def test_no_id_of_a_query_is_taken_for_a_document(means, query):
+    row = record(query, [item("b.py", 1, 2), item("a.py", 1, 2)], targets=[target("a.py")])
+    row["targets"].append(target("c.py"))
+    for profile in ("default", "trec:variant=beir"):
+        got = means([row], None, "MRR", "R@2", options=("--profile", profile))
+        assert got == {"MRR": 0.5, "R@2": 0.5}
+
+
 def test_a_cut_hides_what_was_found_but_not_that_it_is_relevant(means):
     row = record(
         retrieved=[item("a.py", 1, 2), item("b.py", 1, 2)],

@@ -1,5 +1,7 @@
 """Formats are found by content and suffix; what is none of them is named."""
 
+import os
+
 import pytest
 from commands import call, says
 
@@ -53,6 +55,12 @@ def test_files_that_are_not_there_are_named(tmp_path, capsys, put):
     for one, other in ((run, tmp_path / "no"), (tmp_path / "no", qrels), (tmp_path, qrels)):
         done = call(capsys, "score", "--run", one, "--qrels", other)
         says(done, 2, tmp_path, "cannot be read")
+
+
+def test_a_pipe_is_not_half_read(tmp_path, capsys, put):
+    os.mkfifo(tmp_path / "pipe")
+    done = call(capsys, "score", "--run", tmp_path / "pipe", "--qrels", put("a.qrels", "q 0 a 1\n"))
+    says(done, 2, "pipe", "regular file")
 
 
 def test_files_that_were_mixed_up_are_named(put, score):
