@@ -68,7 +68,12 @@ def test_threads_store_history_and_a_kill_change_no_byte(tmp_path, data):
 def test_an_interrupt_is_no_failure_and_the_run_goes_on(tmp_path, data):
     env = in_its_own_cache(tmp_path / "cache")
     process = subprocess.Popen(
-        command(tmp_path / "run"), env=env, stderr=subprocess.PIPE, text=True
+        command(tmp_path / "run"),
+        env=env,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell's background job ignores SIGINT, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     store = tmp_path / "cache" / "vectors.sqlite"
     deadline = time.monotonic() + 120
