@@ -112,7 +112,8 @@ def _say(message: str, code: int) -> int:
 
         traceback.print_exc()
     first, *rest = message.split("\n")
-    lines = [f"chunkmark: {first}", *rest]
+    # Two lines at most, whatever names with line feeds a message quotes.
+    lines = [f"chunkmark: {first}", *([" ".join(rest)] if rest else [])]
     sys.stderr.write("\n".join("".join(_shown(c) for c in line) for line in lines) + "\n")
     return code
 

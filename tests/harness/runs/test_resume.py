@@ -73,7 +73,7 @@ def test_an_interrupt_is_no_failure_and_the_run_goes_on(tmp_path, data):
         stderr=subprocess.PIPE,
         text=True,
         # A shell's background job ignores SIGINT, and so would its children.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     store = tmp_path / "cache" / "vectors.sqlite"
     deadline = time.monotonic() + 120
