@@ -151,7 +151,7 @@ def _make(entry: Entry, make: Callable[..., Any], bound: Mapping[str, Any]) -> A
     except InputError:
         raise
     # Other people's code may raise anything.
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise InputError(f"{where} cannot be made: {reason}") from error
     if not callable(getattr(made, "chunk", None)):

@@ -46,12 +46,15 @@ class LineIndex:
         self.line_nws: NDArray[np.int64] = np.zeros(len(starts) + 1, dtype=np.int64)
         if self.count:
             np.cumsum(np.add.reduceat(visible, starts, dtype=np.int64), out=self.line_nws[1:])
+        # All chunkers share one index; none may change it for the next.
+        self.starts.flags.writeable = self.line_nws.flags.writeable = False
 
     @cached_property
     def nws(self) -> NDArray[np.int64]:
         """Non-white-space characters before every offset, shape (len(text) + 1,)."""
         nws = np.zeros(len(self._text) + 1, dtype=np.int64)
         np.cumsum(_characters(self._text)[1], out=nws[1:])
+        nws.flags.writeable = False
         return nws
 
     def line_of(self, offset: int) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from chunkers.errors import InputError
 from harness.store import Embedded, text_key
 
 if TYPE_CHECKING:
@@ -139,6 +140,11 @@ def embed(
             store.put(fingerprint, embedder.name, held)
     rows = [known[key] for key in keys]
     width = len(rows[0].vector) if rows else 0
+    if any(len(row.vector) != width for row in rows):
+        raise InputError(
+            f"{embedder.name}: the store holds vectors of several widths; "
+            "run `chunkmark cache clear`"
+        )
     return Vectors(
         np.array([row.vector for row in rows], dtype=np.float32).reshape(len(rows), width),
         np.array([row.tokens for row in rows], dtype=np.int64),

@@ -143,6 +143,12 @@ def _ordered(query: str, ranking: Ranking, profile: Profile) -> _Order:
         raise InputError(
             f"query {query}: the ranking is the text {ranking!r}; give {{id: score}} or [id, ...]"
         )
+    if not isinstance(ranking, Mapping | list | tuple):
+        # An iterator can be read once, and a set has no order.
+        raise InputError(
+            f"query {query}: the ranking is a {type(ranking).__name__}; "
+            "give {id: score} or [id, ...]"
+        )
     odd = next((one for one in ranking if not isinstance(one, str)), None)
     if odd is not None:
         raise InputError(f"query {query}: the document id {odd!r} is no text")

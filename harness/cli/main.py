@@ -88,6 +88,10 @@ def _call(arguments: list[str]) -> int:
     command: Any = typer.main.get_command(app)
     try:
         code = command.main(args=arguments, prog_name="chunkmark", standalone_mode=False)
+    except SystemExit as gone:
+        if not isinstance(gone.__context__, BrokenPipeError):
+            raise
+        return DONE  # whoever read the output has gone
     except Exception as error:
         # typer's own usage errors, under whichever name it brings them.
         if not hasattr(error, "format_message"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,9 @@ class Progress:
     def warn(self, text: str) -> None:
         """Write a line to standard error."""
         shown = "".join(mark if mark.isprintable() else "?" for mark in text)
-        sys.stderr.write(f"chunkmark: warning: {shown}\n")
+        # A result is not lost because nobody can be warned.
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(f"chunkmark: warning: {shown}\n")
 
     def _start(self, total: int) -> None:
         from rich.console import Console

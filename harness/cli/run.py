@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -70,7 +72,8 @@ def run(
 
     plan = make_plan(config)
     datasets = [load_dataset(text, data_dir=data_dir) for text in config.datasets]
-    with Progress() as progress:
+    # What other people's code prints is no part of the result.
+    with Progress() as progress, contextlib.redirect_stdout(sys.stderr):
         result = run_grid(plan, datasets, out, progress.tell)
     document = run_document(result)
     for line in result.failures:

@@ -44,7 +44,11 @@ class RunFolder:
         folder = cls(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if any(path.iterdir()) and not folder.is_run:
+            # A run that was killed at once may have left no more than this.
+            begun = all(
+                one.name == "cells" or one.name.startswith(PARTIAL) for one in path.iterdir()
+            )
+            if not begun and not folder.is_run:
                 raise InputError(f"{path} holds other files; name an empty or a new folder with -o")
             (path / "cells").mkdir(exist_ok=True)
             for left in sorted((path / "cells").glob(f"{PARTIAL}*")):

@@ -135,7 +135,8 @@ def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, f
 
 def qrels_line(query: str, unit: str, grade: float) -> str:
     """A line of qrels.trec."""
-    return f"{encode_id(query)} 0 {encode_id(unit)} {grade:g}"
+    exact = int(grade) if grade == int(grade) else grade
+    return f"{encode_id(query)} 0 {encode_id(unit)} {exact}"
 
 
 def digest(query: QueryRow, ranking: RankingRow) -> str:

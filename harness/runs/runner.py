@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chunkers.errors import InputError
 from harness.chunking import ChunkedCorpus, cut
 from harness.embedding import OutOfMemoryError
 from harness.files import file_sha256, read_json, write_json, write_jsonl
@@ -296,6 +297,9 @@ class _Bench:
             whole = rows.is_file() and found.get("per_query_sha256") == file_sha256(rows)
             if whole and found.get("asked") == self._question():
                 return found
+        for name, digest in read_json(path / "cell.json")["files"].items():
+            if not (path / name).is_file() or file_sha256(path / name) != digest:
+                raise InputError(f"{path / name} is not the file that was written; remove {path}")
         record = read_record(path)
         return self._score(path, record, self._judged(record))
 

@@ -251,3 +251,21 @@ def test_csv_and_markdown_hold_all_measures(tmp_path):
     table = chunkmark(*options).stdout
     assert "SpanR" in table
     assert "run folder" in table
+
+
+def test_a_reader_that_goes_away_is_no_failure(tmp_path):
+    pipe = f"{sys.executable} -m harness.cli list measures | head -1 > /dev/null"
+    done = subprocess.run(
+        ["bash", "-c", f"{pipe}; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_a_chunker_prints_is_no_part_of_the_result(tmp_path):
+    code = "def loud(source):\n    print('HELLO')\n    return []\n"
+    (tmp_path / "loudmouth.py").write_text(code)
+    options = ["run", "-c", "loudmouth:loud", "-r", "bm25", "--limit", "3", "--format", "json"]
+    done = chunkmark(*options, cwd=tmp_path)
+    assert json.loads(done.stdout)["schema"] == "chunkmark.run/1"
+    assert "HELLO" in done.stderr

@@ -224,6 +224,30 @@ def test_somebody_elses_manifest_is_left_alone(tmp_path):
     (tmp_path / "run" / "manifest.json").unlink()
 
 
+@pytest.mark.damages
+def test_a_changed_file_is_not_scored_again(tmp_path):
+    asked = {"chunkers": ("fixed",), "retrievers": ("bm25",)}
+    result = grid(tmp_path, **asked)
+    path = result.out / "cells" / result.cells[0].key / "run.trec"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[: len(lines) // 2]))
+    with pytest.raises(InputError, match="not the file that was written"):
+        grid(tmp_path, **asked, measures=("MAP@3",))
+
+
+def test_a_run_that_was_killed_at_once_goes_on(tmp_path):
+    (tmp_path / "run" / "cells").mkdir(parents=True)
+    (tmp_path / "run" / ".partial-manifest.json-1").write_text("{")
+    assert grid(tmp_path, chunkers=("fixed",), retrievers=("bm25",)).cells
+
+
+def test_no_chunker_changes_a_source_for_the_next(tmp_path):
+    chunkers = ("worlds:spoiling", "fixed")
+    result = grid(tmp_path, chunkers=chunkers, retrievers=("bm25",))
+    assert len(result.failures) == 4
+    assert result.cells[1].cell["health"]["coverage"] == 1.0
+
+
 def test_chunks_without_text_to_embed_are_dropped_and_counted(tmp_path):
     (cell,) = grid(tmp_path, chunkers=("worlds:headless",), retrievers=("dense",)).cells
     assert cell.cell["health"]["chunks"] == 0
@@ -308,7 +332,7 @@ def test_a_damaged_cell_is_named(tmp_path):
     folder = result.out / "cells" / result.cells[0].key
     (folder / "scores.jsonl").write_text("{")
     (folder / "metrics.json").unlink()
-    with pytest.raises(InputError, match="damaged"):
+    with pytest.raises(InputError, match="not the file that was written"):
         grid(tmp_path, chunkers=("fixed",), retrievers=("bm25",))
 
 
