@@ -69,10 +69,13 @@ def test_the_commands_of_the_readme_are_those_of_the_makefile():
 
 def test_options_in_the_readme_exist():
     readme = (ROOT / "README.md").read_text("utf-8")
-    help_text = subprocess.run(
-        [sys.executable, "-m", "harness.cli", "run", "--help"],
-        check=True, capture_output=True, text=True, env={"COLUMNS": "200", "TERM": "dumb"},
-    ).stdout  # fmt: skip
+    help_text = "".join(
+        subprocess.run(
+            [sys.executable, "-m", "harness.cli", command, "--help"],
+            check=True, capture_output=True, text=True, env={"COLUMNS": "200", "TERM": "dumb"},
+        ).stdout
+        for command in ("run", "score", "gate")
+    )  # fmt: skip
     for option in set(re.findall(r"(?<!\S)--[a-z-]+", readme)):
         assert option in help_text, option
 
