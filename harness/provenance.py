@@ -16,8 +16,11 @@ RANKING = (
     "harness/retrieval.py",
     "harness/retrievers/*.py",
     "harness/runs/compute.py",
+    "harness/runs/context.py",
     "harness/runs/prepare.py",
+    "harness/runs/ranking.py",
     "harness/runs/record.py",
+    "harness/runs/texts.py",
     "harness/twins.py",
 )
 SCORING = (

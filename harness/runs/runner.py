@@ -18,7 +18,8 @@ from harness.files import file_sha256, read_json, write_json, write_jsonl
 from harness.places import cache_dir
 from harness.provenance import CHUNKING, RANKING, SCORING, code_hash
 from harness.retrieval import Order
-from harness.runs.compute import Computed, Parts, Watch, compute
+from harness.runs.compute import Computed, compute
+from harness.runs.context import Parts, Watch
 from harness.runs.folder import RunFolder, cell_key
 from harness.runs.manifest import Manifest
 from harness.runs.prepare import prepare
