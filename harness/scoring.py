@@ -75,6 +75,7 @@ def score(
         InputError: An unknown measure or profile, a score or grade that is no finite number, an
             id that stands twice in a ranking where the profile refuses it.
     """
+    _check_ids(rankings, qrels)
     conventions = load_profile(profile) if isinstance(profile, str) else profile
     wanted = [parse_measure(one) if isinstance(one, str) else one for one in measures]
     orders = {query: _ordered(query, one, conventions) for query, one in rankings.items()}
@@ -99,6 +100,17 @@ def score(
         left_out={why: n for why, n in left_out.items() if n},
         as_zero={why: n for why, n in as_zero.items() if n},
     )
+
+
+def _check_ids(rankings: Iterable[str], qrels: Mapping[str, Iterable[str]]) -> None:
+    """Refuse ids that are no texts: 7 and "7" would never match, and nobody would be told."""
+    for query in (*rankings, *qrels):
+        if not isinstance(query, str):
+            raise InputError(f"the query id {query!r} is no text")
+    for query, row in qrels.items():
+        odd = next((one for one in row if not isinstance(one, str)), None)
+        if odd is not None:
+            raise InputError(f"query {query}: the judged document id {odd!r} is no text")
 
 
 def _by_query(

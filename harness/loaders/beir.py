@@ -188,7 +188,9 @@ def _judgements(
     unknown: dict[str, set[str]] = {_UNKNOWN_QUERY: set(), _UNKNOWN_DOCUMENT: set()}
     for number, (line, where) in enumerate(_lines(file)):
         fields = line.split("\t")
-        if number == 0 and fields[0].strip().lower() in _HEADER_IDS:
+        # A query may be called like a heading; a heading has no grade.
+        heading = number == 0 and fields[0].strip().lower() in _HEADER_IDS
+        if heading and not _GRADE.fullmatch(fields[-1].strip()):
             continue
         query, document, grade = _judgement(fields, where)
         earlier, place = seen.setdefault((query, document), (grade, where))

@@ -140,6 +140,11 @@ class TestQrels:
         write(folder, qrels=header + "q1\td1\t1\n")
         assert grades(load(folder)) == {"q1": {"d1": 1.0}}
 
+    def test_a_query_called_like_a_heading_is_no_heading(self, folder: Path) -> None:
+        queries = [{"_id": "query", "text": "one?"}, {"_id": "q2", "text": "two?"}]
+        write(folder, queries=jsonl(queries), qrels="query\td1\t1\nq2\td2\t1\n")
+        assert grades(load(folder)) == {"query": {"d1": 1.0}, "q2": {"d2": 1.0}}
+
     def test_damage_is_mended_and_counted(self, folder: Path) -> None:
         rows = "q1\td1\t1.0\nq1\td1\t1\nq9\td1\t1\nq1\td9\t1\nq2\td9\t1\n"
         write(folder, qrels="query-id\tcorpus-id\tscore\n" + rows)
