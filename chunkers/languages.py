@@ -24,7 +24,7 @@ def _set(names: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A tree-sitter grammar, and what a function is in it, all as names of node types.
+    """A tree-sitter grammar, and what is named in it, all as names of node types.
 
     Attributes:
         module: Import name of its wheel, whose distribution is spelt with `-`.
@@ -32,6 +32,8 @@ class Grammar:
         values: Functions that are values, which are definitions where something is named so.
         carriers: What gives a value (its field `value` or `right`) a name.
         wrappers: What stands round one definition and belongs to it.
+        scopes: Named containers of definitions or members: classes, modules, namespaces, types.
+            A node of C's `struct_specifier` kind is one only where it has a body.
         function: The wheel's function that returns the grammar.
     """
 
@@ -40,6 +42,7 @@ class Grammar:
     values: frozenset[str] = frozenset()
     carriers: frozenset[str] = frozenset()
     wrappers: frozenset[str] = frozenset()
+    scopes: frozenset[str] = frozenset()
     function: str = "language"
 
 
@@ -49,20 +52,50 @@ _SCRIPT = (
     _set("variable_declarator assignment_expression pair field_definition public_field_definition"),
     _set("export_statement lexical_declaration variable_declaration expression_statement"),
 )
+_TYPESCRIPT = (
+    *_SCRIPT,
+    _set(
+        "class_declaration abstract_class_declaration interface_declaration enum_declaration"
+        " internal_module module"
+    ),
+)
 _FUNCTION = _set("function_definition")
 _METHODS = _set("method_declaration constructor_declaration compact_constructor_declaration")
+_TYPES = _set(
+    "class_declaration interface_declaration enum_declaration record_declaration"
+    " annotation_type_declaration"
+)
 _WITH_TEMPLATE = _set("template_declaration")
+_STRUCTS = _set("struct_specifier union_specifier enum_specifier")
 
 GRAMMARS: Mapping[str, Grammar] = {
-    "c": Grammar("tree_sitter_c", _FUNCTION),
-    "cpp": Grammar("tree_sitter_cpp", _FUNCTION, wrappers=_WITH_TEMPLATE),
-    "go": Grammar("tree_sitter_go", _set("function_declaration method_declaration")),
-    "java": Grammar("tree_sitter_java", _METHODS),
-    "javascript": Grammar("tree_sitter_javascript", *_SCRIPT),
-    "python": Grammar("tree_sitter_python", _FUNCTION, wrappers=_set("decorated_definition")),
-    "rust": Grammar("tree_sitter_rust", _set("function_item")),
-    "tsx": Grammar("tree_sitter_typescript", *_SCRIPT, function="language_tsx"),
-    "typescript": Grammar("tree_sitter_typescript", *_SCRIPT, function="language_typescript"),
+    "c": Grammar("tree_sitter_c", _FUNCTION, scopes=_STRUCTS),
+    "cpp": Grammar(
+        "tree_sitter_cpp",
+        _FUNCTION,
+        wrappers=_WITH_TEMPLATE,
+        scopes=_STRUCTS | _set("class_specifier namespace_definition concept_definition"),
+    ),
+    "go": Grammar(
+        "tree_sitter_go",
+        _set("function_declaration method_declaration"),
+        scopes=_set("type_spec"),
+    ),
+    "java": Grammar("tree_sitter_java", _METHODS, scopes=_TYPES),
+    "javascript": Grammar("tree_sitter_javascript", *_SCRIPT, _set("class_declaration")),
+    "python": Grammar(
+        "tree_sitter_python",
+        _FUNCTION,
+        wrappers=_set("decorated_definition"),
+        scopes=_set("class_definition"),
+    ),
+    "rust": Grammar(
+        "tree_sitter_rust",
+        _set("function_item"),
+        scopes=_set("impl_item trait_item mod_item struct_item enum_item union_item"),
+    ),
+    "tsx": Grammar("tree_sitter_typescript", *_TYPESCRIPT, function="language_tsx"),
+    "typescript": Grammar("tree_sitter_typescript", *_TYPESCRIPT, function="language_typescript"),
 }
 
 # An upper-case suffix counts as its lower-case one unless it stands here itself. `.h` is read as

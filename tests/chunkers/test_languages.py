@@ -60,6 +60,7 @@ def test_every_grammar_parses_its_own_language_and_knows_what_a_function_is(lang
     assert not root.has_error
     kinds = parser(language).language
     names = grammar.definitions | grammar.values | grammar.carriers | grammar.wrappers
+    names |= grammar.scopes
     # The grammar of JavaScript says field_definition where that of TypeScript says public_….
     names -= {"field_definition", "public_field_definition"}
     assert [name for name in sorted(names) if kinds.id_for_node_kind(name, True) is None] == []
