@@ -9,10 +9,8 @@ the fingerprint, since each can change bits.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 import os
-import platform
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.checkpoints import BUCKETS, batches, folder_sha256, surroundings
 from harness.embedding import OutOfMemoryError
-from harness.files import file_sha256
 from harness.store import Embedded
 
 if TYPE_CHECKING:
@@ -32,13 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.embedding import Role
-
-_BUCKETS = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192)
-_LIBRARIES = ("torch", "transformers", "tokenizers", "sentence-transformers")
-# What steers the choice of kernels in torch's back ends.
-_KERNEL_VARIABLES = ("ATEN_CPU_CAPABILITY", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA", "MKL_CBWR")
-# Read as weights or settings of a model; everything else in a folder does not matter.
-_MODEL_FILES = (".safetensors", ".json", ".txt", ".model")
 
 
 @dataclass(frozen=True)
@@ -80,36 +71,14 @@ class Encoder:
         Raises:
             InputError: No such folder, no safetensors weights, or weights of another hash.
         """
-        if not self.folder.is_dir():
-            raise InputError(f"{self.name}: there is no model folder {self.folder}")
-        paths = sorted(p for p in self.folder.rglob("*") if p.suffix in _MODEL_FILES)
-        digests = {p.relative_to(self.folder).as_posix(): file_sha256(p) for p in paths}
-        weights = {p: d for p, d in digests.items() if p.endswith(".safetensors")}
-        if any(_only_pickled(one) for one in self.folder.iterdir() if one.is_dir()):
-            raise InputError(
-                f"{self.name}: a module in {self.folder} has its weights in a format that can run "
-                "code, and none in .safetensors; convert it first"
-            )
-        if not weights:
-            raise InputError(
-                f"{self.name}: {self.folder} holds no .safetensors weights; "
-                "other formats can run code and are not loaded"
-            )
-        if self.weights_sha256 and self.weights_sha256 not in weights.values():
-            raise InputError(
-                f"{self.name}: the weights in {self.folder} have a wrong sha256 "
-                f"({next(iter(weights.values()))[:12]}…); install the package again"
-            )
-        lines = "".join(f"{path}\t{digest}\n" for path, digest in sorted(digests.items()))
-        return hashlib.sha256(lines.encode()).hexdigest()
+        return folder_sha256(self.folder, self.name, self.weights_sha256)
 
     def identity(self, role: Role) -> dict[str, Any]:
         """Everything that a vector of this role depends on besides the text."""
         return {
             "weights": self.weights,
-            "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
-            "processor": _processor(),
-            "shape": {"rows": self.rows, "buckets": _BUCKETS},
+            **surroundings(),
+            "shape": {"rows": self.rows, "buckets": BUCKETS},
             "precision": "float32",
             "keeps": "tail" if role == "query-tail" else "head",
             "prompt": self._prompt(role),
@@ -219,7 +188,8 @@ class Encoder:
             filler = tokenizer("", return_attention_mask=False)["input_ids"]
         finally:
             tokenizer.truncation_side = side
-        for width, numbers in self._batches([len(one) for one in ids]):
+        lengths = [len(one) for one in ids]
+        for width, numbers in batches(lengths, self.rows, self._limit):
             started = time.perf_counter()
             vectors = self._forward([ids[n] for n in numbers], filler, width)
             seconds = time.perf_counter() - started
@@ -227,13 +197,6 @@ class Encoder:
                 (n, Embedded(vector, int(totals[n]), seconds, len(numbers)))
                 for n, vector in zip(numbers, vectors, strict=True)
             ]
-
-    def _batches(self, lengths: list[int]) -> Iterator[tuple[int, list[int]]]:
-        widths = [*(width for width in _BUCKETS if width < self._limit), self._limit]
-        for low, width in zip([0, *widths], widths, strict=False):
-            inside = [n for n, length in enumerate(lengths) if low < length <= width]
-            for at in range(0, len(inside), self.rows):
-                yield width, inside[at : at + self.rows]
 
     def _forward(self, ids: list[list[int]], filler: list[int], width: int) -> NDArray[np.float32]:
         import torch
@@ -258,18 +221,3 @@ class Encoder:
             raise
         vectors: NDArray[np.float32] = output[: len(ids)].numpy().astype(np.float32)
         return vectors
-
-
-def _only_pickled(module: Path) -> bool:
-    pickled = any(module.glob("*.bin")) or any(module.glob("*.pt"))
-    return pickled and not any(module.glob("*.safetensors"))
-
-
-def _processor() -> dict[str, Any]:
-    """What decides which kernels run: torch need not be imported to know it."""
-    return {
-        "machine": platform.machine(),
-        "system": platform.system(),
-        "features": sorted(np.show_config(mode="dicts")["SIMD Extensions"]["found"]),
-        "variables": {name: os.environ[name] for name in _KERNEL_VARIABLES if name in os.environ},
-    }
