@@ -1,0 +1,204 @@
+"""The named definitions of a source: where each stands, what it is called, and its signature."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chunkers.languages import GRAMMARS, parser
+from chunkers.syntax import ATTRIBUTES, BLOCKS, COMMENTS
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from chunkers.languages import Grammar
+    from chunkers.source import Source
+
+LONGEST = 200
+"""Characters of a name or a signature that are kept."""
+
+# What stands above a definition, or in front of it inside its own node.
+_ABOVE = (
+    ATTRIBUTES
+    | COMMENTS
+    | {"annotation", "marker_annotation", "attribute", "attribute_list", "attribute_declaration"}
+)
+_NAMES = ("name", "property", "key", "left")
+_VALUES = ("value", "right", "type")
+_BODY = re.compile(r"(^|_)(body|block|suite|declaration_list|compound_statement)$")
+_WORDS = re.compile(r"[\w\s]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A named definition: function, method, class, module, namespace, ….
+
+    Attributes:
+        start_line: First line, counted from 1; comments, attributes and decorators above it are
+            not included, a C++ template head is.
+        end_line: Last line, included.
+        name: Its name; the type of an `impl`, the variable that holds a function.
+        signature: The source from its first line up to its body, white space collapsed, at most
+            200 characters; its first line where it has no body.
+        body_line: The line on which its body begins, the bracket included; `end_line` where it
+            has none.
+    """
+
+    start_line: int
+    end_line: int
+    name: str
+    signature: str
+    body_line: int
+
+
+def outline(source: Source) -> tuple[Scope, ...]:
+    """Every named definition of a source, nested ones too, in order of start, outer before inner.
+
+    What begins and ends inside one line of another is left out. Without a grammar there is none;
+    broken code has those that the parser recovers. The source is parsed anew on every call.
+
+    Raises:
+        InputError: The grammar's wheel is missing.
+    """
+    language = source.language
+    if language is None or language not in GRAMMARS:
+        return ()
+    grammar = GRAMMARS[language]
+    octets = source.text.encode("utf-8", "surrogatepass")
+    found: list[tuple[int, Scope]] = []
+    # A node, and where the wrappers round it begin.
+    stack: list[tuple[Node, Node | None]] = [(parser(language).parse(octets).root_node, None)]
+    while stack:
+        node, begin = stack.pop()
+        wraps = node.type in grammar.wrappers
+        holder = None if wraps else _holder(node, grammar)
+        if holder is not None:
+            start = begin or _begin(node)
+            scope = _scope(node, start, holder, octets)
+            if scope is not None:
+                found.append((start.start_byte, scope))
+        if wraps or node.start_point[0] < node.end_point[0]:
+            children = node.children
+            first = _first(children, grammar) if wraps else -1
+            begin = (begin or _begin(node)) if wraps else None
+            stack += [
+                (child, begin if at == first else None)
+                for at, child in reversed(list(enumerate(children)))
+                if child.child_count
+            ]
+    # A function in a decorator begins before what it decorates.
+    return tuple(scope for _, scope in sorted(found, key=lambda one: one[0]))
+
+
+def _holder(node: Node, grammar: Grammar) -> Node | None:
+    """The node that has the body, if the node is a definition: itself, or the value it names."""
+    if node.type in grammar.definitions or node.type in grammar.scopes:
+        return node
+    if node.type in grammar.carriers:
+        value = node.child_by_field_name("value") or node.child_by_field_name("right")
+        if value is not None and (value.type in grammar.values or value.type in grammar.scopes):
+            return value
+    return None
+
+
+def _first(children: list[Node], grammar: Grammar) -> int:
+    """Which of a wrapper's children begins where the wrapper does; -1 if none."""
+    kinds = grammar.definitions | grammar.scopes | grammar.carriers | grammar.wrappers
+    return next((at for at, child in enumerate(children) if child.type in kinds), -1)
+
+
+def _begin(node: Node) -> Node:
+    """The first part of a node that is no comment, attribute or decorator."""
+    while True:
+        for child in node.children:
+            if child.type == "modifiers":
+                rest = [one for one in child.children if one.type not in _ABOVE]
+                if rest:
+                    return rest[0]
+            elif child.type not in _ABOVE:
+                break
+        else:
+            return node
+        if child.start_byte == node.start_byte:
+            return node
+        node = child
+
+
+def _scope(node: Node, begin: Node, holder: Node, octets: bytes) -> Scope | None:
+    name = _collapsed(_name(node), octets)
+    body = _body(holder)
+    # `struct store *make()` names a type, it does not define one.
+    if not name or (body is None and node.type.endswith("_specifier")):
+        return None
+    first, last = begin.start_point[0], _last_row(node)
+    start = begin.start_byte
+    line = octets.rfind(b"\n", 0, start) + 1
+    if _WORDS.fullmatch(octets[line:start].decode("utf-8", "replace")):
+        start = line  # `export default`, `type`: words that belong to it
+    if body is None:
+        head = octets[start : node.end_byte].partition(b"\n")[0]
+        return Scope(first + 1, last + 1, name, _short(head.rstrip(b"{ \t\r")), last + 1)
+    head = octets[start : _head_end(body)]
+    return Scope(first + 1, last + 1, name, _short(head), body.start_point[0] + 1)
+
+
+def _head_end(body: Node) -> int:
+    """The byte behind what comes before a body, comments between the two left out."""
+    before = body.prev_sibling
+    while before is not None and before.type in COMMENTS:
+        before = before.prev_sibling
+    return body.start_byte if before is None else before.end_byte
+
+
+def _last_row(node: Node) -> int:
+    row, column = node.end_point
+    return row - 1 if column == 0 and row > node.start_point[0] else row
+
+
+def _name(node: Node) -> Node | None:
+    """What names a definition."""
+    for field in _NAMES:
+        if found := node.child_by_field_name(field):
+            return found
+    inner = node.child_by_field_name("declarator")
+    if inner is None:
+        return node.child_by_field_name("type") or _identifier(node)
+    while inner.type != "operator_cast":
+        deeper = inner.child_by_field_name("declarator") or next(
+            (child for child in inner.named_children if child.type.endswith("declarator")), None
+        )
+        if deeper is None:
+            break
+        inner = deeper
+    return inner
+
+
+def _identifier(node: Node) -> Node | None:
+    return next((one for one in node.named_children if one.type.endswith("identifier")), None)
+
+
+def _body(holder: Node) -> Node | None:
+    """What follows the signature of a definition."""
+    inside = [holder, *map(holder.child_by_field_name, _VALUES)]
+    for node in filter(None, inside):
+        if body := node.child_by_field_name("body"):
+            return body
+        for child in node.children:
+            if child.type in BLOCKS or _BODY.search(child.type):
+                return child
+    return None
+
+
+def _collapsed(node: Node | None, octets: bytes) -> str:
+    if node is None:
+        return ""
+    name = _short(octets[node.start_byte : node.end_byte])
+    if node.type == "operator_cast":
+        name = name.partition("(")[0].rstrip()
+    return name.strip("\"'`")
+
+
+def _short(octets: bytes) -> str:
+    """A piece of source on one line. What lies far behind, or in half a character, is lost."""
+    return " ".join(octets[: 8 * LONGEST].decode("utf-8", "ignore").split())[:LONGEST].rstrip()
