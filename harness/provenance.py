@@ -12,6 +12,7 @@ CHUNKING = ("chunkers/**/*.py", "harness/chunking.py")
 RANKING = (
     "harness/embedding.py",
     "harness/index.py",
+    "harness/lexical.py",
     "harness/parity/dot_over_norms.py",
     "harness/retrieval.py",
     "harness/retrievers/*.py",

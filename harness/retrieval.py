@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Ties = Literal["corpus-order", "float32-id-desc"]
 Pooling = Literal["max", "first", "sum"]
+Similarity = Literal["cosine", "dot-over-norms"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Material:
         unit_of: The unit of every chunk, ascending, shape (len(chunks),).
         n_units: Number of units, those without a chunk included.
         pooling: How a unit of several chunks scores.
+        similarity: Of vectors: `cosine` of unit vectors; `dot-over-norms`, where `vectors` are
+            those of the model, not scaled.
     """
 
     texts: tuple[str, ...]
@@ -43,6 +46,7 @@ class Material:
     unit_of: NDArray[np.int64]
     n_units: int
     pooling: Pooling = "max"
+    similarity: Similarity = "cosine"
 
 
 @dataclass(frozen=True)
@@ -72,15 +76,17 @@ class Index(Protocol):
 
 
 class Retriever(Protocol):
-    """Ranks the units of a corpus for a query.
+    """Ranks the units of a corpus for a query."""
 
-    Attributes:
-        dense: Whether it needs vectors.
-        version: Changes whenever its scores may.
-    """
+    @property
+    def dense(self) -> bool:
+        """Whether it needs vectors."""
+        ...
 
-    dense: bool
-    version: str
+    @property
+    def version(self) -> str:
+        """Changes whenever its scores may."""
+        ...
 
     def index(self, material: Material) -> Index:
         """Make one corpus searchable."""

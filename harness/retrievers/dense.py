@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.index import VectorIndex
+from harness.parity.dot_over_norms import DotOverNorms
 from harness.retrieval import Index, Material, Question, pool
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ class Dense:
         """Index the usable vectors of the distinct texts."""
         if material.vectors is None:
             raise ValueError("a dense index needs vectors")
+        if material.similarity == "dot-over-norms":
+            return DotOverNorms(material)
         rows = np.flatnonzero(material.usable)
         return DenseIndex(material, VectorIndex.build(material.vectors[rows]), rows)
 

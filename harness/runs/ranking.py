@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.embedding import unit_vectors
-from harness.parity.dot_over_norms import DotOverNorms
 from harness.retrieval import Material, Question, Rankable, id_places, rank
 
 if TYPE_CHECKING:
@@ -57,8 +56,9 @@ def rank_cell(
     nbytes = 0
     for number, one in enumerate(chunked):
         with watch.phase("indexing"):
-            material = _material(prepared, one, texts.all, texts.of_chunk[number], documents)
-            index = _index(parts, material)
+            material = _material(prepared, one, texts, number, documents)
+            material = replace(material, similarity=parts.profile.similarity)
+            index = parts.retriever.index(material)
             nbytes += index.nbytes
             rankable = _rankable(prepared, one, material)
         with watch.phase("searching") as told:
@@ -83,12 +83,6 @@ def _scaled(
     return (values if raw else unit), usable
 
 
-def _index(parts: Parts, material: Material) -> Index:
-    if parts.retriever.dense and parts.profile.similarity == "dot-over-norms":
-        return DotOverNorms(material)
-    return parts.retriever.index(material)
-
-
 def _timedrank_cell(
     index: Index, question: Question, order: Order, rankable: Rankable
 ) -> tuple[Ranking, float]:
@@ -100,15 +94,16 @@ def _timedrank_cell(
 def _material(
     prepared: Prepared,
     chunked: ChunkedCorpus,
-    texts: Sequence[str],
-    of_chunk: Sequence[tuple[int, ...]],
+    texts: Texts,
+    number: int,
     documents: tuple[NDArray[np.float32], NDArray[np.bool_]] | None,
 ) -> Material:
+    of_chunk = texts.of_chunk[number]
     used = sorted({number for numbers in of_chunk for number in numbers})
     local = {number: at for at, number in enumerate(used)}
     pooling = prepared.dataset.pooling
     return Material(
-        texts=tuple(texts[number] for number in used),
+        texts=tuple(texts.all[number] for number in used),
         vectors=None if documents is None else documents[0][used],
         usable=np.ones(len(used), bool) if documents is None else documents[1][used],
         chunks=tuple(chunk.text for chunk in chunked.chunks),

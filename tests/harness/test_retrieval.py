@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from chunkers.errors import InputError
+from harness.lexical import words
 from harness.parts import load_retriever
 from harness.retrieval import Material, Order, Question, Rankable, id_places, rank
-from harness.retrievers.bm25 import words
 
 
 def corpus(texts, unit_of=None, pooling="max"):
