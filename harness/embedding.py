@@ -24,6 +24,9 @@ _COMMIT_SECONDS = 1.0  # what a kill can cost at most, besides the batch under w
 Role = Literal["document", "query-head", "query-tail"]
 """What a text is, and for a query which part of it is kept where it is over the limit."""
 
+Windows = Literal["max", "mean"]
+"""How a text that was cut into windows scores: as its best one, or by the mean of their vectors."""
+
 
 class OutOfMemoryError(Exception):
     """A batch did not fit into memory; fewer rows may."""
@@ -34,14 +37,14 @@ class Embedder(Protocol):
 
     Attributes:
         name: The spec in canonical form.
-        windows: `max` where texts over the limit are embedded by windows; else None.
+        windows: How texts over the limit are embedded by windows; None where they are cut short.
     """
 
     @property
     def name(self) -> str: ...  # noqa: D102
 
     @property
-    def windows(self) -> Literal["max"] | None: ...  # noqa: D102
+    def windows(self) -> Windows | None: ...  # noqa: D102
 
     @property
     def limit(self) -> int | None:
@@ -191,7 +194,37 @@ def _fill(lines: list[str], tokens: dict[str, int], limit: int) -> list[str]:
     return [window for window in windows if not window.isspace()]
 
 
-def unit_vectors(values: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def mean_vectors(
+    values: NDArray[np.float32], windows: Sequence[Sequence[int]]
+) -> NDArray[np.float32]:
+    """One vector for each text that was cut into windows.
+
+    Args:
+        values: Vectors of the windows, as the model gave them, shape (n, d).
+        windows: For each text the numbers of its windows, in order.
+
+    Returns:
+        Shape (len(windows), d). A text of one window has that window's vector, bit for bit. The
+        vector of another is the mean of its windows' unit vectors, added in float64 in their
+        order, as a unit vector; a window that is not usable adds nothing. Where the mean is zero,
+        so is the vector.
+    """
+    firsts = np.array([one[0] if len(one) == 1 else -1 for one in windows], dtype=np.int64)
+    result = np.zeros((len(windows), values.shape[1]), dtype=np.float32)
+    result[firsts >= 0] = values[firsts[firsts >= 0]]
+    unit, usable = unit_vectors(values)
+    for text in np.flatnonzero(firsts < 0).tolist():
+        total = np.zeros(values.shape[1])
+        for window in windows[text]:
+            total += unit[window]
+        count = max(1, int(usable[list(windows[text])].sum()))
+        result[text] = unit_vectors(total[None, :] / count)[0][0]
+    return result
+
+
+def unit_vectors(
+    values: NDArray[np.float32] | NDArray[np.float64],
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Scale rows to unit length, in float64 and in fixed order.
 
     Returns:

@@ -40,14 +40,14 @@ class Encoder:
         name: The embedder's spec in canonical form.
         folder: The model's folder.
         rows: Rows of every batch.
-        windows: `max` where texts over the model's limit are embedded by windows; else None.
+        windows: How texts over the model's limit are embedded by windows, if they are.
         weights_sha256: What the weights must hash to, or None.
     """
 
     name: str
     folder: Path
     rows: int = 16
-    windows: Literal["max"] | None = None
+    windows: Literal["max", "mean"] | None = None
     weights_sha256: str | None = None
 
     def named(self, name: str) -> Encoder:

@@ -12,11 +12,12 @@ from harness.encoder import Encoder
 _WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
-def make(*, windows: Literal["max"] | None = None) -> Encoder:
+def make(*, windows: Literal["max", "mean"] | None = None) -> Encoder:
     """The bundled model.
 
     Args:
-        windows: `max`: a text over the limit scores as its best window of whole lines.
+        windows: A text over the limit is embedded by windows of whole lines. `max`: it scores as
+            the best of them; `mean`: by the mean of their unit vectors.
 
     Raises:
         InputError: The package that brings the model is missing.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.embedding import unit_vectors
 from harness.runs.health import health, truncation
 from harness.runs.ranking import rank_cell, unit_ids
 from harness.runs.record import ChunkRow, QueryRow, RankingRow, Record, finite
@@ -72,22 +71,21 @@ def compute(
         with watch.phase("embedding") as told:
             texts = replace(
                 texts,
-                documents=embed_documents(texts.all, parts, parts.embedder, store, told),
+                documents=embed_documents(texts.embedded, parts, parts.embedder, store, told),
                 queries=embed_queries(prepared.queries, parts, parts.embedder, store),
             )
     vectors, queries = texts.documents, texts.queries
     ranked = rank_cell(prepared, chunked, texts, parts, watch)
     record = _record(prepared, chunked, ranked.rankings)
-    lost = truncation(parts.embedder, vectors, queries, texts.of_chunk)
-    zero = 0 if vectors is None else int((~unit_vectors(vectors.values)[1]).sum())
+    lost = truncation(parts.embedder, vectors, queries, texts.embedded_of_chunk)
     return Computed(
         record=record,
         health=health(prepared, chunked, parts.chunker, record)
         | lost
-        | {"zero_vectors": zero, "disturbed": ranked.disturbed},
+        | {"zero_vectors": texts.unusable, "disturbed": ranked.disturbed},
         cost={
             "tokens": _seen_tokens(parts.embedder, vectors),
-            "vectors": None if vectors is None else len(texts.all) - zero,
+            "vectors": texts.indexed,
             "embedded_now": _embedded_now(vectors, queries),
             "index_bytes": ranked.index_bytes,
             "embedding_seconds": _embedding_cost(parts.embedder, vectors, queries),

@@ -47,8 +47,8 @@ def rank_cell(
     """Rank every query of a cell against its corpus."""
     raw = parts.profile.similarity == "dot-over-norms"
     documents, queries = (
-        None if one is None else _scaled(one.values, raw=raw)
-        for one in (texts.documents, texts.queries)
+        None if values is None else _scaled(values, raw=raw)
+        for values in (texts.vectors, None if texts.queries is None else texts.queries.values)
     )
     rankings: dict[int, Ranking] = {}
     seconds = np.zeros(len(prepared.queries))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.embedding import Vectors, embed, split_windows
+from chunkers.errors import InputError
+from harness.embedding import Vectors, embed, mean_vectors, split_windows, unit_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     from harness.chunking import ChunkedCorpus
     from harness.embedding import Embedder, Role
@@ -21,26 +25,86 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Texts:
-    """The distinct texts of a cell, over all its corpora, and the vectors of a dense one."""
+    """The distinct texts of a cell, over all its corpora, and the vectors of a dense one.
+
+    Attributes:
+        all: What is indexed, one vector each: distinct chunks or, where the best window counts,
+            their distinct windows.
+        of_chunk: For each corpus and chunk the numbers of its texts in `all`.
+        embedded: What the embedder is given: `all`, or distinct windows whose mean counts.
+        windows: For each text of `all` the numbers of its windows in `embedded`.
+        documents: Vectors of `embedded`.
+        queries: Vectors of the queries.
+    """
 
     all: tuple[str, ...]
-    of_chunk: tuple[tuple[tuple[int, ...], ...], ...]  # corpus -> chunk -> numbers in `all`
+    of_chunk: tuple[tuple[tuple[int, ...], ...], ...]
+    embedded: tuple[str, ...]
+    windows: tuple[tuple[int, ...], ...]
     documents: Vectors | None = None
     queries: Vectors | None = None
 
+    @cached_property
+    def vectors(self) -> NDArray[np.float32] | None:
+        """Of `all`, not scaled, shape (len(all), d); None where there are none."""
+        if self.documents is None or self.all == self.embedded:
+            return None if self.documents is None else self.documents.values
+        return mean_vectors(self.documents.values, self.windows)
+
+    @property
+    def embedded_of_chunk(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """For each corpus and chunk the numbers of what was embedded of it."""
+        return tuple(
+            tuple(tuple(n for text in texts for n in self.windows[text]) for texts in corpus)
+            for corpus in self.of_chunk
+        )
+
+    @cached_property
+    def unusable(self) -> int:
+        """Vectors that are zero or not finite, of `embedded` and of means."""
+        if self.documents is None or self.vectors is None:
+            return 0
+        lost = int((~unit_vectors(self.documents.values)[1]).sum())
+        means = np.array([len(one) != 1 for one in self.windows], dtype=np.bool_)
+        return lost + int((~unit_vectors(self.vectors[means])[1]).sum())
+
+    @property
+    def indexed(self) -> int | None:
+        """Vectors that can be searched; None where there are none."""
+        return None if self.vectors is None else int(unit_vectors(self.vectors)[1].sum())
+
 
 def texts_of(chunked: Sequence[ChunkedCorpus], embedder: Embedder | None, windows: bool) -> Texts:
-    """The distinct texts of all chunks; by windows where the embedder or `windows` says so."""
+    """The distinct texts of all chunks, by windows where the embedder or else `windows` says so.
+
+    Raises:
+        InputError: The embedder's windows are asked for, and nobody knows its tokens or limit.
+    """
     whole = [[chunk.text for chunk in one.chunks] for one in chunked]
-    parts = [[[text] for text in texts] for texts in whole]
-    if embedder is not None and (windows or embedder.windows == "max"):
-        parts = [split_windows(texts, embedder) for texts in whole]
+    asked = None if embedder is None else embedder.windows
+    if embedder is not None and asked is not None and embedder.limit is None:
+        raise InputError(
+            f"{embedder.name}: windows={asked} needs a tokenizer and a limit of tokens, which "
+            f"this embedder does not have; leave windows out"
+        )
+    if embedder is None or (asked is None and not windows):
+        return _distinct([[[text] for text in texts] for texts in whole])
+    if asked != "mean":
+        return _distinct([split_windows(texts, embedder) for texts in whole])
+    texts = _distinct([[[text] for text in texts] for texts in whole])
+    embedded = _distinct([split_windows(texts.all, embedder)])
+    return replace(texts, embedded=embedded.all, windows=embedded.of_chunk[0])
+
+
+def _distinct(parts: Sequence[Sequence[Sequence[str]]]) -> Texts:
+    """Number the texts of every chunk of every corpus, each embedded as it is."""
     numbers: dict[str, int] = {}
     of_chunk = tuple(
         tuple(tuple(numbers.setdefault(text, len(numbers)) for text in texts) for texts in corpus)
         for corpus in parts
     )
-    return Texts(tuple(numbers), of_chunk)
+    every = tuple(numbers)
+    return Texts(every, of_chunk, every, tuple((n,) for n in range(len(every))))
 
 
 def embed_documents(
