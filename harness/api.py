@@ -29,6 +29,7 @@ def evaluate(
     depth: int = 1000,
     limit: int | None = None,
     seed: int = 0,
+    mask_query: bool = False,
     out: Path | str | None = None,
 ) -> RunResult:
     """Compare chunkers on one data set, as `chunkmark run` does.
@@ -43,6 +44,8 @@ def evaluate(
         depth: Units in every ranking, at least.
         limit: Only so many queries, by a seeded choice.
         seed: Of every random choice.
+        mask_query: Whether the lines that a query's text was taken from are taken out of its
+            corpus, for that query alone.
         out: The run folder; without one a temporary folder that is removed at the end, and
             `out` of the result is None.
 
@@ -62,6 +65,7 @@ def evaluate(
         depth=depth,
         limit=limit,
         seed=seed,
+        mask_query=mask_query,
     )
     plan = make_plan(config)
     if out is not None:

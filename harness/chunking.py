@@ -134,7 +134,7 @@ def cut(
     notes: Counter[str] = Counter()
     failures: list[tuple[str, str]] = []
     for number, (source, layout) in enumerate(zip(corpus.sources, layouts, strict=True)):
-        services = Services(count_tokens=count_tokens, corpus=corpus.id)
+        services = Services(count_tokens=count_tokens, corpus=corpus.name)
         try:
             spans = chunker.chunk(source, services)
         # Other people's code may raise anything; the file is named in the result.

@@ -58,6 +58,22 @@ class Target:
             raise InputError(f"target {self.path}: grade {self.grade} is not above 0")
 
 
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Lines of a file that a query's text was taken from (1-based, inclusive)."""
+
+    path: str
+    start_line: int
+    end_line: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.start_line <= self.end_line:
+            raise InputError(
+                f"region {self.path}: lines {self.start_line}-{self.end_line} are no range; "
+                "lines are 1-based and inclusive"
+            )
+
+
 @dataclass(frozen=True)
 class Query:
     """A question to one corpus.
@@ -72,6 +88,8 @@ class Query:
             (completion queries end where the answer begins).
         tags: Values by which results are split, such as `name-overlap` -> `yes`.
         cluster: Unit of resampling; the target's file unless the data set says otherwise.
+        region: Where its text stands in the corpus, which `--mask-query` takes out; None where
+            it was not taken from there.
     """
 
     id: str
@@ -82,6 +100,7 @@ class Query:
     truncate: Literal["head", "tail"] = "head"
     tags: Mapping[str, str] = field(default_factory=dict)
     cluster: str = ""
+    region: Region | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +113,20 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Corpus:
-    """A repository at one commit, or a document collection; `sources` in order of path."""
+    """A repository at one commit, or a document collection; `sources` in order of path.
+
+    `of` is the id of the corpus that this one was made from for a single query, else empty.
+    """
 
     id: str
     sources: tuple[Source, ...]
     skipped: tuple[Skipped, ...] = ()
+    of: str = ""
+
+    @property
+    def name(self) -> str:
+        """The id that the data set knows the corpus by."""
+        return self.of or self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,4 +205,7 @@ def _fingerprint(dataset: Dataset) -> str:
         qrels = None if query.qrels is None else sorted(query.qrels.items())
         add("query", query.id, query.corpus, query.text, targets, qrels, query.truncate)
         add("tags", dict(query.tags), query.cluster)
+        if query.region is not None:
+            region = query.region
+            add("region", region.path, region.start_line, region.end_line)
     return digest.hexdigest()

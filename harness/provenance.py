@@ -13,6 +13,7 @@ RANKING = (
     "harness/embedding.py",
     "harness/index.py",
     "harness/lexical.py",
+    "harness/masking.py",
     "harness/parity/dot_over_norms.py",
     "harness/retrieval.py",
     "harness/retrievers/*.py",

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Mapping, Sequence
 
     from chunkers.source import Source
     from harness.chunking import Layout
@@ -23,44 +19,67 @@ Stretch = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
-class Squeezed:
-    """The texts of a corpus without white space, joined by line feeds.
+class SqueezedFile:
+    """The text of a file without white space.
 
     Attributes:
-        text: All files; a line feed can stand in no file's own text.
-        paths: Their paths, in the same order.
-        begins: Where each file begins, ascending, shape (n_files,).
-        numbers: Number of each file by path.
-        borders: For each file, where whole lines begin and end.
-        beginnings: Where whole lines begin, in `text`, by their first `MIN_TWIN` characters.
+        text: The text.
+        starts: Where non-blank lines begin, ascending.
+        borders: Where whole lines begin and end.
     """
 
     text: str
+    starts: tuple[int, ...]
+    borders: frozenset[int]
+
+    @classmethod
+    def of(cls, source: Source, layout: Layout) -> SqueezedFile:
+        """Squeeze a file."""
+        starts = tuple(layout.line_starts.tolist())
+        return cls("".join(source.text.split()), starts, frozenset((*starts, layout.size)))
+
+    def head(self, start: int) -> str:
+        """What lines are looked up by: the first `MIN_TWIN` characters from `start` on."""
+        return self.text[start : start + MIN_TWIN]
+
+
+@dataclass(frozen=True)
+class Squeezed:
+    """The files of a corpus without white space.
+
+    Attributes:
+        files: In corpus order.
+        paths: Their paths, in the same order.
+        numbers: Number of each file by path.
+        beginnings: File and start of whole lines by their `head`, in order; those of the file
+            `changed` are of another text and do not count.
+        changed: Number of the file that was put in the place of another, or None.
+    """
+
+    files: tuple[SqueezedFile, ...]
     paths: tuple[str, ...]
-    numbers: dict[str, int]
-    begins: NDArray[np.int64]
-    borders: tuple[frozenset[int], ...]
-    beginnings: dict[str, list[int]]
+    numbers: Mapping[str, int]
+    beginnings: Mapping[str, Sequence[tuple[int, int]]]
+    changed: int | None = None
 
     @classmethod
     def of(cls, sources: Sequence[Source], layouts: Sequence[Layout]) -> Squeezed:
         """Squeeze a corpus."""
-        texts = ["".join(source.text.split()) for source in sources]
-        lengths = np.array([len(text) + 1 for text in texts], dtype=np.int64)
-        borders = tuple(frozenset([*one.line_starts.tolist(), one.size]) for one in layouts)
+        files = tuple(map(SqueezedFile.of, sources, layouts))
         paths = tuple(source.path for source in sources)
-        begins = np.cumsum(lengths) - lengths
-        text = "\n".join(texts)
-        beginnings: dict[str, list[int]] = {}
-        for begin, layout in zip(begins.tolist(), layouts, strict=True):
-            for start in layout.line_starts.tolist():
-                head = text[begin + start : begin + start + MIN_TWIN]
-                beginnings.setdefault(head, []).append(begin + start)
-        numbers = {path: number for number, path in enumerate(paths)}
-        return cls(text, paths, numbers, begins, borders, beginnings)
+        beginnings: dict[str, list[tuple[int, int]]] = {}
+        for number, file in enumerate(files):
+            for start in file.starts:
+                beginnings.setdefault(file.head(start), []).append((number, start))
+        return cls(files, paths, {path: n for n, path in enumerate(paths)}, beginnings)
+
+    def with_file(self, number: int, file: SqueezedFile) -> Squeezed:
+        """The same corpus with one file put in the place of another; nothing else is squeezed."""
+        files = (*self.files[:number], file, *self.files[number + 1 :])
+        return replace(self, files=files, changed=number)
 
     def twins(self, target: Stretch, taken: Sequence[Stretch]) -> list[Stretch]:
-        """Runs of whole lines elsewhere that equal a target, from left to right.
+        """Runs of whole lines elsewhere that equal a target, in corpus order.
 
         Args:
             target: The target.
@@ -73,20 +92,23 @@ class Squeezed:
         path, low, high = target
         if high - low < MIN_TWIN:
             return []
-        begin = int(self.begins[self.numbers[path]])
-        wanted = self.text[begin + low : begin + high]
+        wanted = self.files[self.numbers[path]].text[low:high]
         found: list[Stretch] = []
-        free = 0
-        for at in self.beginnings.get(wanted[:MIN_TWIN], ()):
-            if at < free or self.text[at : at + len(wanted)] != wanted:
-                continue
-            number = int(np.searchsorted(self.begins, at, side="right")) - 1
-            start = at - int(self.begins[number])
-            twin = (self.paths[number], start, start + len(wanted))
-            if twin[2] in self.borders[number] and not any(_touch(twin, one) for one in taken):
+        for number, start in self._beginning_with(wanted[:MIN_TWIN]):
+            file, twin = self.files[number], (self.paths[number], start, start + len(wanted))
+            equal = file.text.startswith(wanted, start) and twin[2] in file.borders
+            if equal and not any(_touch(twin, one) for one in (*taken, *found)):
                 found.append(twin)
-                free = at + len(wanted)
         return found
+
+    def _beginning_with(self, head: str) -> list[tuple[int, int]]:
+        """File and start of the whole lines that begin with a head, in order."""
+        places = [one for one in self.beginnings.get(head, ()) if one[0] != self.changed]
+        if self.changed is None:
+            return places
+        file = self.files[self.changed]
+        own = [(self.changed, at) for at in file.starts if file.text.startswith(head, at)]
+        return sorted([*places, *own])
 
 
 def _touch(a: Stretch, b: Stretch) -> bool:

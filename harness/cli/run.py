@@ -45,6 +45,13 @@ def run(
         int | None, typer.Option(help="Only the first N queries of a seeded permutation.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Of every random choice.")] = None,
+    mask_query: Annotated[
+        bool | None,
+        typer.Option(
+            "--mask-query/--no-mask-query",
+            help="Take the lines that a query's text stands in out of its corpus.",
+        ),
+    ] = None,
     data_dir: DataDirOption = None,
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Run folder.")] = Path(
         "chunkmark-run"
@@ -62,6 +69,7 @@ def run(
         depth=depth,
         limit=limit,
         seed=seed,
+        mask_query=mask_query,
     )
     from harness.cli.progress import Progress
     from harness.loading import load_dataset

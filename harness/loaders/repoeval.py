@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import InputError
 from harness.cards import as_published, find_file
-from harness.model import Absent, Corpus, Dataset, Query, Target
+from harness.model import Absent, Corpus, Dataset, Query, Region, Target
 from harness.reader import ReadRules, read_folder, read_zip, zip_folders
 
 if TYPE_CHECKING:
@@ -192,4 +192,6 @@ def _query(query_id: str, task: _Task, target: str) -> Query:
         targets=(gold,),
         truncate="tail",
         cluster=task.path,
+        # A prompt may begin in the middle of its first line, which is the region's all the same.
+        region=Region(task.path, task.first, task.body - 1) if task.first < task.body else None,
     )

@@ -35,7 +35,7 @@ class Scores:
 
     Attributes:
         queries: Ids, in the order of the arrays, shape (q,).
-        corpus: Number of each query's corpus, shape (q,).
+        corpus: Number of the corpus that means take each query's for, shape (q,).
         included: Which queries the means are over, shape (q,).
         counted: The same for each measure: a profile may take one over more queries.
         left_out: Number of queries that are not included, by reason.
@@ -90,7 +90,7 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
             per_query[name] = family.evaluate(seen, limit_of(measure))
     return Scores(
         queries=cell.queries,
-        corpus=gold.corpus,
+        corpus=gold.group,
         included=mask,
         counted=counted,
         left_out=left_out,
@@ -131,8 +131,8 @@ def mean_over(values: Floats | None, mask: Bools, gold: GoldTables) -> float | N
         return None
     parts = values[mask]
     if gold.profile.mean == "corpora":
-        corpora = np.unique(gold.corpus[mask])
-        parts = np.array([_mean(values[mask & (gold.corpus == one)]) for one in corpora])
+        corpora = np.unique(gold.group[mask])
+        parts = np.array([_mean(values[mask & (gold.group == one)]) for one in corpora])
     places = gold.profile.places
     return _mean(parts) if places is None else round(_mean(parts), places)
 
@@ -142,8 +142,8 @@ def weights(mask: Bools, gold: GoldTables) -> Floats:
     # Each is divided by how many queries, or queries and corpora, share the mean with it.
     among = np.full(len(mask), max(1, int(mask.sum())))
     if gold.profile.mean == "corpora":
-        per_corpus = np.bincount(gold.corpus[mask], minlength=int(gold.corpus.max(initial=0)) + 1)
-        among = np.maximum(per_corpus[gold.corpus], 1) * max(1, int((per_corpus > 0).sum()))
+        per_corpus = np.bincount(gold.group[mask], minlength=int(gold.group.max(initial=0)) + 1)
+        among = np.maximum(per_corpus[gold.group], 1) * max(1, int((per_corpus > 0).sum()))
     share: Floats = mask / among
     return share
 

@@ -103,6 +103,8 @@ class Cell:
         absent: Which queries the run does not hold, shape (q,); None where it holds all.
         as_given: The rankings with equal scores in the order in which they were given, for a
             profile that takes MRR from them; None where they are no different.
+        groups: For each corpus the number of the one that means and splits take it for, shape
+            (len(corpora),); None where each is its own.
     """
 
     queries: tuple[str, ...]
@@ -112,3 +114,4 @@ class Cell:
     spans: bool = True
     absent: NDArray[np.bool_] | None = None
     as_given: tuple[NDArray[np.int64], ...] | None = None
+    groups: tuple[int, ...] | None = None

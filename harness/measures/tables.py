@@ -54,6 +54,7 @@ class GoldTables:
     Attributes:
         profile: The conventions that every value rests on.
         corpus: Corpus of each query, shape (q,).
+        group: The corpus that means take it for, shape (q,).
         n_units: Units in each query's corpus, shape (q,).
         missing_unit: A number above every unit of every corpus; nothing retrieves it.
         missing_file: The same for files.
@@ -87,6 +88,7 @@ class GoldTables:
 
     profile: Profile
     corpus: Ints
+    group: Ints
     n_units: Ints
     missing_unit: int
     missing_file: int
@@ -149,6 +151,7 @@ def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
     return GoldTables(
         profile=profile,
         corpus=corpus,
+        group=corpus if cell.groups is None else np.array(cell.groups, dtype=np.int64)[corpus],
         n_units=n_units[corpus],
         missing_unit=missing_unit,
         missing_file=missing_file,

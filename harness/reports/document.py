@@ -30,6 +30,7 @@ def _cell(cell: CellResult) -> dict[str, Any]:
         "embedder": cell.embedder,
         "retriever": cell.retriever,
         "profile": cell.profile,
+        "mask_query": cell.cell["identity"].get("mask_query", False),
         "key": cell.key,
         "n_queries": cell.metrics["n_queries"],
         "left_out": {

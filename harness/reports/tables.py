@@ -115,6 +115,8 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
         )
     if any(cell["latency_ms"]["embedding"] for cell in cells):
         notes.append("ms/query: embedding it in a batch of fixed shape, as it was then, and search")
+    if cells[0].get("mask_query"):
+        notes.append("--mask-query: each query's own lines are taken out of its corpus")
     anchors = [cell["chunker"] for cell in cells if cell["chunker"] in ANCHOR_CHUNKERS]
     if anchors:
         notes.append(f"{' and '.join(anchors)}: anchors to read the others against, no candidates")

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.runs.health import health, truncation
+from harness.masking import chunks_before, spliced
+from harness.runs.health import health, truncation, uncut
 from harness.runs.ranking import rank_cell, unit_ids
-from harness.runs.record import ChunkRow, QueryRow, RankingRow, Record, finite
+from harness.runs.record import ChunkRow, MaskRow, QueryRow, RankingRow, Record, finite
 from harness.runs.texts import embed_documents, embed_queries, texts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from harness.chunking import ChunkedCorpus
     from harness.embedding import Embedder, Vectors
+    from harness.masking import Mask
     from harness.retrieval import Ranking
     from harness.runs.context import Parts, Watch
     from harness.runs.prepare import Prepared
@@ -55,7 +57,7 @@ def compute(
 
     Args:
         prepared: Corpora and queries.
-        chunked: The corpora, cut by the cell's chunker.
+        chunked: What `prepared.files` names, cut by the cell's chunker.
         parts: What the cell is made with.
         store: Where vectors are kept.
         watch: Where times and progress go.
@@ -64,9 +66,10 @@ def compute(
         OutOfMemoryError: An embedding batch did not fit.
         InputError: The embedder cannot be used here.
     """
+    corpora = spliced(prepared.corpora, prepared.masks, chunked)
     by_windows = prepared.dataset.gold == "span" and parts.chunker.windows == "max"
     with watch.phase("windows"):
-        texts = texts_of(chunked, parts.embedder, by_windows)
+        texts = texts_of(corpora, parts.embedder, by_windows)
     if parts.embedder is not None:
         with watch.phase("embedding") as told:
             texts = replace(
@@ -75,12 +78,13 @@ def compute(
                 queries=embed_queries(prepared.queries, parts, parts.embedder, store),
             )
     vectors, queries = texts.documents, texts.queries
-    ranked = rank_cell(prepared, chunked, texts, parts, watch)
-    record = _record(prepared, chunked, ranked.rankings)
-    lost = truncation(parts.embedder, vectors, queries, texts.embedded_of_chunk)
+    ranked = rank_cell(prepared, corpora, texts, parts, watch)
+    record = _record(prepared, chunked, corpora, ranked.rankings)
+    used = _once(corpora, texts.embedded_of_chunk)
+    lost = truncation(parts.embedder, vectors, queries, used)
     return Computed(
         record=record,
-        health=health(prepared, chunked, parts.chunker, record)
+        health=health(prepared, chunked, parts.chunker, uncut(prepared, corpora))
         | lost
         | {"zero_vectors": texts.unusable, "disturbed": ranked.disturbed},
         cost={
@@ -99,11 +103,30 @@ def compute(
     )
 
 
+def _once(
+    corpora: Sequence[ChunkedCorpus], of_chunk: Sequence[Sequence[tuple[int, ...]]]
+) -> list[list[tuple[int, ...]]]:
+    """The texts of each chunk, by corpus; a chunk that corpora share stands in the first alone."""
+    seen: set[int] = set()
+    kept = []
+    for one, texts in zip(corpora, of_chunk, strict=True):
+        pairs = list(zip(map(id, one.chunks), texts, strict=True))
+        kept.append([its for chunk, its in pairs if chunk not in seen])
+        seen.update(chunk for chunk, _ in pairs)
+    return kept
+
+
 def _record(
-    prepared: Prepared, chunked: Sequence[ChunkedCorpus], rankings: Sequence[Ranking]
+    prepared: Prepared,
+    chunked: Sequence[ChunkedCorpus],
+    corpora: Sequence[ChunkedCorpus],
+    rankings: Sequence[Ranking],
 ) -> Record:
-    ids = {one.corpus.id: unit_ids(prepared, one) for one in chunked}
+    ids = {one.corpus.id: unit_ids(prepared, one) for one in corpora}
     fields = [name for name in ChunkRow.__slots__ if name != "corpus"]
+    names = {one.id: one.name for one in prepared.corpora}
+    by_id = {one.corpus.id: one for one in chunked}
+    masks = {mask.query.id: _mask_row(mask, by_id) for mask in prepared.masks}
     return Record(
         gold=prepared.dataset.gold,
         chunks=tuple(
@@ -112,7 +135,15 @@ def _record(
             for chunk in one.chunks
         ),
         queries=tuple(
-            QueryRow(query.id, query.corpus, query.cluster, query.tags, places, query.qrels)
+            QueryRow(
+                id=query.id,
+                corpus=names[query.corpus],
+                cluster=query.cluster,
+                tags=query.tags,
+                places=places,
+                qrels=query.qrels,
+                mask=masks.get(query.id),
+            )
             for query, places in zip(prepared.queries, prepared.places, strict=True)
         ),
         rankings=tuple(
@@ -123,6 +154,12 @@ def _record(
             for query, ranking in zip(prepared.queries, rankings, strict=True)
         ),
     )
+
+
+def _mask_row(mask: Mask, chunked: Mapping[str, ChunkedCorpus]) -> MaskRow:
+    region = mask.region
+    at = chunks_before(chunked[mask.corpus.of], mask.number)
+    return MaskRow(mask.corpus.id, region.path, region.start_line, region.end_line, at)
 
 
 def _embedding_seconds(

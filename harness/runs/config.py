@@ -26,6 +26,8 @@ class RunConfig(BaseModel):
         depth: Units in every ranking, at least.
         limit: Number of queries of each data set, or None for all.
         seed: Of the choice of queries, of resampling and of random orders.
+        mask_query: Whether the lines that a query's text was taken from are taken out of its
+            corpus, for that query alone.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -55,6 +57,7 @@ class RunConfig(BaseModel):
     depth: int = Field(1000, ge=1)
     limit: int | None = Field(None, ge=1)
     seed: int = Field(0, ge=0)
+    mask_query: bool = False
 
     def over(self, **given: Any) -> RunConfig:
         """This configuration with what was given put over it; empty lists and None give nothing.

@@ -16,16 +16,22 @@ if TYPE_CHECKING:
     from harness.chunking import ChunkedCorpus
     from harness.embedding import Embedder, Vectors
     from harness.runs.prepare import Prepared
-    from harness.runs.record import Record
 
 TRUNCATION_MARK = 0.1
 """Share of unseen chunk tokens above which a cell says little about boundaries."""
 
 
 def health(
-    prepared: Prepared, chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker, record: Record
+    prepared: Prepared, chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker, gold_uncut: int
 ) -> dict[str, Any]:
     """Counts and shares of the files and chunks of a cell.
+
+    Args:
+        prepared: Corpora and queries.
+        chunked: What was cut, each file once: with masks the corpora as they are, which the
+            counts of files speak of, and every masked file.
+        chunker: By what.
+        gold_uncut: Targets that no chunk covers.
 
     Returns:
         `files_seen`, `files_indexed`, `files_skipped`, `files_failed` (counts); `coverage`,
@@ -36,8 +42,9 @@ def health(
         `size_p95` (in the chunker's unit); `over_size`, `unlocated`, `blank` (counts of chunks);
         `notes` (what the chunker reported, in files).
     """
-    skipped = sum(len(one.corpus.skipped) for one in chunked)
-    indexed = sum(len(one.corpus.sources) for one in chunked)
+    whole = [one for one in chunked if not one.corpus.of]
+    skipped = sum(len(one.corpus.skipped) for one in whole)
+    indexed = sum(len(one.corpus.sources) for one in whole)
     cover = np.sum([covered(one) for one in chunked], axis=0)
     sizes = np.array([chunk.size for one in chunked for chunk in one.chunks] or [0])
     limit = chunker.max_size
@@ -49,11 +56,11 @@ def health(
         "files_indexed": indexed,
         "files_skipped": skipped,
         "files_failed": sum(len(one.failures) for one in chunked),
-        "chunks": len(record.chunks),
+        "chunks": sum(len(one.chunks) for one in chunked),
         "coverage": _share(cover[0], cover[2]),
         "repeated": _share(cover[1] - cover[0], cover[2]),
-        "single_chunk_files": _single(chunked),
-        "gold_uncut": _uncut(prepared, chunked),
+        "single_chunk_files": _single(whole),
+        "gold_uncut": gold_uncut,
         "duplicates": sum(_duplicates(one) for one in chunked),
         "size_max": int(sizes.max()),
         "size_p95": int(np.percentile(sizes, 95, method="inverted_cdf")),
@@ -110,7 +117,7 @@ def _single(chunked: Sequence[ChunkedCorpus]) -> float:
     return _share(files.count(1), len(files))
 
 
-def _uncut(prepared: Prepared, chunked: Sequence[ChunkedCorpus]) -> int:
+def uncut(prepared: Prepared, chunked: Sequence[ChunkedCorpus]) -> int:
     """Targets of which no character lies in a chunk; indexed documents without a chunk."""
     by_corpus = {one.corpus.id: one for one in chunked}
     pieces: dict[tuple[str, str], list[tuple[int, int]]] = {}

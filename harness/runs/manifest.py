@@ -72,8 +72,9 @@ class Manifest:
         self._document["datasets"][dataset.name] = {
             "fingerprint": dataset.fingerprint,
             "gold": dataset.gold,
-            "corpora": len(prepared.corpora),
+            "corpora": len({one.name for one in prepared.corpora}),
             "queries": len(prepared.queries),
+            "queries_masked": len(prepared.masks),
             "queries_left_out": [list(one) for one in prepared.left_out],
             "targets_dropped": prepared.targets_dropped,
             "left_out": dict(dataset.left_out),

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from harness.chunking import Layout
+from harness.masking import masks_of, refuse_mask
 from harness.relevance import locate
-from harness.twins import Squeezed
+from harness.twins import Squeezed, SqueezedFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from harness.masking import Mask
     from harness.model import Corpus, Dataset, Query
     from harness.relevance import Place
 
@@ -24,60 +26,106 @@ class Prepared:
 
     Attributes:
         dataset: The data set.
-        corpora: Corpora with a query, in order of id.
-        layouts: Of the sources of each of them.
-        queries: In order of id.
+        corpora: Corpora with a query, in order of id; with masks those of the masked queries.
+        files: What is cut, each file once: the data set's corpora, and with masks the masked
+            file of each as a corpus of its own.
+        queries: In order of id; a masked one belongs to its own corpus.
         places: The resolved targets of each query; empty where the gold is documents.
         left_out: Queries without a target that can be found, with the reasons.
         targets_dropped: Number of targets dropped, those of queries that stay included.
+        masks: Of the queries that have one, in their order.
     """
 
     dataset: Dataset
     corpora: tuple[Corpus, ...]
-    layouts: tuple[tuple[Layout, ...], ...]
+    files: tuple[Corpus, ...]
     queries: tuple[Query, ...]
     places: tuple[tuple[Place, ...], ...]
     left_out: tuple[tuple[str, str], ...]
     targets_dropped: int
+    masks: tuple[Mask, ...] = ()
 
 
-def prepare(dataset: Dataset, limit: int | None = None, seed: int = 0) -> Prepared:
+def prepare(
+    dataset: Dataset, limit: int | None = None, seed: int = 0, *, mask: bool = False
+) -> Prepared:
     """Choose the queries and resolve their targets.
 
+    Args:
+        dataset: The data set.
+        limit: Only so many queries.
+        seed: Of their choice.
+        mask: Whether each query's own lines are taken out of its corpus.
+
     Raises:
-        InputError: No query is left.
+        InputError: No query is left, or the data set cannot be masked.
     """
     queries = choose(dataset.queries, limit, seed)
     wanted = {query.corpus for query in queries}
     corpora = tuple(corpus for corpus in dataset.corpora if corpus.id in wanted)
-    layouts = tuple(tuple(Layout.of(source) for source in one.sources) for one in corpora)
-    if dataset.gold == "document":
-        return Prepared(dataset, corpora, layouts, queries, ((),) * len(queries), (), 0)
-    kept: dict[str, tuple[Place, ...]] = {}
-    left_out: list[tuple[str, str]] = []
-    dropped = 0
-    for corpus, laid in zip(corpora, layouts, strict=True):
-        files = {source.path: number for number, source in enumerate(corpus.sources)}
-        squeezed = Squeezed.of(corpus.sources, laid)
-        for query in (one for one in queries if one.corpus == corpus.id):
-            places, reasons = locate(query, corpus, laid, files, squeezed)
-            dropped += len(reasons)
-            if places:
-                kept[query.id] = tuple(places)
-            else:
-                left_out.append((query.id, "; ".join(reasons) or "it names no target"))
+    if dataset.gold == "document" and not mask:
+        return Prepared(dataset, corpora, corpora, queries, ((),) * len(queries), (), 0)
+    masks: tuple[Mask, ...] = ()
+    if mask:
+        refuse_mask(dataset)
+        masks = masks_of({corpus.id: corpus for corpus in corpora}, queries)
+    found = _find(corpora, masks, queries)
+    kept = {name: places for name, (places, _) in found.items() if places}
+    left_out = [
+        (name, "; ".join(reasons) or "it names no target")
+        for name, (places, reasons) in found.items()
+        if not places
+    ]
     if not kept:
         reason = f": {left_out[0][0]}: {left_out[0][1]}" if left_out else ""
         raise InputError(f"{dataset.name}: no query has a target that can be found{reason}")
+    masks = tuple(one for one in masks if one.query.id in kept)
+    asked = {one.query.id: one.query for one in masks}
+    queries = tuple(asked.get(query.id, query) for query in queries if query.id in kept)
     return Prepared(
         dataset=dataset,
-        corpora=corpora,
-        layouts=layouts,
-        queries=tuple(query for query in queries if query.id in kept),
-        places=tuple(kept[query.id] for query in queries if query.id in kept),
-        left_out=tuple(sorted(left_out)),
-        targets_dropped=dropped,
+        corpora=_ranked(corpora, masks, queries),
+        files=(*corpora, *(one.file for one in masks)),
+        queries=queries,
+        places=tuple(tuple(kept[query.id]) for query in queries),
+        left_out=tuple(left_out),
+        targets_dropped=sum(len(reasons) for _, reasons in found.values()),
+        masks=masks,
     )
+
+
+def _find(
+    corpora: Sequence[Corpus], masks: Sequence[Mask], queries: Sequence[Query]
+) -> dict[str, tuple[list[Place], list[str]]]:
+    """The places of each query's targets, and why others were dropped, in order of id."""
+    of = {mask.query.id: mask for mask in masks}
+    found = {}
+    for corpus in corpora:
+        files = {source.path: number for number, source in enumerate(corpus.sources)}
+        laid = [Layout.of(source) for source in corpus.sources]
+        squeezed = Squeezed.of(corpus.sources, laid)
+        for query in (one for one in queries if one.corpus == corpus.id):
+            seen = (query, corpus, laid, files, squeezed)
+            if query.id in of:
+                mask = of[query.id]
+                source = mask.corpus.sources[mask.number]
+                own = Layout.of(source)
+                layouts = [*laid[: mask.number], own, *laid[mask.number + 1 :]]
+                changed = squeezed.with_file(mask.number, SqueezedFile.of(source, own))
+                seen = (mask.query, mask.corpus, layouts, files, changed)
+            found[query.id] = locate(*seen)
+    return {query.id: found[query.id] for query in queries}
+
+
+def _ranked(
+    corpora: Sequence[Corpus], masks: Sequence[Mask], queries: Sequence[Query]
+) -> tuple[Corpus, ...]:
+    """The corpora that are ranked: with masks none that no query is left to ask."""
+    if not masks:
+        return tuple(corpora)
+    asked = {query.corpus for query in queries}
+    every = [*corpora, *(mask.corpus for mask in masks)]
+    return tuple(sorted((one for one in every if one.id in asked), key=lambda one: one.id))
 
 
 def choose(queries: Sequence[Query], limit: int | None, seed: int) -> tuple[Query, ...]:

@@ -53,13 +53,13 @@ def rank_cell(
     rankings: dict[int, Ranking] = {}
     seconds = np.zeros(len(prepared.queries))
     delivered = np.zeros(len(prepared.queries), dtype=np.int64)
-    nbytes = 0
+    nbytes: dict[str, list[int]] = {}
     for number, one in enumerate(chunked):
         with watch.phase("indexing"):
             material = _material(prepared, one, texts, number, documents)
             material = replace(material, similarity=parts.profile.similarity)
             index = parts.retriever.index(material)
-            nbytes += index.nbytes
+            nbytes.setdefault(one.corpus.name, []).append(index.nbytes)
             rankable = _rankable(prepared, one, material)
         with watch.phase("searching") as told:
             for at, query in enumerate(prepared.queries):
@@ -73,7 +73,9 @@ def rank_cell(
     # A score of NaN is compared as neither more nor less, which the original's sort cannot bear.
     keeps_nan = parts.profile.blank == "index"
     disturbed = sum(bool(np.isnan(one.scores).any()) for one in in_order) if keeps_nan else 0
-    return Ranked(in_order, seconds, delivered, nbytes, disturbed)
+    # Of each corpus of the data set one index is needed at a time.
+    size = sum(round(sum(sizes) / len(sizes)) for sizes in nbytes.values())
+    return Ranked(in_order, seconds, delivered, size, disturbed)
 
 
 def _scaled(

@@ -49,9 +49,32 @@ class ChunkRow:
         return int(first), int(last)
 
 
+@dataclass(frozen=True, slots=True)
+class MaskRow:
+    """What was taken out of the corpus that a query is ranked against.
+
+    Attributes:
+        corpus: Id of the query's own corpus; the chunks of its masked file bear it.
+        path: The masked file.
+        start_line: First line that was taken out, in the file as it was.
+        end_line: Last line.
+        at: Chunks of the whole corpus that lie in the files before.
+    """
+
+    corpus: str
+    path: str
+    start_line: int
+    end_line: int
+    at: int
+
+
 @dataclass(frozen=True)
 class QueryRow:
-    """One query: its gold as places, or as document grades."""
+    """One query: its gold as places, or as document grades.
+
+    `corpus` is the data set's, by which queries are grouped; with a mask, what is ranked is that
+    corpus with the chunks of the masked file in the place of the file's.
+    """
 
     id: str
     corpus: str
@@ -59,6 +82,12 @@ class QueryRow:
     tags: Mapping[str, str]
     places: tuple[Place, ...]
     qrels: Mapping[str, float] | None
+    mask: MaskRow | None = None
+
+    @property
+    def ranked(self) -> str:
+        """Id of the corpus that is ranked for the query."""
+        return self.corpus if self.mask is None else self.mask.corpus
 
 
 @dataclass(frozen=True)
@@ -71,12 +100,29 @@ class RankingRow:
 
 @dataclass(frozen=True)
 class Record:
-    """A ranked cell: chunks in corpus order, queries and their rankings in order of query id."""
+    """A ranked cell: chunks in corpus order, queries and their rankings in order of query id.
+
+    With masks the chunks are those of every whole corpus, then those of every masked file.
+    """
 
     gold: str
     chunks: tuple[ChunkRow, ...]
     queries: tuple[QueryRow, ...]
     rankings: tuple[RankingRow, ...]
+
+    def ranked(self) -> dict[str, list[ChunkRow]]:
+        """The chunks of every corpus that a query is ranked against, by id, in corpus order."""
+        stored: dict[str, list[ChunkRow]] = {}
+        for chunk in self.chunks:
+            stored.setdefault(chunk.corpus, []).append(chunk)
+        found = {}
+        for query in self.queries:
+            rows, mask = stored.get(query.corpus, []), query.mask
+            if mask is not None:
+                behind = [row for row in rows[mask.at :] if row.path != mask.path]
+                rows = [*rows[: mask.at], *stored.get(mask.corpus, []), *behind]
+            found[query.ranked] = rows
+        return found
 
 
 def encode_id(name: str) -> str:
@@ -115,6 +161,7 @@ def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, f
                     "cluster": query.cluster,
                     "tags": dict(query.tags),
                     "gold": record.gold,
+                    **({} if query.mask is None else {"mask": _fields(query.mask)}),
                 }
             )
             for query in record.queries
@@ -151,8 +198,8 @@ def lines_digest(lines: Iterable[str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _fields(row: ChunkRow) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in ChunkRow.__slots__}
+def _fields(row: ChunkRow | MaskRow) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in type(row).__slots__}
 
 
 def _target_lines(query: QueryRow) -> Iterator[str]:
@@ -214,6 +261,7 @@ def read_record(folder: Path) -> Record:
                 tags=row["tags"],
                 places=tuple(places.get(row["query_id"], ())),
                 qrels=qrels.get(row["query_id"], {}) if row["gold"] == "document" else None,
+                mask=MaskRow(**row["mask"]) if "mask" in row else None,
             )
             for row in listed
         )

@@ -37,7 +37,7 @@ class Judged:
     Attributes:
         cell: What measures are computed from.
         unit_ids: Ids of the units of each corpus, in corpus order.
-        corpora: Ids of the corpora, in the order of `cell.corpora`.
+        corpora: Ids of the data set's corpora, as `cell.groups` numbers them.
     """
 
     cell: Cell
@@ -53,10 +53,9 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> Judged:
         relevance: Which chunks that touch a target are relevant.
         profile: Says what touching is, and whether copies of a target count.
     """
-    corpora = tuple(sorted({query.corpus for query in record.queries}))
-    by_corpus: dict[str, list[ChunkRow]] = {corpus: [] for corpus in corpora}
-    for chunk in record.chunks:
-        by_corpus[chunk.corpus].append(chunk)
+    of = {query.ranked: query.corpus for query in record.queries}
+    corpora, groups = sorted(of), sorted(set(of.values()))
+    by_corpus = record.ranked()
     if not profile.twins:
         record = _without_twins(record)
     golds: dict[str, Gold] = {}
@@ -64,7 +63,7 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> Judged:
     names: list[tuple[str, ...]] = []
     places: dict[str, dict[str, int]] = {}
     for number, corpus in enumerate(corpora):
-        queries = [query for query in record.queries if query.corpus == corpus]
+        queries = [query for query in record.queries if query.ranked == corpus]
         if record.gold == "span":
             of_corpus, ids, found = _judge_spans(
                 by_corpus[corpus], queries, number, (relevance, profile.overlap)
@@ -76,7 +75,7 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> Judged:
         names.append(ids)
         places[corpus] = {name: at for at, name in enumerate(ids)}
     rankings = [
-        _numbered(query, ranking, places[query.corpus], profile)
+        _numbered(query, ranking, places[query.ranked], profile)
         for query, ranking in zip(record.queries, record.rankings, strict=True)
     ]
     as_given = None if profile.mrr == "as-ranked" else tuple(given for _, given in rankings)
@@ -87,8 +86,9 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> Judged:
         ranking=tuple(ranked for ranked, _ in rankings),
         as_given=as_given,
         spans=record.gold == "span",
+        groups=tuple(groups.index(of[corpus]) for corpus in corpora),
     )
-    return Judged(cell, tuple(names), corpora)
+    return Judged(cell, tuple(names), tuple(groups))
 
 
 def _numbered(

@@ -15,6 +15,7 @@ from chunkers.errors import InputError
 from harness.chunking import ChunkedCorpus, cut
 from harness.embedding import OutOfMemoryError
 from harness.files import file_sha256, read_json, write_json, write_jsonl
+from harness.masking import refuse_mask
 from harness.places import cache_dir
 from harness.provenance import CHUNKING, RANKING, SCORING, code_hash
 from harness.retrieval import Order
@@ -121,11 +122,14 @@ def run(
         tell: Told the phase, and how many of how many are done.
 
     Raises:
-        InputError: A part cannot be used, a data set has no query left, or the folder cannot be
-            written.
+        InputError: A part cannot be used, a data set has no query left or cannot be masked, or
+            the folder cannot be written.
     """
     started = time.perf_counter()
     distinct = {dataset.name: dataset for dataset in datasets}.values()
+    if plan.config.mask_query:
+        for dataset in distinct:
+            refuse_mask(dataset)
     folder = RunFolder.open(out)
     session = _Session(
         plan,
@@ -146,7 +150,8 @@ def run(
 def _cells(session: _Session, dataset: Dataset) -> Iterator[CellResult]:
     plan = session.plan
     started = time.perf_counter()
-    prepared = prepare(dataset, plan.config.limit, plan.config.seed)
+    config = plan.config
+    prepared = prepare(dataset, config.limit, config.seed, mask=config.mask_query)
     session.seconds["preparing"] += time.perf_counter() - started
     session.manifest.add_dataset(dataset, prepared)
     for chunker in plan.chunkers:
@@ -225,6 +230,7 @@ class _Bench:
             "depth": plan.depth,
             "budget": plan.budget,
             "limit": plan.config.limit,
+            "mask_query": plan.config.mask_query,
             "seed": plan.config.seed,
             "ranking": plan.profile.ranking_fields(),
             "code": [code_hash(*CHUNKING), code_hash(*RANKING)],
@@ -250,7 +256,7 @@ class _Bench:
             with watch.phase("chunking") as told:
                 self._chunked[by] = [
                     cut(one, self._chunker, count, told, keep_blank=keep)
-                    for one in self._prepared.corpora
+                    for one in self._prepared.files
                 ]
         return self._chunked[by]
 

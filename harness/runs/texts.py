@@ -90,7 +90,10 @@ def texts_of(chunked: Sequence[ChunkedCorpus], embedder: Embedder | None, window
     if embedder is None or (asked is None and not windows):
         return _distinct([[[text] for text in texts] for texts in whole])
     if asked != "mean":
-        return _distinct([split_windows(texts, embedder) for texts in whole])
+        # Corpora may share most of their chunks, so each text is split once.
+        distinct = list(dict.fromkeys(text for texts in whole for text in texts))
+        split = dict(zip(distinct, split_windows(distinct, embedder), strict=True))
+        return _distinct([[split[text] for text in texts] for texts in whole])
     texts = _distinct([[[text] for text in texts] for texts in whole])
     embedded = _distinct([split_windows(texts.all, embedder)])
     return replace(texts, embedded=embedded.all, windows=embedded.of_chunk[0])
