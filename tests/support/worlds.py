@@ -80,6 +80,12 @@ def failing(source):
     return [Span(0, len(source.text))]
 
 
+def failing_on_alpha(source):
+    if source.path == "one/alpha.py":
+        raise RuntimeError("cannot parse this")
+    return [Span(0, len(source.text))]
+
+
 def only_the_copy(source):
     """Cuts whole files, and leaves out the file with the original."""
     return [] if source.path == "one/alpha.py" else [Span(0, len(source.text))]

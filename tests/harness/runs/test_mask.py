@@ -1,0 +1,233 @@
+"""Runs with masks: rankings are those of the corpus without the query's own lines."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from worlds import files, function, grid
+
+from chunkers.errors import InputError
+from chunkers.source import Source
+from harness.loading import load_dataset
+from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
+from harness.runs.config import RunConfig
+from harness.runs.plan import make_plan
+from harness.runs.record import read_record
+from harness.runs.runner import run
+
+ALPHA = function("alpha") + function("beta", 12) + function("gamma")
+OTHERS = (Source(function("alpha") + function("delta"), "one/copy.py", "python"),)
+RHO = (Source(function("rho", 30) + function("sigma"), "two/rho.py", "python"),)
+
+
+def masked_world(**changes):
+    """Queries that are lines of their corpus: behind, before, around and in another file."""
+    one = Corpus("one", (Source(ALPHA, "one/alpha.py", "python"), *OTHERS), (Skipped("x", "odd"),))
+
+    def query(name, corpus, region, *targets):
+        source = next(
+            s for c in (one, Corpus("two", RHO)) for s in c.sources if s.path == region[0]
+        )
+        start, end = source.lines.offsets_of(*region[1:])
+        asked = source.text[start:end]
+        gold = tuple(Target(*target) for target in targets)
+        return Query(name, corpus, asked, gold, region=Region(*region), tags={"kind": name[0]})
+
+    alpha, copy = "one/alpha.py", "one/copy.py"
+    fields = {
+        "name": "made",
+        "gold": "span",
+        "corpora": (one, Corpus("two", RHO)),
+        "queries": (
+            query("a behind", "one", (alpha, 1, 6), (alpha, 9, 22)),
+            query("b before", "one", (alpha, 9, 30), (alpha, 1, 6)),
+            query("c around", "one", (alpha, 9, 22), (alpha, 1, 6), (alpha, 25, 30)),
+            query("d elsewhere", "one", (alpha, 1, 32), (copy, 9, 14)),
+            query("e two", "two", ("two/rho.py", 1, 9), ("two/rho.py", 35, 40)),
+        ),
+    }
+    return Dataset(**(fields | changes))
+
+
+def by_hand(dataset, name):
+    """The data set of one query alone, its file without the region."""
+    query = next(one for one in dataset.queries if one.id == name)
+    region = query.region
+    lines = region.end_line - region.start_line + 1
+
+    def moved(target):
+        behind = target.path == region.path and target.start_line > region.end_line
+        shift = lines if behind else 0
+        return Target(target.path, target.start_line - shift, target.end_line - shift)
+
+    def cut(source):
+        if source.path != region.path:
+            return source
+        kept = source.text.split("\n")
+        del kept[region.start_line - 1 : region.end_line]
+        return replace(source, text="\n".join(kept))
+
+    corpus = next(one for one in dataset.corpora if one.id == query.corpus)
+    alone = replace(corpus, sources=tuple(cut(source) for source in corpus.sources))
+    asked = replace(query, targets=tuple(moved(one) for one in query.targets), region=None)
+    return replace(dataset, corpora=(alone,), queries=(asked,))
+
+
+def cells(result):
+    return [read_record(result.out / "cells" / cell.key) for cell in result.cells]
+
+
+GRID = {
+    "chunkers": ("ast:max_size=200", "whole-file"),
+    "retrievers": ("dense", "bm25"),
+}
+
+
+def test_a_masked_ranking_is_that_of_the_masked_corpus(tmp_path):
+    dataset = masked_world()
+    measures = ("SpanR@300c", "nDCG@10", "IoU@5", "FileR@1")
+    names = [query.id for query in dataset.queries]
+    together = grid(tmp_path, dataset=dataset, mask_query=True, measures=measures, **GRID)
+    for number, name in enumerate(names):
+        alone = grid(tmp_path, f"alone {number}", by_hand(dataset, name), measures=measures, **GRID)
+        pairs = zip(cells(together), cells(alone), strict=True)
+        for mine, right in pairs:
+            assert mine.rankings[number] == right.rankings[0]
+            assert mine.queries[number].places == right.queries[0].places
+            rows = mine.ranked()[mine.queries[number].ranked]
+            assert [replace(row, corpus="") for row in rows] == [
+                replace(row, corpus="") for row in right.chunks
+            ]
+        for mine, right in zip(together.cells, alone.cells, strict=True):
+            values = [
+                json.loads(line)["metrics"]
+                for line in (together.out / "cells" / mine.key / "per_query.jsonl")
+                .read_text()
+                .splitlines()
+            ][number]
+            assert values == {
+                measure: one["mean"] for measure, one in right.metrics["metrics"].items()
+            }
+
+
+def test_nothing_of_the_region_is_left_and_other_files_are_untouched(tmp_path):
+    dataset = masked_world()
+    plain, masked = (
+        grid(tmp_path, name, dataset, chunkers=("fixed:max_size=120",), retrievers=("bm25",),
+             mask_query=mask)
+        for name, mask in (("plain", False), ("masked", True))
+    )  # fmt: skip
+    (before,), (after,) = cells(plain), cells(masked)
+    whole = [row for row in after.chunks if "@" not in row.corpus]
+    assert whole == list(before.chunks)
+    for query, given in zip(after.queries, dataset.queries, strict=True):
+        rows = after.ranked()[query.ranked]
+        others = [row for row in rows if row.path != given.region.path]
+        wanted = [row for row in before.chunks if row.corpus == query.corpus]
+        assert others == [row for row in wanted if row.path != given.region.path]
+        own = [row for row in rows if row.path == given.region.path]
+        lines = ALPHA.count("\n") if given.corpus == "one" else RHO[0].text.count("\n")
+        taken = given.region.end_line - given.region.start_line + 1
+        assert all(row.end_line <= lines - taken for row in own)
+        assert {row.corpus for row in own} <= {f"{query.corpus}@{query.id}"}
+    assert not [r for r in after.ranked()["one@d elsewhere"] if r.path == "one/alpha.py"]
+
+
+def test_what_is_grouped_is_grouped_by_the_corpora_of_the_data_set(tmp_path):
+    result = grid(
+        tmp_path, dataset=masked_world(), chunkers=("fixed",), retrievers=("bm25",),
+        measures=("MRR",), profile="code-chunk", mask_query=True,
+    )  # fmt: skip
+    (cell,) = result.cells
+    rows = (result.out / "cells" / cell.key / "per_query.jsonl").read_text().splitlines()
+    values = [json.loads(row)["metrics"]["MRR"] for row in rows]
+    mean = cell.metrics["metrics"]["MRR"]
+    assert mean["by_corpus"] == {"one": sum(values[:4]) / 4, "two": values[4]}
+    assert mean["mean"] == (sum(values[:4]) / 4 + values[4]) / 2
+    manifest = json.loads((result.out / "manifest.json").read_text())
+    assert manifest["config"]["mask_query"] is True
+    assert manifest["datasets"]["made"]["queries_masked"] == 5
+    assert manifest["datasets"]["made"]["corpora"] == 2
+    health = cell.cell["health"]
+    assert (health["files_seen"], health["files_indexed"], health["files_skipped"]) == (4, 3, 1)
+    assert health["chunks"] == len(read_record(result.out / "cells" / cell.key).chunks)
+    assert health["coverage"] == 1.0
+
+
+def test_files_that_fail_are_named_once_each(tmp_path):
+    given = {"chunkers": ("worlds:failing_on_alpha",), "retrievers": ("bm25",)}
+    result = grid(tmp_path, dataset=masked_world(), mask_query=True, **given)
+    places = [(corpus, path) for corpus, path, _ in result.cells[0].cell["failures"]]
+    names = ["one", "one@a behind", "one@b before", "one@c around", "one@d elsewhere"]
+    assert places == [(name, "one/alpha.py") for name in names]
+    assert result.cells[0].cell["health"]["gold_uncut"] == 4
+
+
+def test_a_mask_is_another_cell_and_the_same_bytes_every_time(tmp_path):
+    given = {"chunkers": ("ast:max_size=120",), "retrievers": ("bm25",)}
+    plain = grid(tmp_path, "plain", masked_world(), **given)
+    one, two = (grid(tmp_path, n, masked_world(), mask_query=True, **given) for n in ("m1", "m2"))
+    assert plain.cells[0].key != one.cells[0].key == two.cells[0].key
+    assert files(one.out) == files(two.out)
+
+
+def test_limit_acts_before_the_mask(tmp_path):
+    given = {"chunkers": ("ast:max_size=120",), "retrievers": ("bm25",), "limit": 2}
+    dataset = masked_world()
+    masked = grid(tmp_path, "masked", dataset, mask_query=True, **given)
+    plain = grid(tmp_path, "plain", dataset, **given)
+    (one,), (two,) = cells(masked), cells(plain)
+    assert [query.id for query in one.queries] == [query.id for query in two.queries]
+    assert len({row.corpus for row in one.chunks if "@" in row.corpus}) == 2
+
+
+def test_a_refusal_leaves_no_folder(tmp_path):
+    dataset = masked_world(queries=(Query("q", "one", "x", (Target("one/alpha.py", 1, 2),)),))
+    with pytest.raises(InputError, match="made: --mask-query has nothing to take out"):
+        grid(tmp_path, dataset=dataset, mask_query=True, retrievers=("bm25",))
+    assert list(tmp_path.iterdir()) == []
+
+
+class TestRedframes:
+    SPEC = "repoeval-function:repos=maxhumber_redframes"
+
+    def test_the_prompt_is_refused_as_its_own_target(self, data, tmp_path):
+        dataset = load_dataset("repoeval-function", data_dir=data)
+        with pytest.raises(InputError) as refused:
+            grid(tmp_path, dataset=dataset, mask_query=True, retrievers=("bm25",))
+        start = "repoeval-function: --mask-query would take the target itself out of "
+        assert str(refused.value).startswith(start)
+        assert "use target=body" in str(refused.value)
+
+    def test_regions_are_the_prompts_lines(self, data):
+        dataset = load_dataset(f"{self.SPEC},target=body", data_dir=data)
+        sources = {source.path: source for source in dataset.corpora[0].sources}
+        for query in dataset.queries:
+            region = query.region
+            assert region.end_line + 1 == query.targets[0].start_line
+            lines = sources[region.path].lines
+            start, end = lines.offsets_of(region.start_line, region.end_line)
+            prompt = sources[region.path].text[start:end].replace("\r\n", "\n")
+            # The prompt may lack the beginning of its first line.
+            assert prompt.split() == query.text.split() or prompt.endswith(f"{query.text}\n")
+
+    def test_bodies_are_found_without_the_prompts(self, data, tmp_path):
+        dataset = load_dataset(f"{self.SPEC},target=body", data_dir=data)
+        config = RunConfig().over(
+            chunkers=("ast", "fixed"), retrievers=("bm25",), limit=12, mask_query=True
+        )
+        result = run(make_plan(config), [dataset], tmp_path / "run")
+        (queries, _) = (
+            {q.id: q for q in read_record(tmp_path / "run/cells" / c.key).queries}
+            for c in result.cells
+        )
+        for query in dataset.queries:
+            if query.id in queries:
+                mask = queries[query.id].mask
+                assert (mask.path, mask.start_line, mask.end_line) == (
+                    query.region.path, query.region.start_line, query.region.end_line
+                )  # fmt: skip
+                (place,) = queries[query.id].places
+                # The body begins where the prompt began.
+                assert place.start_line == mask.start_line
+        assert all(cell.metrics["n_queries"] == 12 for cell in result.cells)
