@@ -7,11 +7,12 @@ import hashlib
 import inspect
 import sys
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
+from chunkers.headers import with_headers
 from chunkers.registry import Entry, Registry
 from chunkers.sizes import UNITS, Unit
 from chunkers.source import Span
@@ -36,6 +37,8 @@ class LoadedChunker:
         max_size: Its declared limit, or None.
         unit: What the limit counts.
         windows: `max` where its chunks are long and are embedded by windows, else None.
+        embeds: Whether it asks for vectors.
+        texts: Which texts of a source it asks for, where it can say so beforehand.
     """
 
     name: str
@@ -44,6 +47,8 @@ class LoadedChunker:
     max_size: int | None
     unit: Unit
     windows: str | None
+    embeds: bool = False
+    texts: Callable[[Source, Services], list[str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
 
     What it names is a callable `make(**options)` that returns a chunker, or a plain function whose
     first parameter is called `source`; it may take `services` too, and its parameters with a
-    default are its options.
+    default are its options. Every built-in chunker also has the options of `_common`.
 
     Raises:
         InputError: No such chunker or option, a bad value, or it cannot be imported or made.
@@ -80,13 +85,19 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
     entry, spec = CHUNKERS.find(parse_spec(spec) if isinstance(spec, str) else spec)
     make = CHUNKERS.load(entry)
     parameters = _parameters(entry, make)
-    bound = bind(make, spec, "chunker")
-    name = canonical(make, spec, bound)
+    common = _common(entry, parameters)
+    bound = bind(make, spec, "chunker", common)
+    name = canonical(make, spec, bound, common)
+    shared = {key: bound.pop(key) for key in list(bound) if key not in parameters}
     if next(iter(parameters), None) == "source":
         chunker, chunk = make, functools.partial(_call, make, "services" in parameters, bound)
     else:
         chunker = _make(entry, make, bound)
+        if "overlap" in shared:
+            chunker = replace(chunker, overlap=shared["overlap"])
         chunk = chunker.chunk
+    if shared.get("header"):
+        chunk = functools.partial(_headed, chunk)
     options = {key: one.default for key, one in parameters.items()} | bound
     limit = getattr(chunker, "max_size", options.get("max_size"))
     unit = getattr(chunker, "unit", options.get("unit", "nws"))
@@ -102,7 +113,32 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
         max_size=limit,
         unit=unit,
         windows=getattr(chunker, "windows", None),
+        embeds=bool(getattr(chunker, "embeds", False)),
+        texts=getattr(chunker, "texts", None),
     )
+
+
+def _common(
+    entry: Entry, parameters: Mapping[str, inspect.Parameter]
+) -> Callable[..., None] | None:
+    """What declares the options that a chunker has besides its own: those of all built-in ones."""
+    if not entry.target.startswith("chunkers.builtin."):
+        return None
+    return _header if "max_size" not in parameters else _overlap_and_header
+
+
+def _overlap_and_header(*, overlap: int = 0, header: bool = False) -> None:
+    """Lines repeated from before a chunk; whether what is embedded begins with its place."""
+
+
+def _header(*, header: bool = False) -> None:
+    """The same for what is never cut."""
+
+
+def _headed(
+    chunk: Callable[[Source, Services], list[Span]], source: Source, services: Services
+) -> list[Span]:
+    return with_headers(source, chunk(source, services))
 
 
 def list_chunkers() -> list[ListedChunker]:
@@ -115,9 +151,11 @@ def _listed(entry: Entry) -> ListedChunker:
         make = CHUNKERS.load(entry)
         parameters = _parameters(entry, make)
         description = (inspect.getdoc(make) or "").partition("\n")[0]
+        common = _common(entry, parameters)
+        shared = inspect.signature(common).parameters if common else {}
         options = {
             key: _shown(one.default)
-            for key, one in parameters.items()
+            for key, one in {**parameters, **shared, **parameters}.items()
             if one.default is not inspect.Parameter.empty and key != "services"
         }
         needs = "argument" in parameters and "argument" not in options

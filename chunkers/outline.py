@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -55,8 +56,8 @@ class Scope:
 def outline(source: Source) -> tuple[Scope, ...]:
     """Every named definition of a source, nested ones too, in order of start, outer before inner.
 
-    What begins and ends inside one line of another is left out. Without a grammar there is none;
-    broken code has those that the parser recovers. The source is parsed anew on every call.
+    What begins and ends inside a statement of one line is left out. Without a grammar there is
+    none; broken code has those that the parser recovers. Every call parses the source anew.
 
     Raises:
         InputError: The grammar's wheel is missing.
@@ -78,7 +79,7 @@ def outline(source: Source) -> tuple[Scope, ...]:
             scope = _scope(node, start, holder, octets)
             if scope is not None:
                 found.append((start.start_byte, scope))
-        if wraps or node.start_point[0] < node.end_point[0]:
+        if wraps or node.start_point[0] < node.end_point[0] or _is_body(node.type):
             children = node.children
             first = _first(children, grammar) if wraps else -1
             begin = (begin or _begin(node)) if wraps else None
@@ -185,9 +186,14 @@ def _body(holder: Node) -> Node | None:
         if body := node.child_by_field_name("body"):
             return body
         for child in node.children:
-            if child.type in BLOCKS or _BODY.search(child.type):
+            if _is_body(child.type):
                 return child
     return None
+
+
+@functools.cache
+def _is_body(kind: str) -> bool:
+    return kind in BLOCKS or _BODY.search(kind) is not None
 
 
 def _collapsed(node: Node | None, octets: bytes) -> str:

@@ -7,7 +7,7 @@ the tokens of each line, tokenised alone and summed.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -31,24 +31,52 @@ class Lines:
     """The non-blank lines of a source, numbered from 0, and what runs of them weigh.
 
     A run first..last (both included) is what a chunk is made of: it reaches from the start of its
-    first line to the end of its last, so blank lines are in it only between others.
+    first line to the end of its last, so blank lines are in it only between others. A run may
+    repeat lines from before it; these belong to its span and to its size.
 
     Attributes:
         source: The source.
         rows: Where each line stands in the file, counted from 0, ascending, shape (n,).
-        before: Size of all that comes before each line.
+        before: Size of all that comes before each line, or before what a run from it repeats.
         through: Size of all that comes before the end of each line.
+        repeats: Where runs repeat lines, the first line of what a run from each line holds.
+        begins: Where runs repeat lines, the size of all that comes before each line.
     """
 
     source: Source
     rows: NDArray[np.int64]
     before: list[int]
     through: list[int]
+    repeats: NDArray[np.int64] | None = None
+    begins: list[int] | None = None
 
     @property
     def count(self) -> int:
         """Number of lines; 0 for a blank source."""
         return len(self.before)
+
+    @property
+    def plain(self) -> Lines:
+        """The same lines, in runs that repeat none."""
+        if self.begins is None:
+            return self
+        return Lines(self.source, self.rows, self.begins, self.through)
+
+    def repeating(self, overlap: int, limit: int) -> Lines:
+        """The same lines, in runs that repeat lines from before them.
+
+        Args:
+            overlap: How many lines of the file, blank ones included, are repeated, counted from
+                the last non-blank one before the run. No run begins with a blank line.
+            limit: Fewer are repeated where a run of one line would exceed it otherwise.
+        """
+        if overlap == 0 or self.count == 0:
+            return self
+        before = np.array(self.before)
+        wanted = np.searchsorted(self.rows, np.append(0, self.rows[:-1] - overlap + 1))
+        fitting = np.searchsorted(before, np.array(self.through) - limit)
+        repeats = np.minimum(np.maximum(wanted, fitting), np.arange(self.count))
+        return replace(self, before=before[repeats].tolist(), repeats=repeats, begins=self.before)
 
     def size(self, first: int, last: int) -> int:
         """Size of the run first..last."""
@@ -72,10 +100,16 @@ class Lines:
         return runs
 
     def spans(self, runs: Sequence[tuple[int, int]]) -> list[Span]:
-        """The characters of each run, from its first line to the line feed of its last."""
+        """The characters of each run, from its first line to the line feed of its last.
+
+        What a run repeats is included.
+        """
         if not runs:
             return []
-        rows = self.rows[np.array(runs)]
+        held = np.array(runs)
+        if self.repeats is not None:
+            held[:, 0] = self.repeats[held[:, 0]]
+        rows = self.rows[held]
         borders = np.append(self.source.lines.starts, len(self.source.text))
         starts, ends = borders[rows[:, 0]].tolist(), borders[rows[:, 1] + 1].tolist()
         return [Span(start, end) for start, end in zip(starts, ends, strict=True)]
@@ -97,7 +131,7 @@ class Lines:
         more[np.array(walls, dtype=np.int64)] = limit + 1
         more = np.cumsum(more)
         before, through = (self.before + more).tolist(), (self.through + more).tolist()
-        return Lines(self.source, self.rows, before, through)
+        return replace(self, before=before, through=through)
 
 
 def measure(source: Source, services: Services, unit: Unit) -> Lines:

@@ -142,7 +142,8 @@ def bind(
         make: The factory.
         spec: What the user wrote.
         what: The kind, for messages: `chunker`, `dataset`, ….
-        common: A function whose parameters are options of every part of the kind.
+        common: A function whose parameters are options of every part of the kind, unless `make`
+            has one of the same name.
 
     Returns:
         Keyword arguments for `make`, and for `common` where there is one: only what was written.
@@ -161,8 +162,8 @@ def bind(
     hints = _hints(make, parameters, written, f"{what} {spec.name}")
     if common is not None:
         shared = inspect.signature(common).parameters
-        parameters |= shared
-        hints |= _hints(common, shared, written, f"{what} {spec.name}")
+        hints = _hints(common, shared, written, f"{what} {spec.name}") | hints
+        parameters = {**shared, **parameters}
     bound: dict[str, Any] = {}
     if spec.argument is not None:
         if "argument" not in parameters:
@@ -188,7 +189,7 @@ def canonical(
     """The spec with its keys sorted, their values as they were read, defaults left out."""
     defaults = {
         name: parameter.default
-        for one in (make, common)
+        for one in (common, make)
         if one is not None
         for name, parameter in inspect.signature(one).parameters.items()
     }

@@ -1,28 +1,12 @@
 """Chunks by definition: each function or method is one, the rest of a file is grouped."""
 
-from dataclasses import dataclass
-
 from chunkers.definitions import definition_runs
-from chunkers.sizes import Unit, check_max_size, measure
-from chunkers.source import Services, Source, Span
+from chunkers.frame import LineChunker
+from chunkers.sizes import Unit
 from chunkers.syntax import version
 
 
-@dataclass(frozen=True)
-class Function:
-    """The chunker; see `make`."""
-
-    max_size: int
-    unit: Unit
-    version: str
-
-    def chunk(self, source: Source, services: Services) -> list[Span]:
-        """Spans with every non-blank character of `source` in exactly one."""
-        lines = measure(source, services, self.unit)
-        return lines.spans(definition_runs(lines, services, self.max_size))
-
-
-def make(*, max_size: int = 600, unit: Unit = "nws") -> Function:
+def make(*, max_size: int = 600, unit: Unit = "nws") -> LineChunker:
     """One chunk a function or method; the rest grouped, what is too large split as `ast` does.
 
     Args:
@@ -32,5 +16,4 @@ def make(*, max_size: int = 600, unit: Unit = "nws") -> Function:
     Raises:
         InputError: `max_size` is below 1, or a grammar's wheel is missing.
     """
-    check_max_size(max_size)
-    return Function(max_size, unit, version())
+    return LineChunker(definition_runs, max_size, unit, version())

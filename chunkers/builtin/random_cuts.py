@@ -4,35 +4,26 @@ Whether syntax boundaries matter is judged against it: number and sizes of the c
 those of `ast`, only the places of the cuts are not.
 """
 
+import functools
 import hashlib
 from bisect import bisect_left
-from dataclasses import dataclass
 from itertools import accumulate
 
-from chunkers.sizes import Lines, Unit, check_max_size, measure
-from chunkers.source import Services, Source, Span
+from chunkers.frame import LineChunker, Runs
+from chunkers.sizes import Lines, Unit
+from chunkers.source import Services
 from chunkers.syntax import syntax_runs, version
 
 
-@dataclass(frozen=True)
-class RandomCuts:
-    """The chunker; see `make`."""
-
-    max_size: int
-    unit: Unit
-    seed: int
-    version: str
-
-    def chunk(self, source: Source, services: Services) -> list[Span]:
-        """Spans with every non-blank character of `source` in exactly one."""
-        lines = measure(source, services, self.unit)
-        runs = syntax_runs(lines, services, self.max_size)
-        if len(runs) < 2:
-            return lines.spans(runs)
-        starts = [lines.before[first] for first, _ in runs]
-        ends = [*starts[1:], lines.through[-1]]
-        sizes = [end - start for start, end in zip(starts, ends, strict=True)]
-        return lines.spans(_recut(lines, _shuffled(sizes, self.seed, source.path), self.max_size))
+def _runs(seed: int, lines: Lines, services: Services, limit: int) -> Runs:
+    runs = syntax_runs(lines, services, limit)
+    if len(runs) < 2:
+        return runs
+    begins = lines.plain.before
+    starts = [begins[first] for first, _ in runs]
+    ends = [*starts[1:], lines.through[-1]]
+    sizes = [end - start for start, end in zip(starts, ends, strict=True)]
+    return _recut(lines, _shuffled(sizes, seed, lines.source.path), limit)
 
 
 def _shuffled(sizes: list[int], seed: int, path: str) -> list[int]:
@@ -47,7 +38,7 @@ def _shuffled(sizes: list[int], seed: int, path: str) -> list[int]:
     return [sizes[at] for at in sorted(range(len(sizes)), key=key)]
 
 
-def _recut(lines: Lines, sizes: list[int], limit: int) -> list[tuple[int, int]]:
+def _recut(lines: Lines, sizes: list[int], limit: int) -> Runs:
     """Runs that end at the line ends nearest to where chunks of these sizes would end.
 
     A run has one line at least, leaves one for each later run, and stays within the limit where it
@@ -55,10 +46,11 @@ def _recut(lines: Lines, sizes: list[int], limit: int) -> list[tuple[int, int]]:
     """
     runs = []
     first, last = 0, lines.count - 1
+    begins = lines.plain.before
     to_come = range(len(sizes) - 1, 0, -1)
     for later, target in zip(to_come, accumulate(sizes[:-1]), strict=True):
         end = min(
-            _nearest(lines.before, first + 1, last, lines.before[0] + target) - 1,
+            _nearest(begins, first + 1, last, begins[0] + target) - 1,
             last - later,
             lines.reach(first, last, limit),
         )
@@ -73,7 +65,7 @@ def _nearest(values: list[int], low: int, high: int, target: int) -> int:
     return at - 1 if at > low and target - values[at - 1] <= values[at] - target else at
 
 
-def make(*, max_size: int = 600, unit: Unit = "nws", seed: int = 0) -> RandomCuts:
+def make(*, max_size: int = 600, unit: Unit = "nws", seed: int = 0) -> LineChunker:
     """The null chunker: the chunk sizes of `ast` in random order, cut at the nearest line ends.
 
     Args:
@@ -84,5 +76,4 @@ def make(*, max_size: int = 600, unit: Unit = "nws", seed: int = 0) -> RandomCut
     Raises:
         InputError: `max_size` is below 1, or a grammar's wheel is missing.
     """
-    check_max_size(max_size)
-    return RandomCuts(max_size, unit, seed, version())
+    return LineChunker(functools.partial(_runs, seed), max_size, unit, version())

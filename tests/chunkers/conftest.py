@@ -36,13 +36,16 @@ def cut() -> Callable[..., list[str]]:
 
 
 @pytest.fixture(scope="session")
-def spans_of() -> Callable[[LoadedChunker, Source], list[Span]]:
-    """Cuts a source; checks that the spans are exactly-once, not blank and within the limit."""
+def spans_of() -> Callable[..., list[Span]]:
+    """Cuts a source; checks that the spans are exactly-once, not blank and within the limit.
 
-    def checked(chunker: LoadedChunker, source: Source) -> list[Span]:
+    What they repeat, up to so many lines as are declared, counts to the limit alone.
+    """
+
+    def checked(chunker: LoadedChunker, source: Source, overlap: int = 0) -> list[Span]:
         services = Services(count_tokens=count_tokens)
         spans = chunker.chunk(source, services)
-        exactly_once(source, spans)
+        exactly_once(source, _own(source, spans, overlap) if overlap else spans)
         for span in spans:
             size = span_size(source, span, chunker.unit, services)
             if chunker.max_size is not None and size > chunker.max_size:
@@ -51,6 +54,23 @@ def spans_of() -> Callable[[LoadedChunker, Source], list[Span]]:
         return spans
 
     return checked
+
+
+def _own(source: Source, spans: Sequence[Span], overlap: int) -> list[Span]:
+    """What each span does not repeat; at most `overlap` lines before it are repeated."""
+    lines = source.lines
+    own: list[Span] = []
+    for span in spans:
+        start = max(span.start, own[-1].end if own else 0)
+        # Blank lines between a span and what it repeats do not count.
+        while start > span.start and lines.blank(lines.line_of(start - 1)):
+            start = lines.start_of(lines.line_of(start - 1))
+        if start > span.start:
+            assert lines.line_of(start - 1) - lines.line_of(span.start) + 1 <= overlap
+        while start < span.end and lines.blank(lines.line_of(start)):
+            start = lines.end_of(lines.line_of(start))
+        own.append(Span(start, span.end))
+    return own
 
 
 def exactly_once(source: Source, spans: Sequence[Span]) -> None:

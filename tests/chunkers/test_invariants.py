@@ -65,21 +65,41 @@ def test_any_program_is_cut_exactly_once_within_the_limit(
         spans_of(load(f"{name}:{limit}"), source)
 
 
-@settings(max_examples=100, deadline=None)
-@given(texts, st.integers(0, 12), st.sampled_from(SIZES))
-def test_overlapping_chunks_cover_all_and_each_brings_something_new(text, overlap, size):
-    source = Source(text, "a/b", None)
-    lines = source.lines
-    chunker = load(f"fixed:max_size={size},overlap={overlap}")
-    reach, seen = 0, 0
-    for span in chunker.chunk(source, Services()):
-        first, last = lines.lines_of(span.start, span.end)
-        assert lines.size(seen, span.start) == 0 or span.start < seen
-        assert last > reach
-        assert reach - first + 1 <= overlap
-        assert lines.size(span.start, span.end) <= size or first == last
-        reach, seen = last, span.end
-    assert lines.size(seen, len(text)) == 0
+@pytest.mark.parametrize("name", CUTTING)
+@settings(max_examples=60, deadline=None)
+@given(texts, st.sampled_from(LANGUAGES), st.sampled_from([0, 1, 3, 50]), limits)
+def test_overlapping_chunks_repeat_no_more_lines_than_said_and_stay_within_the_limit(
+    spans_of, name, text, language, overlap, limit
+):
+    source = Source(text, "a/b", language)
+    spans_of(load(f"{name}:{limit},overlap={overlap}"), source, overlap)
+
+
+@pytest.mark.parametrize("name", CUTTING)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("overlap", [0, 1, 3, 50])
+def test_programs_are_cut_exactly_once_apart_from_the_overlap(
+    spans_of, programs, name, size, overlap
+):
+    for language, text in programs.items():
+        source = Source(text, "a/b", language)
+        spans = spans_of(load(f"{name}:max_size={size},overlap={overlap}"), source, overlap)
+        ends = [span.end for span in spans]
+        starts = [span.start for span in spans]
+        repeated = sum(start < end for start, end in zip(starts[1:], ends, strict=False))
+        assert repeated == 0 if overlap == 0 else repeated >= len(spans) // 3
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_header_changes_no_span(programs, name):
+    for language, text in programs.items():
+        source = Source(text, "a/b", language)
+        plain = load(name).chunk(source, Services())
+        headed = load(f"{name}:header=on").chunk(source, Services())
+        assert [(one.start, one.end) for one in headed] == [(one.start, one.end) for one in plain]
+        for span in headed:
+            assert span.embed_text.startswith("a/b\n")
+            assert span.embed_text.endswith("\n" + text[span.start : span.end])
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

@@ -4,7 +4,7 @@ import types
 import numpy as np
 import pytest
 
-from chunkers import InputError, Services, Source, Span, load_chunker
+from chunkers import InputError, Services, Source, Span, list_chunkers, load_chunker
 
 SOURCE = Source("abc\ndef\n", "folder/file.py", "python")
 
@@ -167,14 +167,33 @@ def test_what_cannot_be_imported_is_refused_in_one_line(plug, spec):
         ("function:max_size=0", "max_size=0"),
         ("random-cuts:max_size=0", "max_size=0"),
         ("ast:unit=bytes", "nws, chars, tokens"),
-        ("ast:overlap=2", "no key 'overlap'; it has max_size, unit"),
-        ("whole-file:max_size=2", "it has none"),
+        ("ast:overlap=-1", "overlap=-1: it is a number of lines"),
+        ("ast:header=yes", "write on or off"),
+        ("ast:size=2", "no key 'size'; it has header, max_size, overlap, unit"),
+        ("whole-file:max_size=2", "no key 'max_size'; it has header"),
+        ("whole-file:overlap=2", "no key 'overlap'; it has header"),
+        ("code-chunk-fixed:header=on", "no key 'header'"),
         ("ast:max_size=300|600", "sweep"),
     ],
 )
 def test_wrong_options_of_the_built_in_chunkers_are_refused(spec, says):
     with pytest.raises(InputError, match=says):
         load_chunker(spec)
+
+
+def test_plug_ins_have_no_options_but_their_own(plug):
+    plug(lambda source: [Span(0, 8)])
+    with pytest.raises(InputError, match="no key 'header'; it has none"):
+        load_chunker("plug:thing,header=on")
+
+
+def test_overlap_and_header_belong_to_the_name_where_they_are_not_the_default():
+    assert load_chunker("ast:overlap=0,header=off").name == "ast"
+    assert load_chunker("ast:overlap=3,header=on").name == "ast:header=on,overlap=3"
+    listed = {one.name: one.options for one in list_chunkers()}
+    assert listed["ast"] == {"max_size": "600", "unit": "nws", "overlap": "0", "header": "off"}
+    assert listed["whole-file"] == {"header": "off"}
+    assert "overlap" not in listed["code-chunk-ast"]
 
 
 def test_what_the_built_in_chunkers_declare():

@@ -28,12 +28,18 @@ class A(Base):
         return inner
 
 async def g(): pass
+class B: x = 1
+class C:
+    def h(self): pass
 ''',
         [
             (6, 15, "A", "class A(Base):", 7),
             (10, 15, "f", "def f( self, # me x=1, ):", 14),
             (14, 14, "inner", "def inner():", 14),
             (17, 17, "g", "async def g():", 17),
+            (18, 18, "B", "class B:", 18),
+            (19, 20, "C", "class C:", 20),
+            (20, 20, "h", "def h(self):", 20),
         ],
     ),
     "javascript": (
