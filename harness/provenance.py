@@ -11,10 +11,13 @@ _ROOT = Path(__file__).parents[1]
 CHUNKING = ("chunkers/**/*.py", "harness/chunking.py")
 RANKING = (
     "harness/embedding.py",
+    "harness/expansion.py",
+    "harness/hops.py",
     "harness/index.py",
     "harness/lexical.py",
     "harness/masking.py",
     "harness/parity/dot_over_norms.py",
+    "harness/policy.py",
     "harness/retrieval.py",
     "harness/retrievers/*.py",
     "harness/runs/compute.py",
@@ -22,6 +25,7 @@ RANKING = (
     "harness/runs/prepare.py",
     "harness/runs/ranking.py",
     "harness/runs/record.py",
+    "harness/runs/searching.py",
     "harness/runs/texts.py",
     "harness/twins.py",
 )

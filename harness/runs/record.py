@@ -92,10 +92,15 @@ class QueryRow:
 
 @dataclass(frozen=True)
 class RankingRow:
-    """Ids in rank order and their scores; None for what the retriever did not score."""
+    """Ids in rank order and their scores; None for what the retriever did not score.
+
+    `by_rank`: the order says more than the scores, which stand on several scales, or leave equal
+    ones in an order of their own.
+    """
 
     ids: tuple[str, ...]
     scores: tuple[float | None, ...]
+    by_rank: bool = False
 
 
 @dataclass(frozen=True)
@@ -231,7 +236,8 @@ def _run_lines(query: QueryRow, ranking: RankingRow) -> Iterator[str]:
 
 
 def _scores_line(query: QueryRow, ranking: RankingRow) -> str:
-    return _dump({"query_id": query.id, "scores": list(ranking.scores)})
+    row = {"query_id": query.id, "scores": list(ranking.scores)}
+    return _dump(row | {"by_rank": True} if ranking.by_rank else row)
 
 
 def read_record(folder: Path) -> Record:
@@ -271,7 +277,11 @@ def read_record(folder: Path) -> Record:
                 query, _, unit, *_ = line.split(" ")
                 ranked.setdefault(decode_id(query), []).append(decode_id(unit))
         rankings = tuple(
-            RankingRow(tuple(ranked.get(row["query_id"], ())), tuple(row["scores"]))
+            RankingRow(
+                tuple(ranked.get(row["query_id"], ())),
+                tuple(row["scores"]),
+                row.get("by_rank", False),
+            )
             for row in _read_jsonl(folder / "scores.jsonl")
         )
     except (OSError, ValueError, KeyError, TypeError) as error:

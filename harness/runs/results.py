@@ -94,7 +94,7 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> Judged:
 def _numbered(
     query: QueryRow, ranking: RankingRow, places: Mapping[str, int], profile: Profile
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Unit numbers in rank order, and with equal scores in corpus order."""
+    """Unit numbers in rank order, and with equal scores in corpus order if scores decide."""
     kept = [
         (places[name], -np.inf if score is None else score)
         for name, score in zip(ranking.ids, ranking.scores, strict=True)
@@ -102,7 +102,7 @@ def _numbered(
     ]
     units = np.array([unit for unit, _ in kept], dtype=np.int64)
     scores = np.array([score for _, score in kept])
-    return units, units[np.lexsort((units, -scores))]
+    return units, units if ranking.by_rank else units[np.lexsort((units, -scores))]
 
 
 def _without_twins(record: Record) -> Record:
