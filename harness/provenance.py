@@ -10,6 +10,8 @@ _ROOT = Path(__file__).parents[1]
 
 CHUNKING = ("chunkers/**/*.py", "harness/chunking.py")
 RANKING = (
+    "harness/checkpoints.py",
+    "harness/cross_encoder.py",
     "harness/embedding.py",
     "harness/expansion.py",
     "harness/hops.py",

@@ -198,12 +198,7 @@ def rank(index: Index | Ranker, question: Question, order: Order, rankable: Rank
     while True:
         units, scores = index.scores(question, depth)
         rest = indexed[~np.isin(indexed, units)]
-        keys = (
-            (units, -scores)
-            if order.ties == "corpus-order"
-            else (-rankable.id_places[units], -scores.astype(np.float32))
-        )
-        best = np.lexsort(keys)[:depth]
+        best = in_order(units, scores, order.ties, rankable)[:depth]
         ranked = np.concatenate((units[best], rest))[:depth]
         spent = int(sizes[ranked].sum()) >= order.budget
         if spent or len(ranked) == len(indexed):
@@ -212,6 +207,15 @@ def rank(index: Index | Ranker, question: Question, order: Order, rankable: Rank
             scored = np.concatenate((scores[best], unscored))
             return Ranking(ranked, scored, disturbed=disturbed)
         depth *= 2
+
+
+def in_order(
+    units: NDArray[np.int64], scores: NDArray[np.float64], ties: Ties, rankable: Rankable
+) -> NDArray[np.int64]:
+    """The places of units in descending order of score, NaN last, equal ones by the rule."""
+    if ties == "corpus-order":
+        return np.lexsort((units, -scores))
+    return np.lexsort((-rankable.id_places[units], -scores.astype(np.float32)))
 
 
 def fit(ranking: Ranking, order: Order, rankable: Rankable) -> Ranking:

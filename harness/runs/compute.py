@@ -10,7 +10,7 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.masking import chunks_before, spliced
-from harness.runs.health import health, truncation, uncut
+from harness.runs.health import cut_pairs, health, truncation, uncut
 from harness.runs.ranking import rank_cell
 from harness.runs.record import ChunkRow, MaskRow, QueryRow, RankingRow, Record, finite
 from harness.runs.searching import unit_ids
@@ -91,6 +91,7 @@ def compute(
         record=record,
         health=health(prepared, chunked, parts.chunker, uncut(prepared, corpora))
         | lost
+        | cut_pairs(ranked.counts)
         | {"zero_vectors": texts.unusable, "disturbed": ranked.disturbed},
         cost={
             "tokens": _seen_tokens(parts.embedder, vectors),

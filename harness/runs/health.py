@@ -10,7 +10,7 @@ import numpy as np
 from harness.chunking import covered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from chunkers.loading import LoadedChunker
     from harness.chunking import ChunkedCorpus
@@ -99,6 +99,26 @@ def truncation(
         "unseen_chunk_tokens": share,
         "unseen_query_tokens": unseen(np.concatenate(asked), embedder.query_limit or limit)[0],
         "truncated_chunks": truncated,
+    }
+
+
+def cut_pairs(counts: Mapping[str, int]) -> dict[str, float | int | None]:
+    """What a cross-encoder never saw of its pairs.
+
+    Args:
+        counts: What was counted while ranking.
+
+    Returns:
+        `unseen_rerank_tokens` (share of the tokens of all pairs), `truncated_pairs` (pairs over
+        the model's limit); None without a cross-encoder.
+    """
+    if "pairs" not in counts:
+        return dict.fromkeys(("unseen_rerank_tokens", "truncated_pairs"))
+    return {
+        "unseen_rerank_tokens": _share(
+            counts.get("unseen_pair_tokens", 0), counts.get("pair_tokens", 0)
+        ),
+        "truncated_pairs": counts.get("truncated_pairs", 0),
     }
 
 
