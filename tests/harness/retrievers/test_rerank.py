@@ -1,9 +1,8 @@
 """Reranking by a cross-encoder: a tiny one, made on the spot, of random weights."""
 
 import json
+import runpy
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -164,9 +163,10 @@ def test_the_version_holds_weights_libraries_and_the_first_retriever(folder, tmp
     assert one != load_retriever(f"rerank:{folder},first=bow")[1].version
 
 
-def test_the_builder_makes_the_same_model_again(folder, tmp_path):
+def test_the_builder_makes_the_same_model_again(folder, tmp_path, monkeypatch):
     script = Path(__file__).parents[2] / "support" / "models.py"
-    subprocess.run([sys.executable, script, tmp_path / "made"], check=True, capture_output=True)
+    monkeypatch.setattr("sys.argv", [str(script), str(tmp_path / "made")])
+    runpy.run_path(str(script), run_name="__main__")
     assert CrossEncoder("x", tmp_path / "made").weights == CrossEncoder("x", folder).weights
 
 
