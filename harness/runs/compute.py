@@ -12,7 +12,15 @@ from chunkers.errors import InputError
 from harness.masking import chunks_before, spliced
 from harness.runs.health import cut_pairs, health, truncation, uncut
 from harness.runs.ranking import rank_cell
-from harness.runs.record import ChunkRow, MaskRow, QueryRow, RankingRow, Record, finite
+from harness.runs.record import (
+    ChunkRow,
+    FileRow,
+    MaskRow,
+    QueryRow,
+    RankingRow,
+    Record,
+    finite,
+)
 from harness.runs.searching import unit_ids
 from harness.runs.texts import embed_documents, embed_queries, texts_of
 
@@ -140,12 +148,18 @@ def _record(
     rankings: Sequence[Ranking],
 ) -> Record:
     ids = {one.corpus.id: unit_ids(prepared, one) for one in corpora}
+    files = tuple(
+        FileRow(one.corpus.id, source.path, layout.size, len(layout.line_starts))
+        for one in chunked
+        for source, layout in zip(one.corpus.sources, one.layouts, strict=True)
+    )
     fields = [name for name in ChunkRow.__slots__ if name != "corpus"]
     names = {one.id: one.name for one in prepared.corpora}
     by_id = {one.corpus.id: one for one in chunked}
     masks = {mask.query.id: _mask_row(mask, by_id) for mask in prepared.masks}
     return Record(
         gold=prepared.dataset.gold,
+        files=files,
         chunks=tuple(
             ChunkRow(one.corpus.id, *(getattr(chunk, name) for name in fields))
             for one in chunked

@@ -68,6 +68,16 @@ class MaskRow:
     at: int
 
 
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """One file of a corpus, cut into chunks or not: its characters and its non-blank lines."""
+
+    corpus: str
+    path: str
+    nws: int
+    lines: int
+
+
 @dataclass(frozen=True)
 class QueryRow:
     """One query: its gold as places, or as document grades.
@@ -107,13 +117,15 @@ class RankingRow:
 class Record:
     """A ranked cell: chunks in corpus order, queries and their rankings in order of query id.
 
-    With masks the chunks are those of every whole corpus, then those of every masked file.
+    With masks the chunks are those of every whole corpus, then those of every masked file. So are
+    the `files`; None where an older program wrote the cell without them.
     """
 
     gold: str
     chunks: tuple[ChunkRow, ...]
     queries: tuple[QueryRow, ...]
     rankings: tuple[RankingRow, ...]
+    files: tuple[FileRow, ...] | None = None
 
     def ranked(self) -> dict[str, list[ChunkRow]]:
         """The chunks of every corpus that a query is ranked against, by id, in corpus order."""
@@ -127,6 +139,20 @@ class Record:
                 behind = [row for row in rows[mask.at :] if row.path != mask.path]
                 rows = [*rows[: mask.at], *stored.get(mask.corpus, []), *behind]
             found[query.ranked] = rows
+        return found
+
+    def ranked_files(self) -> dict[str, list[FileRow]] | None:
+        """The files of the same corpora, cut or not; None where they are not known."""
+        if self.files is None:
+            return None
+        stored: dict[str, dict[str, FileRow]] = {}
+        for file in self.files:
+            stored.setdefault(file.corpus, {})[file.path] = file
+        found = {}
+        for query in self.queries:
+            masked = {} if query.mask is None else stored.get(query.mask.corpus, {})
+            # The masked file takes the place of the file that it was.
+            found[query.ranked] = list({**stored.get(query.corpus, {}), **masked}.values())
         return found
 
 
@@ -155,6 +181,8 @@ def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, f
         record: The record.
         qrels: Query id, unit id and grade of what is judged, in order.
     """
+    if record.files is not None:
+        _write_lines(folder / "files.jsonl", (_dump(_fields(one)) for one in record.files))
     _write_lines(folder / "chunks.jsonl", (_dump(_fields(chunk)) for chunk in record.chunks))
     _write_lines(
         folder / "queries.jsonl",
@@ -203,7 +231,7 @@ def lines_digest(lines: Iterable[str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _fields(row: ChunkRow | MaskRow) -> dict[str, Any]:
+def _fields(row: ChunkRow | MaskRow | FileRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in type(row).__slots__}
 
 
@@ -251,6 +279,9 @@ def read_record(folder: Path) -> Record:
             ChunkRow(**{**row, "nws": tuple(row["nws"]), "lines": tuple(row["lines"])})
             for row in _read_jsonl(folder / "chunks.jsonl")
         )
+        files = None
+        if (folder / "files.jsonl").is_file():
+            files = tuple(FileRow(**row) for row in _read_jsonl(folder / "files.jsonl"))
         places: dict[str, list[Place]] = {}
         qrels: dict[str, dict[str, float]] = {}
         for row in _read_jsonl(folder / "targets.jsonl"):
@@ -289,7 +320,7 @@ def read_record(folder: Path) -> Record:
             f"{folder}: the stored cell is damaged ({type(error).__name__}: {error}); remove it"
         ) from error
     gold = listed[0]["gold"] if listed else "span"
-    return Record(gold, chunks, queries, rankings)
+    return Record(gold, chunks, queries, rankings, files)
 
 
 def _place(row: Mapping[str, Any]) -> Place:
