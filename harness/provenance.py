@@ -35,6 +35,7 @@ SCORING = (
     "harness/measures/**/*.py",
     "harness/profiles.py",
     "harness/relevance.py",
+    "harness/runs/line_runs.py",
     "harness/runs/results.py",
 )
 
