@@ -39,6 +39,8 @@ class LoadedChunker:
         windows: `max` where its chunks are long and are embedded by windows, else None.
         embeds: Whether it asks for vectors.
         texts: Which texts of a source it asks for, where it can say so beforehand.
+        languages: Those that it reads, where it does not read all.
+        exceptions: The checks of `chunkers.testing` that it is known to fail.
     """
 
     name: str
@@ -49,6 +51,20 @@ class LoadedChunker:
     windows: str | None
     embeds: bool = False
     texts: Callable[[Source, Services], list[str]] | None = None
+    languages: tuple[str, ...] = ()
+    exceptions: tuple[str, ...] = ()
+
+
+class InvalidSpansError(InputError):
+    """What a chunker returned is no list of spans in order.
+
+    Attributes:
+        check: `order` where spans are out of order, else `verbatim spans`.
+    """
+
+    def __init__(self, message: str, check: str = "verbatim spans") -> None:
+        super().__init__(message)
+        self.check = check
 
 
 @dataclass(frozen=True)
@@ -115,7 +131,17 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
         windows=getattr(chunker, "windows", None),
         embeds=bool(getattr(chunker, "embeds", False)),
         texts=getattr(chunker, "texts", None),
+        languages=_names(name, chunker, "languages"),
+        exceptions=_names(name, chunker, "exceptions"),
     )
+
+
+def _names(name: str, chunker: object, attribute: str) -> tuple[str, ...]:
+    """Names that a chunker declares, in order."""
+    names = getattr(chunker, attribute, ())
+    if isinstance(names, str) or not all(isinstance(one, str) for one in names):
+        raise InputError(f"chunker {name}: {attribute}={names!r}; it must be a tuple of names")
+    return tuple(sorted(names))
 
 
 def _common(
@@ -219,29 +245,32 @@ def _chunk(
 ) -> list[Span]:
     spans = chunk(source, services)
     if not isinstance(spans, list):
-        raise InputError(
+        raise InvalidSpansError(
             f"chunker {name} on {source.path}: it returned {type(spans).__name__}, "
             "not a list of Span"
         )
     before = 0
     for number, span in enumerate(spans, start=1):
-        problem = _problem(span, before, len(source.text))
+        where = f"chunker {name} on {source.path}: item {number}"
+        problem = _problem(span, len(source.text))
         if problem:
-            raise InputError(f"chunker {name} on {source.path}: item {number} {problem}")
+            raise InvalidSpansError(f"{where} {problem}")
+        if span.start < before:
+            raise InvalidSpansError(
+                f"{where} is {span}; it starts before the one in front, at {before}", "order"
+            )
         before = span.start
     return spans
 
 
-def _problem(span: object, before: int, length: int) -> str:
-    """What is wrong with a span behind one that starts at `before`; empty if nothing."""
+def _problem(span: object, length: int) -> str:
+    """What is wrong with a span of a text of so many characters; empty if nothing."""
     if not isinstance(span, Span):
         return f"is {type(span).__name__}, not Span"
     if type(span.start) is not int or type(span.end) is not int:
         return f"is {span}; start and end must be int"
     if not 0 <= span.start <= span.end <= length:
         return f"is {span}; the text has the characters 0 to {length}"
-    if span.start < before:
-        return f"is {span}; it starts before the one in front, at {before}"
     if not isinstance(span.embed_text, str | None):
         return f"has an embed_text of type {type(span.embed_text).__name__}, not str"
     return ""

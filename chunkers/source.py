@@ -187,7 +187,9 @@ class Chunker(Protocol):
 
     A chunker may also have these attributes, which the harness reads where they exist:
     `version` (str, changes whenever its output may), `max_size` and `unit` (its declared limit),
-    `windows` (`"max"`: its chunks are long and are embedded by windows).
+    `windows` (`"max"`: its chunks are long and are embedded by windows), `languages` (names of
+    those that it reads, where it does not read all), `exceptions` (names of the checks in
+    `chunkers.testing` that it is known to fail).
     """
 
     def chunk(self, source: Source, services: Services) -> list[Span]:
