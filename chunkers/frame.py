@@ -51,6 +51,11 @@ class LineChunker:
         """Whether it needs an embedder."""
         return self.wants is not None
 
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """What it is known to fail: with an overlap, text is repeated, but none lost."""
+        return ("repeats",) if self.overlap else ()
+
     def chunk(self, source: Source, services: Services) -> list[Span]:
         """Spans with every non-blank character in exactly one, apart from what is repeated."""
         lines = self._lines(source, services)

@@ -58,6 +58,8 @@ class CodeChunkAst:
     path_prefix: str
     version: str
     unit: str = "nws"
+    languages: tuple[str, ...] = tuple(_GRAMMARS)
+    exceptions: tuple[str, ...] = ("exactly-once", "size limit")
 
     def chunk(self, source: Source, services: Services) -> list[Span]:
         """Spans that leave gaps and may overlap; none, with a note, for another language.

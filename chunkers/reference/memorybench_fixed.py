@@ -24,6 +24,11 @@ class MemorybenchFixed:
     version: str = "1"
     unit: str = "chars"
 
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """What it is known to fail: windows overlap, and cut characters above U+FFFF in half."""
+        return ("repeats", "verbatim spans")
+
     def chunk(self, source: Source, services: Services) -> list[Span]:
         """Spans that overlap and cut through lines; blank windows are left out."""
         path = full_path(self.path_prefix, source.path, services.corpus)

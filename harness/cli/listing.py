@@ -83,9 +83,8 @@ def _embedders(data_dir: Path | None) -> Rows:
 def _retrievers(data_dir: Path | None) -> Rows:
     del data_dir
     from harness.parts import RETRIEVERS, describe
-    from harness.policy import make_policy
 
-    return describe(RETRIEVERS, make_policy)
+    return describe(RETRIEVERS)
 
 
 def _measures(data_dir: Path | None) -> Rows:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from chunkers.errors import InputError
-from harness.cli import cache, chunk, doctor, gate, listing, run, score, verify
+from harness.cli import cache, check, chunk, doctor, gate, listing, run, score, verify
 
 DONE, USAGE, FAULT, INTERRUPTED = 0, 2, 70, 130
 
@@ -46,6 +46,7 @@ def _root(
 app.command("run")(run.run)
 app.command("list")(listing.list_parts)
 app.command("chunk")(chunk.chunk)
+app.command("check-chunker")(check.check)
 app.command("cache")(cache.cache)
 app.command("doctor")(doctor.doctor)
 app.command("verify")(verify.verify)

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 
     from chunkers.loading import LoadedChunker
     from harness.embedding import Embedder
-    from harness.parts import LoadedRetriever
     from harness.profiles import Profile
-    from harness.retrieval import Order
+    from harness.retrieval import Order, Retriever
 
 
 @dataclass
@@ -44,6 +43,6 @@ class Parts:
 
     chunker: LoadedChunker
     embedder: Embedder | None
-    retriever: LoadedRetriever
+    retriever: Retriever
     order: Order
     profile: Profile

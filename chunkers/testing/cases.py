@@ -1,0 +1,122 @@
+"""The sources that a chunker is tried on: made by hand for what goes wrong often, and random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from chunkers.languages import SUFFIXES
+from chunkers.source import Source
+from chunkers.testing.programs import family_of, function, program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DEEP = 3_000
+_BODY = ["total = a + b", "", "left = total", "return total"]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One source.
+
+    Attributes:
+        name: What is special about it.
+        language: Its language; None for plain text.
+        text: Its text.
+        encoding: `utf-8-sig` where the reader dropped a byte order mark.
+    """
+
+    name: str
+    language: str | None
+    text: str
+    encoding: str = "utf-8"
+
+    def source(self) -> Source:
+        """What the chunker is given."""
+        suffix = next((end for end, one in SUFFIXES.items() if one == self.language), ".txt")
+        path = f"folder/{self.name.replace(' ', '-')}{suffix}"
+        return Source(self.text, path, self.language, self.encoding)
+
+    def with_text(self, text: str) -> Case:
+        """The same with another text."""
+        return replace(self, text=text)
+
+
+def cases(languages: tuple[str | None, ...], seed: int, programs: int) -> list[Case]:
+    """All cases in some languages: those made by hand, and so many random programs."""
+    found: list[Case] = []
+    for language in languages:
+        found += _handmade(language)
+        for number in range(programs):
+            text = program(language, f"{seed} {number}", items=6 * (number + 1))
+            found.append(Case(f"random program {number}", language, text))
+    return found
+
+
+def large(language: str | None, seed: int, length: int) -> Case:
+    """A program of so many characters, of which no two parts are alike."""
+    parts: list[str] = []
+    size = 0
+    while size < length:
+        parts.append(program(language, f"{seed} large {len(parts)}", items=40) + "\n")
+        size += len(parts[-1])
+    return Case("large program", language, "".join(parts)[:length])
+
+
+def _handmade(language: str | None) -> Iterator[Case]:
+    family = family_of(language)
+    mark = family.comment or "-"
+    one = function(language, "alpha", _BODY)
+    two = one + "\n" + function(language, "beta", [f"{mark} é 🐍 e\u0301 漢字", *_BODY])
+    opening, closing = family.nest
+    texts = {
+        "empty": "",
+        "blank": "  \n\n\t\n",
+        "blank, all white space": "\r\n\f\v\x1c\x85\u2028\u3000\n",
+        "one line feed": "\n",
+        "no final newline": two.rstrip("\n"),
+        "blank lines around": f"\n\n\n{two}\n\n\n",
+        "combining characters": one.replace("total", "te\u0301tal").replace("left", "ﬁ\u0308"),
+        "astral characters": f'{mark} 🐍🐍🐍\nx = "👩\u200d👩\u200d👧"\n{two}{mark} 🐍\n',
+        "right-to-left marks": f"{mark} \u202eabc\u202c\n{one}",
+        "CRLF": two.replace("\n", "\r\n"),
+        "lone CR": two.replace("\n", "\r"),
+        "mixed line ends": two.replace("\n", "\r\n", 3).replace("return", "\rreturn"),
+        "tabs": two.replace("    ", "\t"),
+        "form feeds": f"{one}\f\n{one}\fx = 1\n",
+        "other separators": f"x = 1\x0by = 2\x1cz = 3\x85{mark} a\u2028b\u2029c\n{one}",
+        "byte order mark in the text": f"\ufeff{one}",
+        "NUL": f"{one}x = 1\0y = 2\n\0\n{one}",
+        "control characters": f"{one}\x01\x02\x1b[31m\x7f\n{one}",
+        "one long line": "x = " + " + ".join(f"y{number}" for number in range(2_000)),
+        "one long word": "x" * 5_000 + "\n",
+        "long literal": f'x = "{"A" * 2_000}"\ny = 1\n',
+        "long literal of many lines": 'x = """' + "A line of it\n" * 200 + '"""\ny = 1\n',
+        "deep nesting on one line": f"x = {opening * _DEEP}1{closing * _DEEP}\n",
+        "deep nesting by lines": "x = " + f"{opening}\n" * _DEEP + "1\n" + f"{closing}\n" * _DEEP,
+        "deep blocks": _deep_blocks(language),
+        "syntax errors": f"{one}){{ def ((\n{two[: len(two) // 2]}\n\"'`/* <!--\n{two}",
+        "unclosed literal": f'x = "abc\n{two}',
+        "only comments": f"{mark} first\n{mark} second\n\n{mark} third\n" * 20,
+        "duplicate functions": one * 12,
+        "duplicate functions, blank lines between": f"{one}\n\n" * 12,
+        "duplicate lines": "x = 1\n" * 300,
+        "one character": "x",
+        "brackets alone": "}\n)\n]\n{\n(\n[\n",
+    }
+    for name, text in texts.items():
+        yield Case(name, language, text)
+    yield Case("byte order mark dropped", language, two, "utf-8-sig")
+
+
+def _deep_blocks(language: str | None) -> str:
+    """Blocks in blocks, as deep as generated code has them."""
+    family = family_of(language)
+    depth = 80
+    opening = "if (a) {" if family.closing else "if a:"
+    body = [f"{' ' * level}{opening}" for level in range(depth)]
+    body.append(f"{' ' * depth}x = 1")
+    if family.closing:
+        body += [f"{' ' * level}{family.closing}" for level in reversed(range(depth))]
+    return function(language, "deep", body)

@@ -1,0 +1,328 @@
+"""The conformance kit: tries a chunker on what goes wrong often, and says what it found.
+
+The chunker runs in processes of its own (`chunkers.isolation`): one that hangs, crashes or takes
+all memory is named, and the rest is tried all the same.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chunkers.errors import InputError
+from chunkers.isolation import ENDED, Limits, Target, Worker
+from chunkers.spec import Spec, parse_spec
+from chunkers.testing.cases import Case, cases, large
+from chunkers.testing.faults import differing, not_once, not_verbatim, too_large
+from chunkers.testing.report import Check, Example, Report
+from chunkers.testing.services import cheap_services
+from chunkers.testing.shrink import shrink
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from chunkers.isolation import Declared, Outcome
+    from chunkers.source import Source
+    from chunkers.testing.report import Status
+
+LANGUAGES: tuple[str | None, ...] = ("python", "javascript", "java", "c", None)
+"""One of each family: what a chunker is tried on unless languages are named."""
+
+CHECKS = (
+    "verbatim spans",
+    "order",
+    "exactly-once",
+    "size limit",
+    "determinism",
+    "thread safety",
+    "no crash",
+    "time per MB",
+    "memory",
+)
+"""The rows of a report."""
+
+REPEATS = "repeats"
+EXCEPTIONS = (*CHECKS, REPEATS)
+"""What `exceptions` of a chunker may name: a check; or that it repeats text, but loses none."""
+
+_CHECK_OF = {"raised": "no crash", "crash": "no crash", "timeout": "time per MB"}
+_PATIENCE = 3  # processes that are lost in one way before no further source is tried
+_THREADS = 8
+_ROUNDS = 3
+_THREADED = 6  # sources that are cut in threads
+_LARGE = 1 << 18  # characters of the source by which time and memory are measured
+_TRIES = 600
+_SECONDS = 10.0
+
+
+def check_chunker(
+    chunker: str | Spec | Callable[..., Any],
+    *,
+    languages: Sequence[str | None] | None = None,
+    seed: int = 0,
+    programs: int = 6,
+    seconds: float = 10.0,
+    memory: int = 1 << 30,
+    progress: Callable[[int, int], None] | None = None,
+) -> Report:
+    """Try a chunker on sources made by hand and on random programs.
+
+    A chunker may have an attribute `exceptions`, names from `EXCEPTIONS` that it is known to fail.
+    Such a check is shown as declared; where it passes, as stale, unless languages were chosen, in
+    which it may pass for good.
+
+    Args:
+        chunker: A spec, `ast:max_size=300` or `module:attr`; or a function or class at the top of
+            a module.
+        languages: In which the sources are; None among them for plain text. By default LANGUAGES,
+            as far as the chunker reads them.
+        seed: Another seed makes other random programs.
+        programs: How many of these for each language.
+        seconds: How long one source may take.
+        memory: Bytes that one source may take.
+        progress: Told how many of how many sources are done.
+
+    Raises:
+        InputError: The chunker cannot be loaded, or declares exceptions that there are not.
+    """
+    target = _target(chunker)
+    limits = Limits(seconds, memory)
+    services = cheap_services()
+    with (
+        Worker(target, limits, services, hash_seed=1) as first,
+        Worker(target, limits, services, hash_seed=2) as second,
+    ):
+        declared = first.load()
+        unknown = sorted(set(declared.exceptions) - set(EXCEPTIONS))
+        if unknown:
+            raise InputError(
+                f"chunker {declared.name} declares the exception {unknown[0]!r}; "
+                f"there are {', '.join(EXCEPTIONS)}"
+            )
+        chosen = tuple(languages or _languages(declared))
+        tried = cases(chosen, seed, programs)
+        kit = _Kit(declared, first, second, limits, progress or (lambda done, total: None))
+        kit.all_languages = not languages
+        kit.try_all(tried)
+        kit.measure(large(chosen[0], seed, _LARGE))
+        checks = tuple(kit.check(name) for name in CHECKS)
+    return Report(declared.name, declared.version, chosen, kit.tried, checks)
+
+
+def _languages(declared: Declared) -> Sequence[str | None]:
+    reads = declared.languages
+    return [one for one in LANGUAGES if not reads or one in reads] or reads
+
+
+def _target(chunker: str | Spec | Callable[..., Any]) -> Target:
+    """What the processes load."""
+    if isinstance(chunker, str | Spec):
+        return Target(str(parse_spec(chunker) if isinstance(chunker, str) else chunker))
+    name, path = getattr(chunker, "__module__", ""), getattr(chunker, "__qualname__", "")
+    module = sys.modules.get(name)
+    try:
+        found = operator.attrgetter(path)(module)
+    except AttributeError:
+        found = None
+    if module is None or found is not chunker:
+        raise InputError(
+            f"{chunker!r} cannot be checked: other processes must be able to import it; "
+            "give a spec, module:attr, or a function or class at the top of a module"
+        )
+    file = getattr(module, "__file__", None)
+    if name == "__main__":
+        name = Path(file).stem if file else name
+    return Target(f"{name}:{path}", None if file is None else (name, file))
+
+
+@dataclass
+class _Kit:
+    """One run of the kit.
+
+    Attributes:
+        declared: What the chunker says of itself.
+        first: The process that most is tried in.
+        second: One with another hash seed.
+        limits: What one source may take.
+        progress: Told how many sources are done.
+        found: Check -> the sources that failed it, with what was found.
+        counts: Check -> how many sources it was made on.
+        measured: Check -> what was measured.
+        lost: Kind of failure -> processes that it cost.
+        tried: Sources that were tried.
+        all_languages: Whether a declared exception must be met.
+    """
+
+    declared: Declared
+    first: Worker
+    second: Worker
+    limits: Limits
+    progress: Callable[[int, int], None]
+    found: defaultdict[str, list[tuple[Case, str]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    measured: dict[str, str] = field(default_factory=dict)
+    lost: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    tried: int = 0
+    all_languages: bool = True
+
+    def try_all(self, tried: Sequence[Case]) -> None:
+        """Cut every source three times: in order, then backwards, then in the other process."""
+        total = 3 * len(tried)
+        outcomes: list[tuple[Case, Outcome]] = []
+        for case in tried:
+            if self._hopeless():
+                break
+            outcome = self.first.cut(case.source())
+            self._note(case, outcome)
+            outcomes.append((case, outcome))
+            self.progress(len(outcomes), total)
+        self.tried = len(outcomes)
+        whole = [(case, one) for case, one in reversed(outcomes) if not _ended(one)]
+        again = []
+        for worker in (self.first, self.second):
+            for case, outcome in whole:
+                again.append((case, _difference(outcome, worker.cut(case.source()))))
+                self.progress(total - 2 * len(whole) + len(again), total)
+        for (case, once), (_, twice) in zip(again, again[len(whole) :], strict=False):
+            self._count("determinism", case, once or twice)
+        cut = [case for case, outcome in whole if outcome.failure is None]
+        for case in sorted(cut, key=lambda case: -len(case.text))[:_THREADED]:
+            self._count("thread safety", case, self._threads(case))
+
+    def measure(self, case: Case) -> None:
+        """Take the time and the memory of a large source, in a process of its own."""
+        if self._hopeless():
+            return
+        part = case.with_text(case.text[: len(case.text) // 4])
+        self.first.close()
+        outcome = self.first.cut(case.source())
+        self.tried += 1
+        self._note(case, outcome)
+        if outcome.failure is not None:
+            return
+        # Once more, now that whatever is made at first use is there.
+        pace = [_pace(one, self.first.cut(one.source())) for one in (part, case)]
+        if min(pace) > 0:
+            self.measured["time per MB"] = (
+                f"{pace[1]:.2f} s per MB on a source of {len(case.text) / 1e6:.2f} MB, "
+                f"{pace[0]:.2f} on a quarter of it"
+            )
+        if outcome.peak:
+            self.measured["memory"] = (
+                f"{outcome.peak / 1e6:.0f} MB at most on a source of {len(case.text) / 1e6:.2f} MB"
+            )
+
+    def check(self, name: str) -> Check:
+        """The row of a check, with the smallest input that fails it."""
+        shown = name
+        expected = name in self.declared.exceptions
+        found = self.found[name]
+        if name == "exactly-once" and not found and REPEATS in self.declared.exceptions:
+            name, expected, found = REPEATS, True, self.found[REPEATS]
+        if not found:
+            status: Status = "pass" if self.counts[name] else "unchecked"
+            detail = self.measured.get(name, f"on {self.counts[name]} sources")
+            if status == "unchecked":
+                detail = "no limit is declared" if name == "size limit" else "no source was cut"
+            if expected:
+                detail = f"declared as an exception, but not met: {detail}"
+                status = "stale" if self.all_languages else status
+            return Check(shown, status, detail)
+        case, detail = min(found, key=lambda one: len(one[0].text))
+        case, detail = self._smallest(name, case, detail)
+        example = Example(case.name, case.language, case.text)
+        share = f"{len(found)} of {self.counts[name]} sources: {detail}"
+        return Check(shown, "declared" if expected else "fail", share, example)
+
+    def _hopeless(self) -> bool:
+        return any(count >= _PATIENCE for count in self.lost.values())
+
+    def _note(self, case: Case, outcome: Outcome) -> None:
+        for name, detail in self._faults(case.source(), outcome):
+            self._count(name, case, detail)
+        if outcome.failure is not None and _ended(outcome):
+            self.lost[outcome.failure.kind] += 1
+
+    def _count(self, name: str, case: Case, detail: str) -> None:
+        self.counts[name] += 1
+        if detail:
+            self.found[name].append((case, detail))
+
+    def _faults(self, source: Source, outcome: Outcome) -> Iterator[tuple[str, str]]:
+        """Every check that can be made on one outcome, with what is wrong."""
+        failure, spans = outcome.failure, outcome.spans
+        wrong = "" if failure is None else _CHECK_OF.get(failure.kind, failure.kind)
+        for name in ("no crash", "time per MB", "memory"):
+            yield name, failure.reason if failure is not None and name == wrong else ""
+        if failure is not None and wrong in ("verbatim spans", "order"):
+            yield wrong, failure.reason
+        if spans is None:
+            return
+        yield "verbatim spans", not_verbatim(source, spans)
+        yield "order", ""
+        lost, repeated = not_once(source, spans)
+        yield REPEATS, repeated
+        declared = REPEATS in self.declared.exceptions
+        yield "exactly-once", lost if declared else "; ".join(filter(None, (lost, repeated)))
+        if self.declared.max_size is not None:
+            limit, unit = self.declared.max_size, self.declared.unit
+            yield "size limit", too_large(source, spans, limit, unit, cheap_services())
+
+    def _repeated(self, case: Case) -> str:
+        source = case.source()
+        once = self.first.cut(source)
+        again, elsewhere = self.first.cut(source), self.second.cut(source)
+        return _difference(once, again) or _difference(once, elsewhere)
+
+    def _threads(self, case: Case) -> str:
+        source = case.source()
+        alone = self.first.cut(source)
+        for _ in range(_ROUNDS):
+            for outcome in self.first.cut_at_once(source, _THREADS):
+                difference = _difference(alone, outcome)
+                if difference:
+                    return f"alone and in {_THREADS} threads at once: {difference}"
+        return ""
+
+    def _probe(self, name: str, case: Case) -> str:
+        """Make one check on one source again."""
+        if name == "determinism":
+            return self._repeated(case)
+        if name == "thread safety":
+            return self._threads(case)
+        source = case.source()
+        return dict(self._faults(source, self.first.cut(source))).get(name, "")
+
+    def _smallest(self, name: str, case: Case, detail: str) -> tuple[Case, str]:
+        patience = max(_SECONDS, 3 * self.limits.seconds)
+        text = shrink(
+            case.text, lambda text: bool(self._probe(name, case.with_text(text))), _TRIES, patience
+        )
+        if text == case.text:
+            return case, detail
+        smaller = case.with_text(text)
+        return smaller, self._probe(name, smaller) or detail
+
+
+def _pace(case: Case, outcome: Outcome) -> float:
+    """Seconds per million characters."""
+    return outcome.seconds / len(case.text) * 1e6
+
+
+def _ended(outcome: Outcome) -> bool:
+    return outcome.failure is not None and outcome.failure.kind in ENDED
+
+
+def _difference(one: Outcome, other: Outcome) -> str:
+    """How two outcomes of one source differ; empty where they do not."""
+    if one.spans is None or other.spans is None:
+        reasons = ["cut" if x.failure is None else x.failure.reason for x in (one, other)]
+        kinds = [x.failure and x.failure.kind for x in (one, other)]
+        return "" if kinds[0] == kinds[1] else " and ".join(reasons)
+    return "; ".join(differing(one.spans, other.spans))
