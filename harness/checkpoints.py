@@ -91,6 +91,15 @@ def folder_sha256(folder: Path, who: str, weights_sha256: str | None = None) -> 
             f"{who}: the weights in {folder} have a wrong sha256 "
             f"({next(iter(weights.values()))[:12]}…); install the package again"
         )
+    if not {"modules.json", "config.json"} & digests.keys():
+        raise InputError(
+            f"{who}: {folder} holds no model: neither modules.json (sentence-transformers) "
+            "nor config.json (a checkpoint)"
+        )
+    if "adapter_config.json" in digests:
+        raise InputError(
+            f"{who}: {folder} holds an adapter without its base model; merge the two and save that"
+        )
     lines = "".join(f"{path}\t{digest}\n" for path, digest in sorted(digests.items()))
     return hashlib.sha256(lines.encode()).hexdigest()
 

@@ -1,16 +1,19 @@
-"""The embedder over a sentence-transformers model: a vector is a function of its text alone.
+"""The embedder over a model in a folder: a vector is a function of its text alone.
 
 With plain batching a text's bits depend on its batch-mates. Here every batch has a fixed shape:
 texts are sorted into buckets by length, a batch has a fixed number of rows, and short batches are
 filled with dummy rows. The shape, the library versions and the processor's features belong to
 the fingerprint, since each can change bits.
+
+Rows are filled up at their right end, whatever side the tokenizer names: positions then count from
+the text's first token, as they do without any filling. A model whose convolutions read the filling
+(CANINE) sees as much of it as the text's length says, whoever its batch-mates are.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +24,7 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.checkpoints import BUCKETS, batches, folder_sha256, surroundings
 from harness.embedding import OutOfMemoryError
+from harness.pretrained import DEFAULT_TOKENS, Loaded, is_checkpoint, load, prompts_of
 from harness.store import Embedded
 
 if TYPE_CHECKING:
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Encoder:
-    """A sentence-transformers model, loaded when it is first needed.
+    """A sentence-transformers model or a plain checkpoint, loaded when it is first needed.
 
     Attributes:
         name: The embedder's spec in canonical form.
@@ -42,6 +46,10 @@ class Encoder:
         rows: Rows of every batch.
         windows: How texts over the model's limit are embedded by windows, if they are.
         weights_sha256: What the weights must hash to, or None.
+        max_tokens: Tokens that the model sees of a text, special ones and the prompt's among them;
+            None for what it states itself.
+        prompt: Put before every document; None for what the model's configuration says.
+        query_prompt: The same for queries.
     """
 
     name: str
@@ -49,6 +57,9 @@ class Encoder:
     rows: int = 16
     windows: Literal["max", "mean"] | None = None
     weights_sha256: str | None = None
+    max_tokens: int | None = None
+    prompt: str | None = None
+    query_prompt: str | None = None
 
     def named(self, name: str) -> Encoder:
         """The same model under the canonical form of the spec that asked for it."""
@@ -75,7 +86,7 @@ class Encoder:
 
     def identity(self, role: Role) -> dict[str, Any]:
         """Everything that a vector of this role depends on besides the text."""
-        return {
+        found: dict[str, Any] = {
             "weights": self.weights,
             **surroundings(),
             "shape": {"rows": self.rows, "buckets": BUCKETS},
@@ -83,6 +94,11 @@ class Encoder:
             "keeps": "tail" if role == "query-tail" else "head",
             "prompt": self._prompt(role),
         }
+        if self.max_tokens is not None:
+            found["max_tokens"] = self.max_tokens
+        if is_checkpoint(self.folder):
+            found["checkpoint"] = {"pooling": "mean", "without_limit": DEFAULT_TOKENS}
+        return found
 
     def fingerprint(self, role: Role = "document") -> str:
         """Hash of `identity`: the model's part of a vector's address."""
@@ -90,45 +106,19 @@ class Encoder:
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     def _prompt(self, role: Role) -> str:
-        path = self.folder / "config_sentence_transformers.json"
-        if not path.is_file():
-            return ""
-        prompts = json.loads(path.read_text("utf-8")).get("prompts") or {}
-        names = ("document", "passage", "corpus") if role == "document" else ("query",)
-        return next((prompts[name] for name in names if prompts.get(name)), "")
+        kind, chosen = ("query", self.query_prompt)
+        if role == "document":
+            kind, chosen = ("document", self.prompt)
+        return self._own_prompts[kind] if chosen is None else chosen
 
     @cached_property
-    def _model(self) -> Any:
+    def _own_prompts(self) -> dict[str, str]:
+        return prompts_of(self.folder)
+
+    @cached_property
+    def _loaded(self) -> Loaded:
         _ = self.weights  # checked before anything of it is loaded
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        import torch
-        import transformers
-        from sentence_transformers import SentenceTransformer
-
-        quiet: Any = transformers.logging
-        quiet.set_verbosity_error()
-        quiet.disable_progress_bar()
-        try:
-            model = SentenceTransformer(
-                str(self.folder),
-                device="cpu",
-                trust_remote_code=False,
-                local_files_only=True,
-                model_kwargs={"use_safetensors": True, "dtype": torch.float32},
-            )
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
-            reason = " ".join(str(error).split())[:300]
-            raise InputError(f"{self.name}: the model cannot be loaded: {reason}") from error
-        if any(getattr(module, "include_prompt", True) is False for module in model):
-            raise InputError(f"{self.name}: leaving the prompt out of pooling is not supported")
-        return model.eval()
-
-    @cached_property
-    def _limit(self) -> int:
-        limit = self._model.max_seq_length
-        if not limit:
-            raise InputError(f"{self.name}: the model states no largest number of tokens")
-        return int(limit)
+        return load(self.folder, self.name, self.max_tokens)
 
     @cached_property
     def limit(self) -> int:
@@ -141,83 +131,113 @@ class Encoder:
         return self._room("query-head")
 
     def _room(self, role: Role) -> int:
-        special = int(self._model.tokenizer.num_special_tokens_to_add())
-        prompt = self._prompt(role)
-        return self._limit - special - (int(self.count_tokens([prompt])[0]) if prompt else 0)
+        room = self._loaded.room - len(self._loaded.ids([self._prompt(role)])[0])
+        if room < 1:
+            raise InputError(
+                f"{self.name}: special tokens and the prompt {self._prompt(role)[:40]!r} "
+                f"fill all {self._loaded.limit} tokens that the model sees"
+            )
+        return room
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """Tokens of each whole text, without special ones, shape (n,)."""
-        if not texts:
-            return np.zeros(0, dtype=np.int64)
-        found = self._model.tokenizer(
-            [text.strip() for text in texts],
-            add_special_tokens=False,
-            return_attention_mask=False,
-            verbose=False,
-        )
-        return np.array([len(ids) for ids in found["input_ids"]], dtype=np.int64)
+        """Tokens of each whole text, without special ones and prompt, shape (n,)."""
+        return np.array([len(ids) for ids in self._loaded.ids(texts)], dtype=np.int64)
 
     def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, Embedded]]]:
         """Embed texts, a batch at a time.
+
+        A text over the limit keeps its first tokens, or its last where the role says so; the prompt
+        stays whole before either.
 
         Yields:
             Number of the text and what belongs into the store, for each text of one batch.
 
         Raises:
             OutOfMemoryError: A batch did not fit.
+            InputError: Nothing but the prompt fits into the model.
         """
-        totals = self.count_tokens(texts)
-        prompt = self._prompt(role)
-        if prompt and role == "query-tail":
-            raise InputError(
-                f"{self.name}: its prompt would be cut off queries that keep their last tokens; "
-                "this data set needs a model without a prompt for queries"
-            )
-        tokenizer = self._model.tokenizer
-        side, tokenizer.truncation_side = (
-            tokenizer.truncation_side,
-            "left" if role == "query-tail" else "right",
-        )
-        try:
-            ids = tokenizer(
-                [prompt + text.strip() for text in texts],
-                truncation=True,
-                max_length=self._limit,
-                return_attention_mask=False,
-            )["input_ids"]
-            filler = tokenizer("", return_attention_mask=False)["input_ids"]
-        finally:
-            tokenizer.truncation_side = side
-        lengths = [len(one) for one in ids]
-        for width, numbers in batches(lengths, self.rows, self._limit):
+        self._room(role)
+        loaded, prompt = self._loaded, self._prompt(role)
+        started = time.perf_counter()
+        whole = loaded.ids([prompt + text for text in texts])
+        spent = (time.perf_counter() - started) / max(1, sum(map(len, whole)))
+        totals = [len(ids) for ids in (loaded.ids(texts) if prompt else whole)]
+        opening = loaded.ids([prompt])[0] if prompt and role == "query-tail" else []
+        rows = [
+            [
+                *loaded.before,
+                *_kept(ids, opening, loaded.room, tail=role == "query-tail"),
+                *loaded.after,
+            ]
+            for ids in whole
+        ]
+        lengths = [max(1, len(row)) for row in rows]
+        for width, numbers in batches(lengths, self.rows, loaded.limit):
             started = time.perf_counter()
-            vectors = self._forward([ids[n] for n in numbers], filler, width)
+            vectors = self._forward([rows[n] for n in numbers], width)
             seconds = time.perf_counter() - started
             yield [
-                (n, Embedded(vector, int(totals[n]), seconds, len(numbers)))
+                (n, _timed(vector, totals[n], len(whole[n]) * spent, seconds, len(numbers)))
                 for n, vector in zip(numbers, vectors, strict=True)
             ]
 
-    def _forward(self, ids: list[list[int]], filler: list[int], width: int) -> NDArray[np.float32]:
+    def _forward(self, texts: list[list[int]], width: int) -> NDArray[np.float32]:
         import torch
 
-        tokenizer = self._model.tokenizer
-        padding = tokenizer.pad_token_id or 0
-        rows = ids + [filler] * (self.rows - len(ids))
-        tokens = torch.full((self.rows, width), padding, dtype=torch.long)
+        loaded = self._loaded
+        rows = texts + [[*loaded.before, *loaded.after]] * (self.rows - len(texts))
+        tokens = torch.full((self.rows, width), loaded.padding, dtype=torch.long)
         mask = torch.zeros((self.rows, width), dtype=torch.long)
         for number, row in enumerate(rows):
-            tokens[number, : len(row)] = torch.tensor(row)
-            mask[number, : len(row)] = 1
+            tokens[number, : len(row)] = torch.tensor(row, dtype=torch.long)
+            mask[number, : max(1, len(row))] = 1  # a model that sees nothing may answer NaN
         features = {"input_ids": tokens, "attention_mask": mask}
-        if "token_type_ids" in tokenizer.model_input_names:
+        if loaded.has_types:
             features["token_type_ids"] = torch.zeros_like(tokens)
         try:
             with torch.inference_mode():
-                output = self._model.forward(features)["sentence_embedding"]
+                output = loaded.model.forward(features)["sentence_embedding"]
         except (MemoryError, RuntimeError) as error:
             if isinstance(error, MemoryError) or "memory" in str(error).lower():
                 raise OutOfMemoryError(str(error)) from error
             raise
-        vectors: NDArray[np.float32] = output[: len(ids)].numpy().astype(np.float32)
+        vectors: NDArray[np.float32] = output[: len(texts)].numpy().astype(np.float32)
+        for number in range(len(texts)):
+            if not rows[number]:
+                vectors[number] = 0.0  # the mean of no token; counted as a zero vector
         return vectors
+
+
+def _kept(ids: list[int], opening: list[int], room: int, *, tail: bool) -> list[int]:
+    """What the model sees of a text's tokens: all, the first, or the last behind the prompt's.
+
+    Args:
+        ids: Tokens of prompt and text.
+        opening: Tokens of the prompt alone. Those that `ids` begin with are kept; the last one may
+            be another there, where it grew together with the text.
+        room: How many the model sees.
+        tail: Whether the text's last tokens are kept.
+    """
+    if len(ids) <= room:
+        return ids
+    if not tail:
+        return ids[:room]
+    same = (a == b for a, b in zip(ids, opening, strict=False))
+    kept = next((n for n, equal in enumerate(same) if not equal), len(opening))
+    return ids[:kept] + ids[len(ids) - (room - kept) :]
+
+
+def _timed(
+    vector: NDArray[np.float32], tokens: int, reading: float, batch: float, texts: int
+) -> Embedded:
+    """A vector with its times: its text is tokenized alone, and goes through the model with others.
+
+    Args:
+        vector: The vector.
+        tokens: Of the whole text.
+        reading: Seconds for its tokens.
+        batch: Seconds of its batch.
+        texts: Texts in the batch.
+    """
+    seconds = reading + batch
+    return Embedded(vector, tokens, seconds, seconds / (reading + batch / texts))

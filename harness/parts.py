@@ -3,25 +3,45 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from chunkers.errors import InputError
 from chunkers.registry import Registry
 from chunkers.spec import bind, canonical, parse_spec
+from harness.policy import make_policy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from harness.embedding import Embedder
-    from harness.retrieval import Retriever
+    from harness.policy import Policy
+    from harness.retrieval import Index, Material, Ranker, Retriever
 
 EMBEDDERS = Registry("embedder", ("harness.embedders",), "chunkmark.embedders")
 RETRIEVERS = Registry("retriever", ("harness.retrievers",), "chunkmark.retrievers")
 
 
-def _make(registry: Registry, text: str) -> tuple[str, object]:
-    entry, spec = registry.find(parse_spec(text))
-    make = registry.load(entry)
-    bound = bind(make, spec, registry.kind)
-    return canonical(make, spec, bound), make(**bound)
+@dataclass(frozen=True)
+class LoadedRetriever:
+    """A retriever, and what becomes of its rankings."""
+
+    retriever: Retriever
+    policy: Policy
+
+    @property
+    def dense(self) -> bool:
+        """Whether it needs vectors."""
+        return self.retriever.dense
+
+    @property
+    def version(self) -> str:
+        """Changes whenever its scores may."""
+        return self.retriever.version
+
+    def index(self, material: Material) -> Index | Ranker:
+        """Make one corpus searchable."""
+        return self.retriever.index(material)
 
 
 def load_embedder(text: str) -> Embedder:
@@ -30,24 +50,38 @@ def load_embedder(text: str) -> Embedder:
     Raises:
         InputError: An unknown name or key, or a model that is not at hand.
     """
-    name, made = _make(EMBEDDERS, text)
-    return cast("Embedder", made).named(name)
+    entry, spec = EMBEDDERS.find(parse_spec(text))
+    make = EMBEDDERS.load(entry)
+    bound = bind(make, spec, EMBEDDERS.kind)
+    return cast("Embedder", make(**bound)).named(canonical(make, spec, bound))
 
 
-def load_retriever(text: str) -> tuple[str, Retriever]:
+def load_retriever(text: str) -> tuple[str, LoadedRetriever]:
     """The retriever that a spec names, and its name in canonical form.
 
     Raises:
-        InputError: An unknown name or key.
+        InputError: An unknown name, key or value.
     """
-    name, made = _make(RETRIEVERS, text)
-    return name, cast("Retriever", made)
+    entry, spec = RETRIEVERS.find(parse_spec(text))
+    make = RETRIEVERS.load(entry)
+    bound = bind(make, spec, RETRIEVERS.kind, make_policy)
+    name = canonical(make, spec, bound, make_policy)
+    policy = {
+        key: bound.pop(key) for key in inspect.signature(make_policy).parameters.keys() & bound
+    }
+    return name, LoadedRetriever(make(**bound), make_policy(**policy))
 
 
-def describe(registry: Registry) -> list[dict[str, str]]:
+def describe(
+    registry: Registry, common: Callable[..., object] | None = None
+) -> list[dict[str, str]]:
     """Name, origin, options and first line of documentation of every part of a kind.
 
     A part that cannot be loaded says why in place of its description.
+
+    Args:
+        registry: The kind.
+        common: A function whose parameters are options of every part.
     """
     rows = []
     for name, entry in registry.entries().items():
@@ -57,7 +91,12 @@ def describe(registry: Registry) -> list[dict[str, str]]:
         except InputError as error:
             rows.append(row | {"description": f"not usable: {error}"})
             continue
-        parameters = inspect.signature(make).parameters.values()
+        parameters = [
+            parameter
+            for one in (make, common)
+            if one is not None
+            for parameter in inspect.signature(one).parameters.values()
+        ]
         row["options"] = ", ".join(
             f"{one.name}={'' if one.default is None else one.default}"
             for one in parameters

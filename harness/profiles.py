@@ -47,6 +47,11 @@ class Profile:
         "in a run, what a chunk must share with a target to be relevant"
     )
     twins: bool = _means("in a run, whether copies of a target elsewhere count as the target")
+    assemble: Literal["concatenate", "merge"] = _means(
+        "what a budget delivers. concatenate: the ranked chunks one after the other, repeated "
+        "text charged each time; merge: chunks that touch or overlap are merged before they are "
+        "charged, so text is charged once"
+    )
     ref_id: bool = _means(
         "in a run, whether chunks also carry the reference's own id, with lines from 0"
     )
@@ -111,6 +116,7 @@ _DEFAULT = Profile(
     truncate="query",
     overlap="non-blank-line",
     twins=True,
+    assemble="concatenate",
     ref_id=False,
     ties="corpus-order",
     id_ties="id-ascending",
@@ -130,8 +136,10 @@ _DEFAULT = Profile(
 )
 
 
-def _default(*, twins: Switch = "true") -> Profile:
-    return replace(_DEFAULT, twins=twins == "true")
+def _default(
+    *, twins: Switch = "true", assemble: Literal["concatenate", "merge"] = "concatenate"
+) -> Profile:
+    return replace(_DEFAULT, twins=twins == "true", assemble=assemble)
 
 
 def _code_chunk(*, empty: Literal["keep", "drop"] = "keep") -> Profile:

@@ -10,11 +10,16 @@ _ROOT = Path(__file__).parents[1]
 
 CHUNKING = ("chunkers/**/*.py", "harness/chunking.py")
 RANKING = (
+    "harness/checkpoints.py",
+    "harness/cross_encoder.py",
     "harness/embedding.py",
+    "harness/expansion.py",
+    "harness/hops.py",
     "harness/index.py",
     "harness/lexical.py",
     "harness/masking.py",
     "harness/parity/dot_over_norms.py",
+    "harness/policy.py",
     "harness/retrieval.py",
     "harness/retrievers/*.py",
     "harness/runs/compute.py",
@@ -22,6 +27,7 @@ RANKING = (
     "harness/runs/prepare.py",
     "harness/runs/ranking.py",
     "harness/runs/record.py",
+    "harness/runs/searching.py",
     "harness/runs/texts.py",
     "harness/twins.py",
 )
@@ -29,6 +35,7 @@ SCORING = (
     "harness/measures/**/*.py",
     "harness/profiles.py",
     "harness/relevance.py",
+    "harness/runs/line_runs.py",
     "harness/runs/results.py",
 )
 

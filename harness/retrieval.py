@@ -6,13 +6,13 @@ or, where it is embedded by windows, several.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -51,10 +51,17 @@ class Material:
 
 @dataclass(frozen=True)
 class Question:
-    """One query as a retriever sees it: its text and, for dense ones, its unit vector."""
+    """One query as a retriever sees it.
+
+    Attributes:
+        text: Its text.
+        vector: Its unit vector, for retrievers that need one.
+        keeps: Which part of an over-long text a model is to see.
+    """
 
     text: str
     vector: NDArray[np.float32] | None = None
+    keeps: Literal["head", "tail"] = "head"
 
 
 class Index(Protocol):
@@ -75,6 +82,20 @@ class Index(Protocol):
         ...
 
 
+@runtime_checkable
+class Ranker(Protocol):
+    """A corpus made searchable by what puts units in order itself."""
+
+    @property
+    def nbytes(self) -> int:
+        """Size of what is searched, in bytes."""
+        ...
+
+    def rank(self, question: Question, order: Order, rankable: Rankable) -> Ranking:
+        """Rank the units, to the depth and on until the budget is spent."""
+        ...
+
+
 class Retriever(Protocol):
     """Ranks the units of a corpus for a query."""
 
@@ -88,7 +109,7 @@ class Retriever(Protocol):
         """Changes whenever its scores may."""
         ...
 
-    def index(self, material: Material) -> Index:
+    def index(self, material: Material) -> Index | Ranker:
         """Make one corpus searchable."""
         ...
 
@@ -119,10 +140,22 @@ def pool(
 
 @dataclass(frozen=True)
 class Ranking:
-    """Units in rank order with their scores; NaN for units that the retriever did not score."""
+    """Units in rank order, each once.
+
+    Attributes:
+        units: Their numbers, shape (n,).
+        scores: Their scores, shape (n,); NaN for units that the retriever did not score.
+        by_rank: Whether the order says more than the scores: these stand on several scales, or
+            equal ones are in an order of their own.
+        disturbed: Whether the index gave a ranked unit a score of NaN.
+        counts: What was counted on the way, such as tokens that a model did not see.
+    """
 
     units: NDArray[np.int64]
     scores: NDArray[np.float64]
+    by_rank: bool = False
+    disturbed: bool = False
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -156,25 +189,40 @@ class Rankable:
     indexed: NDArray[np.int64]
 
 
-def rank(index: Index, question: Question, order: Order, rankable: Rankable) -> Ranking:
+def rank(index: Index | Ranker, question: Question, order: Order, rankable: Rankable) -> Ranking:
     """Rank one corpus for one query, to the depth and on until the budget is spent."""
+    if isinstance(index, Ranker):
+        return index.rank(question, order, rankable)
     sizes, indexed = rankable.sizes, rankable.indexed
     depth = order.depth
     while True:
         units, scores = index.scores(question, depth)
         rest = indexed[~np.isin(indexed, units)]
-        keys = (
-            (units, -scores)
-            if order.ties == "corpus-order"
-            else (-rankable.id_places[units], -scores.astype(np.float32))
-        )
-        best = np.lexsort(keys)[:depth]
+        best = in_order(units, scores, order.ties, rankable)[:depth]
         ranked = np.concatenate((units[best], rest))[:depth]
         spent = int(sizes[ranked].sum()) >= order.budget
         if spent or len(ranked) == len(indexed):
             unscored = np.full(max(0, len(ranked) - len(best)), np.nan)
-            return Ranking(ranked, np.concatenate((scores[best], unscored)))
+            disturbed = bool(np.isnan(scores[best]).any())
+            scored = np.concatenate((scores[best], unscored))
+            return Ranking(ranked, scored, disturbed=disturbed)
         depth *= 2
+
+
+def in_order(
+    units: NDArray[np.int64], scores: NDArray[np.float64], ties: Ties, rankable: Rankable
+) -> NDArray[np.int64]:
+    """The places of units in descending order of score, NaN last, equal ones by the rule."""
+    if ties == "corpus-order":
+        return np.lexsort((units, -scores))
+    return np.lexsort((-rankable.id_places[units], -scores.astype(np.float32)))
+
+
+def fit(ranking: Ranking, order: Order, rankable: Rankable) -> Ranking:
+    """The shortest beginning of a ranking that reaches depth and budget; all of it if none does."""
+    spent = np.cumsum(rankable.sizes[ranking.units])
+    enough = max(order.depth, int(np.searchsorted(spent, order.budget)) + 1)
+    return replace(ranking, units=ranking.units[:enough], scores=ranking.scores[:enough])
 
 
 def id_places(ids: Sequence[str]) -> NDArray[np.int64]:

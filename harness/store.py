@@ -38,13 +38,13 @@ class Embedded:
         tokens: Tokens of the whole text without special ones, seen or not.
         seconds: Wall time of the batch that the text went through: with fixed shapes this is
             what the text alone would have taken.
-        batch: Number of texts in that batch, dummy rows left out.
+        batch: `seconds` over it is the text's share of what its batch took.
     """
 
     vector: NDArray[np.float32]
     tokens: int
     seconds: float
-    batch: int = 1
+    batch: float = 1
 
 
 def text_key(text: str) -> bytes:

@@ -83,8 +83,9 @@ def _embedders(data_dir: Path | None) -> Rows:
 def _retrievers(data_dir: Path | None) -> Rows:
     del data_dir
     from harness.parts import RETRIEVERS, describe
+    from harness.policy import make_policy
 
-    return describe(RETRIEVERS)
+    return describe(RETRIEVERS, make_policy)
 
 
 def _measures(data_dir: Path | None) -> Rows:

@@ -31,7 +31,8 @@ class BestSpans:
     Attributes:
         recall: Of SpanR.
         precision: Of SpanP.
-        exact: Where these two are reached by a ranking; else no ranking is above them.
+        exact: Where the first of them is reached by a ranking; else no ranking is above it.
+        precision_exact: Where the second is reached.
         f1: Of SpanF1.
         iou: Of SpanIoU.
         f1_exact: Where these two are reached.
@@ -42,6 +43,7 @@ class BestSpans:
     recall: Floats
     precision: Floats
     exact: Bools
+    precision_exact: Bools
     f1: Floats
     iou: Floats
     f1_exact: Bools
@@ -56,6 +58,7 @@ class Best:
     recall: float = 0.0
     precision: float = 0.0
     exact: bool = True
+    precision_exact: bool = True
     f1: float = 0.0
     iou: float = 0.0
     f1_exact: bool = True
@@ -75,6 +78,11 @@ def best_spans(
     for gold in cell.gold:
         useful = useful_units(gold, cell.corpora[gold.corpus])
         rows.append(solve(useful, gold.gold_size, budgets, most_searched))
+    return stacked(rows, budgets)
+
+
+def stacked(rows: Sequence[Sequence[Best]], budgets: Sequence[int]) -> dict[int, BestSpans]:
+    """The best values of all queries, a row each, by budget."""
     return {
         budget: BestSpans(
             **{
@@ -113,6 +121,7 @@ def solve(
                 recall=found.credit / gold_size,
                 precision=max(share[fits].max(initial=0.0), found.credit / budget),
                 exact=exact or int(useful.size.sum()) <= budget,
+                precision_exact=exact or int(useful.size.sum()) <= budget,
                 f1=found.f1,
                 iou=found.iou,
                 f1_exact=exact,
@@ -124,7 +133,7 @@ def solve(
 
 
 @dataclass(frozen=True)
-class _Found:
+class Found:
     """The most gold that a budget credits, and the best F1 and IoU under it."""
 
     credit: int
@@ -132,7 +141,7 @@ class _Found:
     iou: float
 
     @classmethod
-    def among(cls, credit: Ints, delivered: Ints, gold: int, most: int, budget: int) -> _Found:
+    def among(cls, credit: Ints, delivered: Ints, gold: int, most: int, budget: int) -> Found:
         """From pairs of credited and delivered, and the most credited by the whole budget."""
         credit = np.append(credit, most)
         delivered = np.append(delivered, budget)
@@ -143,7 +152,7 @@ class _Found:
         )
 
 
-def _by_search(useful: Useful, gold: int, budgets: Sequence[int]) -> list[_Found]:
+def _by_search(useful: Useful, gold: int, budgets: Sequence[int]) -> list[Found]:
     subsets = Subsets.of(useful)
     everything = int(useful.size.sum())
     found = []
@@ -151,25 +160,25 @@ def _by_search(useful: Useful, gold: int, budgets: Sequence[int]) -> list[_Found
         fits = subsets.total <= budget
         credit, total = subsets.credit[fits], subsets.total[fits]
         most = subsets.with_cut(budget) if budget < everything else useful.union
-        found.append(_Found.among(credit, total, gold, most, budget))
+        found.append(Found.among(credit, total, gold, most, budget))
     return found
 
 
-def _by_knapsack(useful: Useful, gold: int, budgets: Sequence[int]) -> list[_Found]:
+def _by_knapsack(useful: Useful, gold: int, budgets: Sequence[int]) -> list[Found]:
     """Exact where the units share no gold; else a bound, as if only their union were limited."""
     everything = int(useful.size.sum())
     pure = int(useful.size[useful.gain == useful.size].sum())
-    found: dict[int, _Found] = {}
+    found: dict[int, Found] = {}
     hard = []
     for budget in budgets:
         if everything <= budget and useful.disjoint:
             # The best share of gold first: with nothing cut, F1 peaks at a prefix of this order.
             order = np.argsort(-useful.gain / useful.size, kind="stable")
             credit, total = np.cumsum(useful.gain[order]), np.cumsum(useful.size[order])
-            found[budget] = _Found.among(credit, total, gold, useful.union, everything)
+            found[budget] = Found.among(credit, total, gold, useful.union, everything)
         elif budget <= min(pure, useful.union):
             nothing = np.zeros(0, dtype=np.int64)
-            found[budget] = _Found.among(nothing, nothing, gold, budget, budget)
+            found[budget] = Found.among(nothing, nothing, gold, budget, budget)
         else:
             hard.append(budget)
     if hard:
@@ -177,7 +186,7 @@ def _by_knapsack(useful: Useful, gold: int, budgets: Sequence[int]) -> list[_Fou
         credit, most = _fill(useful, widths)
         delivered = np.arange(len(credit))
         for budget, width, one in zip(hard, widths, most, strict=True):
-            found[budget] = _Found.among(
+            found[budget] = Found.among(
                 credit[: width + 1], delivered[: width + 1], gold, min(one, useful.union), width
             )
     return [found[budget] for budget in budgets]

@@ -10,12 +10,14 @@ import numpy as np
 
 from harness.measures.evaluate import included, limit_of, mean_over, weights
 from harness.measures.grammar import family_of
-from harness.measures.ranked import NEVER, place_shared, set_file_ranks
+from harness.measures.merged import Cuts
+from harness.measures.projected import Board, place_shared_runs
+from harness.measures.ranked import place_orders
 from harness.measures.seeded import permutation, words
-from harness.measures.tables import gold_tables
+from harness.measures.views import view_of, views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from harness.measures.inputs import Cell
     from harness.measures.ranked import Ranked
     from harness.measures.tables import GoldTables
+    from harness.measures.views import Seen, View
     from harness.profiles import Profile
 
     Floats = NDArray[np.float64]
@@ -57,7 +60,7 @@ def chance(
 
     Exact where a measure has a closed form. Elsewhere, and for queries with twins or units that
     count again in measures of ranks, the mean over seeded permutations of each corpus that all
-    its queries share.
+    its queries share. Where scores count and not ranks alone, each place is one step down.
 
     Args:
         cell: Its gold and units; its rankings play no part.
@@ -66,7 +69,8 @@ def chance(
         seed: 0 or above.
         permutations: How many, at least 2.
     """
-    gold = gold_tables(cell, profile)
+    seen = views(cell, measures, profile)
+    gold = seen["units"].gold
     mask = included(cell, profile)[0]
     by_order_alone = gold.twin.count() + gold.again.count() > 0
     result: dict[str, Chance | None] = {}
@@ -74,7 +78,7 @@ def chance(
     for measure in measures:
         family = family_of(measure)
         result[str(measure)] = None
-        if family.lines and not cell.spans:
+        if view_of(measure, cell, profile) is None:
             continue
         exact = None if family.chance is None else family.chance(gold, limit_of(measure))
         if exact is None:
@@ -84,38 +88,49 @@ def chance(
         result[str(measure)] = Chance(exact, mean_over(exact, mask, gold), 0.0)
         if by_order.any():
             simulated[measure] = by_order
-    if simulated:
-        for name, values in _simulate(cell, gold, simulated, seed, permutations).items():
-            result[name] = _with_error(result[name], *values, mask, gold)
+    values = _simulate(cell, seen, list(simulated), (seed, permutations))
+    for measure, by_order in simulated.items():
+        name = str(measure)
+        result[name] = _with_error(result[name], values[measure], by_order, mask, gold)
     return result
 
 
 def _simulate(
-    cell: Cell, gold: GoldTables, simulated: dict[Measure, Bools], seed: int, count: int
-) -> dict[str, tuple[Floats, Bools]]:
-    """Values in every permutation, shape (count, q), and which queries they are for."""
-    values = {measure: np.zeros((count, gold.n_queries)) for measure in simulated}
-    for number, ranked in enumerate(_orders(cell, gold, seed, count)):
-        for measure, out in values.items():
-            out[number] = family_of(measure).evaluate(ranked, limit_of(measure))
-    return {str(measure): (values[measure], rows) for measure, rows in simulated.items()}
+    cell: Cell, seen: Mapping[View, Seen], measures: Sequence[Measure], drawn: tuple[int, int]
+) -> dict[Measure, Floats]:
+    """Values in every permutation, shape (count, q); `drawn` is the seed and the count."""
+    gold, profile = seen["units"].gold, seen["units"].gold.profile
+    view = {one: view_of(one, cell, profile) or "units" for one in measures}
+    values = {one: np.zeros((drawn[1], gold.n_queries)) for one in measures}
+    wanted = {name: seen[name] for name in seen if name in view.values()}
+    for number, ranked in enumerate(_orders(cell, wanted, *drawn)):
+        for one, out in values.items():
+            out[number] = family_of(one).evaluate(ranked[view[one]], limit_of(one))
+    return values
 
 
-def _orders(cell: Cell, gold: GoldTables, seed: int, count: int) -> Iterator[Ranked]:
+def _orders(
+    cell: Cell, seen: Mapping[View, Seen], seed: int, count: int
+) -> Iterator[dict[View, Ranked]]:
+    """Random orders of every corpus, in the views that are wanted."""
     sources = [words((seed, number)) for number in range(len(cell.corpora))]
-    shape = (len(cell.corpora), gold.missing_unit + 1)
-    rank = np.full(shape, NEVER, dtype=np.int64)
-    before = np.full(shape, NEVER, dtype=np.int64)
-    files = np.full((len(cell.corpora), gold.missing_file + 1), NEVER, dtype=np.int64)
-    total = np.array([units.size.sum() for units in cell.corpora], dtype=np.int64)
-    for _ in range(count):
-        for number, (units, source) in enumerate(zip(cell.corpora, sources, strict=True)):
-            order = permutation(source, len(units.size))
-            sizes = units.size[order]
-            rank[number, order] = np.arange(1, len(order) + 1)
-            before[number, order] = np.cumsum(sizes) - sizes
-            set_file_ranks(units.file[order], files[number])
-        yield place_shared(gold, rank, before, files, total)
+    cuts = [Cuts.of(units) for units in cell.corpora] if "merged" in seen else []
+    boards = [Board.of(one) for one in cell.projection.runs] if cell.projection else []
+    for _ in range(count if seen else 0):
+        orders = [
+            permutation(source, len(units.size))
+            for units, source in zip(cell.corpora, sources, strict=True)
+        ]
+        ranked: dict[View, Ranked] = {}
+        for view, one in seen.items():
+            if view == "runs":
+                ranked[view] = place_shared_runs(one.gold, boards, orders)
+            elif view == "merged":
+                once = [cut.order(order) for cut, order in zip(cuts, orders, strict=True)]
+                ranked[view] = place_orders(one.gold, one.cell.corpora, once)
+            else:
+                ranked[view] = place_orders(one.gold, cell.corpora, orders)
+        yield ranked
 
 
 def _with_error(

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.measures.grammar import family_of
 from harness.measures.ranked import NEVER, Ranked, place
-from harness.measures.tables import gold_tables
+from harness.measures.views import view_of, views
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,19 +75,19 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
     Raises:
         InputError: A measure of an unknown family.
     """
-    gold = gold_tables(cell, profile)
-    ranked = place(cell, gold)
+    ranked = {view: seen.place() for view, seen in views(cell, measures, profile).items()}
+    gold = ranked["units"].gold
     mask, left_out = included(cell, profile)
     counted: dict[str, Bools] = {}
     per_query: dict[str, Floats | None] = {}
     for measure in measures:
-        family, name = family_of(measure), str(measure)
+        name, view = str(measure), view_of(measure, cell, profile)
         own_mrr = measure.family == "MRR" and profile.mrr != "as-ranked"
         counted[name] = np.ones_like(mask) if own_mrr else mask
         per_query[name] = None
-        if cell.spans or not family.lines:
-            seen = _as_given(cell, gold, ranked) if own_mrr else ranked
-            per_query[name] = family.evaluate(seen, limit_of(measure))
+        if view is not None:
+            seen = _as_given(cell, gold, ranked["units"]) if own_mrr else ranked[view]
+            per_query[name] = family_of(measure).evaluate(seen, limit_of(measure))
     return Scores(
         queries=cell.queries,
         corpus=gold.group,

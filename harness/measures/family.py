@@ -34,6 +34,7 @@ class Family:
         aliases: Other names; case, `_` and `-` do not matter.
         lines: Whether it needs gold that is lines of files. Such a measure does not depend on
             how many chunks hold the gold, so it is comparable across chunkers.
+        projected: Whether its units are runs of lines, which take the scores of the chunks on them.
         oracle: The largest values that any ranking reaches, and whether each is exact rather
             than a bound, both shape (q,); None where relevant units first are best.
         chance: Expected values over all orders of the corpus, shape (q,), where a twin and a unit
@@ -48,6 +49,7 @@ class Family:
     evaluate: Callable[[Ranked, int], Floats]
     aliases: tuple[str, ...] = ()
     lines: bool = False
+    projected: bool = False
     oracle: Callable[[BestSpans], tuple[Floats, Bools]] | None = None
     chance: Callable[[GoldTables, int], Floats | None] | None = None
 

@@ -27,10 +27,13 @@ class Units:
     Attributes:
         size: What delivering each unit costs, in `c`, shape (n,).
         file: Number of the file that each lies in, shape (n,).
+        low: Characters of the file before each unit, shape (n,), so that a unit is the characters
+            [low, low + size) of its file; empty where units do not lie in files.
     """
 
     size: NDArray[np.int64]
     file: NDArray[np.int64]
+    low: NDArray[np.int64] = field(default_factory=_no_ints)
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,39 @@ class Gold:
 
 
 @dataclass(frozen=True)
+class Runs:
+    """The lines of one corpus in runs that no chunker has a say in.
+
+    Non-blank lines are numbered from 0 over all files of the corpus, in corpus order.
+
+    Attributes:
+        edges: First line of each run, and behind it the number of lines, shape (n_runs + 1,). A
+            run has 1 to 10 lines of one file.
+        first: First line of each unit, shape (n_units,).
+        behind: Behind its last line, shape (n_units,).
+    """
+
+    edges: NDArray[np.int64]
+    first: NDArray[np.int64]
+    behind: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Projection:
+    """What is needed to carry the scores of units over to runs of lines.
+
+    Attributes:
+        runs: Of each corpus.
+        gold: Of each query: its units, and those of its twins, are numbers of runs.
+        scores: Of each query: a score for each unit of its ranking, NaN where there is none.
+    """
+
+    runs: tuple[Runs, ...]
+    gold: tuple[Gold, ...]
+    scores: tuple[NDArray[np.float64], ...]
+
+
+@dataclass(frozen=True)
 class Cell:
     """Everything that the measures of one cell need.
 
@@ -105,6 +141,8 @@ class Cell:
             profile that takes MRR from them; None where they are no different.
         groups: For each corpus the number of the one that means and splits take it for, shape
             (len(corpora),); None where each is its own.
+        projection: Lines and scores; None where the lines of files are not known, so that the
+            projected measures do not apply.
     """
 
     queries: tuple[str, ...]
@@ -115,3 +153,4 @@ class Cell:
     absent: NDArray[np.bool_] | None = None
     as_given: tuple[NDArray[np.int64], ...] | None = None
     groups: tuple[int, ...] | None = None
+    projection: Projection | None = None

@@ -10,20 +10,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.measures.best_merged import best_merged
+from harness.measures.best_runs import best_runs
 from harness.measures.best_spans import best_spans
 from harness.measures.evaluate import included, limit_of, mean_over
 from harness.measures.grammar import family_of
 from harness.measures.ranked import relevant_first
-from harness.measures.tables import gold_tables
+from harness.measures.views import view_of, views
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from harness.measures.best_spans import BestSpans
     from harness.measures.grammar import Measure
     from harness.measures.inputs import Cell
+    from harness.measures.views import View
     from harness.profiles import Profile
+
+_SOLVED: dict[View, Callable[[Cell, Sequence[int]], dict[int, BestSpans]]] = {
+    "units": best_spans,
+    "merged": best_merged,
+}
 
 
 @dataclass(frozen=True)
@@ -47,23 +56,39 @@ def oracle(cell: Cell, measures: Sequence[Measure], profile: Profile) -> dict[st
 
     The rankings of the cell play no part, only its gold and its units.
     """
-    gold = gold_tables(cell, profile)
+    kinds = {one: view_of(one, cell, profile) for one in measures}
+    seen = views(cell, [one for one in measures if kinds[one] == "runs"], profile)
+    gold = seen["units"].gold
     best = relevant_first(gold)
     mask, _ = included(cell, profile)
-    wanted = {one for one in measures if family_of(one).oracle is not None and cell.spans}
-    spans = best_spans(cell, sorted({limit_of(one) for one in wanted})) if wanted else {}
+    spans = {
+        view: solved(cell, budgets)
+        for view, solved in _SOLVED.items()
+        if (budgets := _budgets(kinds, view))
+    }
+    runs = None
+    if "runs" in seen and cell.projection is not None:
+        runs = best_runs(cell.projection, seen["runs"].gold)
     result: dict[str, Oracle | None] = {}
-    for measure in measures:
-        family = family_of(measure)
-        if family.lines and not cell.spans:
+    for measure, view in kinds.items():
+        family, limit = family_of(measure), limit_of(measure)
+        if view is None:
             result[str(measure)] = None
             continue
-        if family.oracle is None:
-            values = family.evaluate(best, limit_of(measure))
-            exact = np.ones(len(values), dtype=np.bool_)
+        if runs is not None and view == "runs":
+            values, exact = runs.of(family, limit)
+        elif family.oracle is not None:
+            values, exact = family.oracle(spans[view][limit])
         else:
-            values, exact = family.oracle(spans[limit_of(measure)])
+            values = family.evaluate(best, limit)
+            exact = np.ones(len(values), dtype=np.bool_)
         result[str(measure)] = Oracle(
             values, mean_over(values, mask, gold), bool(exact[mask].all())
         )
     return result
+
+
+def _budgets(kinds: Mapping[Measure, View | None], view: View) -> list[int]:
+    """The budgets of the measures that see a cell in one view."""
+    spans = [one for one in kinds if kinds[one] == view and family_of(one).oracle is not None]
+    return sorted({limit_of(one) for one in spans})

@@ -12,9 +12,11 @@ import numpy as np
 from harness.measures.tables import sum_by
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from harness.measures.inputs import Cell
+    from harness.measures.inputs import Cell, Units
     from harness.measures.tables import GoldTables, Rows
 
     Ints = NDArray[np.int64]
@@ -202,6 +204,49 @@ def place(cell: Cell, gold: GoldTables) -> Ranked:
     return Ranked(gold=gold, retrieved=retrieved, total=total, **found)
 
 
+@dataclass(frozen=True)
+class Found:
+    """Ranks of relevant units and of twins, and of nothing else, filled query by query.
+
+    Attributes:
+        gold: The gold; the corpora hold all of it.
+        relevant: Rank of each row of `gold.relevant`, NEVER until it is found.
+        twin: The same for `gold.twin`.
+    """
+
+    gold: GoldTables
+    relevant: Ints
+    twin: Ints
+
+    @classmethod
+    def nothing(cls, gold: GoldTables) -> Found:
+        """Nothing yet."""
+        relevant, twin = gold.relevant.item, gold.twin.item
+        return cls(gold, np.full_like(relevant, NEVER), np.full_like(twin, NEVER))
+
+    def look_up(self, query: int, rank: Ints) -> None:
+        """Look the gold of a query up in the ranks of all units of its corpus."""
+        for rows, found in ((self.gold.relevant, self.relevant), (self.gold.twin, self.twin)):
+            part = rows.of(query)
+            found[part] = rank[rows.item[part]]
+
+    def ranked(self) -> Ranked:
+        """What measures of relevant units are computed from."""
+        none = np.zeros(0, dtype=np.int64)
+        return Ranked(
+            gold=self.gold,
+            relevant=self.relevant,
+            again=none,
+            twin=self.twin,
+            judged=none,
+            overlapping=none,
+            file=none,
+            before=none,
+            retrieved=self.gold.n_units,
+            total=np.zeros(self.gold.n_queries, dtype=np.int64),
+        )
+
+
 def place_shared(
     gold: GoldTables, rank: Ints, before: Ints, file_rank: Ints, total: Ints
 ) -> Ranked:
@@ -220,6 +265,21 @@ def place_shared(
         for name, rows, kind in _lookups(gold)
     }
     return Ranked(gold=gold, retrieved=gold.n_units, total=total[gold.corpus], **found)
+
+
+def place_orders(gold: GoldTables, corpora: Sequence[Units], orders: Sequence[Ints]) -> Ranked:
+    """Look the gold up in one order of each corpus, which its queries share."""
+    shape = (len(corpora), gold.missing_unit + 1)
+    rank = np.full(shape, NEVER, dtype=np.int64)
+    before = np.full(shape, NEVER, dtype=np.int64)
+    files = np.full((len(corpora), gold.missing_file + 1), NEVER, dtype=np.int64)
+    for number, (units, order) in enumerate(zip(corpora, orders, strict=True)):
+        sizes = units.size[order]
+        rank[number, order] = np.arange(1, len(order) + 1)
+        before[number, order] = np.cumsum(sizes) - sizes
+        set_file_ranks(units.file[order], files[number])
+    total = np.array([units.size.sum() for units in corpora], dtype=np.int64)
+    return place_shared(gold, rank, before, files, total)
 
 
 def relevant_first(gold: GoldTables) -> Ranked:

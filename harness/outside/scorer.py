@@ -295,8 +295,11 @@ def _score_ranks(gathered: _Gathered, asked: Asked, result: Scored) -> None:
 def _score_places(cases: Sequence[PlaceCase], asked: Asked, result: Scored) -> None:
     """The measures of lines and files, of the queries that have targets."""
     wanted = [one for one in asked.measures if not is_of_texts(one) and family_of(one).lines]
+    projected = [one for one in wanted if family_of(one).projected]
+    why = "needs a run folder: nothing else holds the lines of every file, and the scores"
+    result.columns |= {str(one): Column(why=why) for one in projected}
     spans = [one for one in wanted if family_of(one).cut == "budget"]
-    files = [one for one in wanted if one not in spans]
+    files = [one for one in wanted if one not in spans and one not in projected]
     none = "no query has targets, and a path for what was retrieved"
     if files:
         _fill(line_cell(cases), files, asked.profile, none, result)

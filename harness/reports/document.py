@@ -64,6 +64,11 @@ def _marks(cell: CellResult) -> list[str]:
     unseen = health["unseen_chunk_tokens"]
     if unseen is not None and unseen > TRUNCATION_MARK:
         marks.append(f"truncated: the embedder never saw {unseen:.0%} of the chunk tokens")
+    if health.get("truncated_pairs"):
+        marks.append(
+            f"the cross-encoder never saw {health['unseen_rerank_tokens']:.0%} of the tokens of "
+            f"its pairs, {health['truncated_pairs']} of which it saw cut short"
+        )
     if health["coverage"] < 1:
         marks.append(f"{1 - health['coverage']:.2%} of the text is in no chunk")
     if health["gold_uncut"]:

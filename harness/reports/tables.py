@@ -113,6 +113,8 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
         notes.append(
             "* not comparable across chunkers: what is relevant depends on where the cuts lie"
         )
+    skipped = {why: name for name, one in cells[0]["metrics"].items() if (why := one.get("why"))}
+    notes += [f"{name} is skipped: {why}" for why, name in skipped.items()]
     if any(cell["latency_ms"]["embedding"] for cell in cells):
         notes.append("ms/query: embedding it in a batch of fixed shape, as it was then, and search")
     if cells[0].get("mask_query"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class Hybrid:
 
     def index(self, material: Material) -> Index:
         """Index the corpus for both sides."""
-        sides = tuple(side.index(material) for side in self.sides)
+        sides = tuple(cast("Index", side.index(material)) for side in self.sides)
         return HybridIndex(sides, material.n_units, self.k)
 
 

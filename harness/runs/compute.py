@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chunkers.errors import InputError
 from harness.masking import chunks_before, spliced
-from harness.runs.health import health, truncation, uncut
-from harness.runs.ranking import rank_cell, unit_ids
-from harness.runs.record import ChunkRow, MaskRow, QueryRow, RankingRow, Record, finite
+from harness.runs.health import cut_pairs, health, truncation, uncut
+from harness.runs.ranking import rank_cell
+from harness.runs.record import (
+    ChunkRow,
+    FileRow,
+    MaskRow,
+    QueryRow,
+    RankingRow,
+    Record,
+    finite,
+)
+from harness.runs.searching import unit_ids
 from harness.runs.texts import embed_documents, embed_queries, texts_of
 
 if TYPE_CHECKING:
@@ -74,29 +85,32 @@ def compute(
         with watch.phase("embedding") as told:
             texts = replace(
                 texts,
-                documents=embed_documents(texts.embedded, parts, parts.embedder, store, told),
+                documents=embed_documents(texts.embedded, parts.embedder, store, told),
                 queries=embed_queries(prepared.queries, parts, parts.embedder, store),
             )
     vectors, queries = texts.documents, texts.queries
-    ranked = rank_cell(prepared, corpora, texts, parts, watch)
+    embed_again = functools.partial(_embed_again, parts, store, watch)
+    ranked = rank_cell(prepared, corpora, texts, parts, watch, embed_again=embed_again)
+    again = ranked.again
     record = _record(prepared, chunked, corpora, ranked.rankings)
     used = _once(corpora, texts.embedded_of_chunk)
-    lost = truncation(parts.embedder, vectors, queries, used)
+    lost = truncation(parts.embedder, vectors, (queries, again), used)
     return Computed(
         record=record,
         health=health(prepared, chunked, parts.chunker, uncut(prepared, corpora))
         | lost
+        | cut_pairs(ranked.counts)
         | {"zero_vectors": texts.unusable, "disturbed": ranked.disturbed},
         cost={
             "tokens": _seen_tokens(parts.embedder, vectors),
             "vectors": texts.indexed,
-            "embedded_now": _embedded_now(vectors, queries),
+            "embedded_now": _embedded_now(vectors, queries, again),
             "index_bytes": ranked.index_bytes,
-            "embedding_seconds": _embedding_cost(parts.embedder, vectors, queries),
+            "embedding_seconds": _embedding_cost(parts.embedder, vectors, queries, again),
             "chars_delivered": round(float(ranked.delivered.mean())),
         },
         latency={
-            "embedding": _embedding_seconds(parts.embedder, queries),
+            "embedding": _embedding_seconds(parts.embedder, queries, again),
             "search": ranked.seconds,
         },
         failures=tuple((one.corpus.id, path, why) for one in chunked for path, why in one.failures),
@@ -116,6 +130,17 @@ def _once(
     return kept
 
 
+def _embed_again(parts: Parts, store: VectorStore, watch: Watch, asked: Sequence[str]) -> Vectors:
+    """Vectors of second queries, of which a model sees the head: the rarest names."""
+    if parts.embedder is None:
+        raise ValueError("second queries are embedded where first ones are")
+    try:
+        with watch.phase("embedding") as told:
+            return embed_documents(asked, parts.embedder, store, told, "query-head")
+    except InputError as error:
+        raise InputError(f"hops=2 embeds second queries, and {error}") from error
+
+
 def _record(
     prepared: Prepared,
     chunked: Sequence[ChunkedCorpus],
@@ -123,12 +148,18 @@ def _record(
     rankings: Sequence[Ranking],
 ) -> Record:
     ids = {one.corpus.id: unit_ids(prepared, one) for one in corpora}
+    files = tuple(
+        FileRow(one.corpus.id, source.path, layout.size, len(layout.line_starts))
+        for one in chunked
+        for source, layout in zip(one.corpus.sources, one.layouts, strict=True)
+    )
     fields = [name for name in ChunkRow.__slots__ if name != "corpus"]
     names = {one.id: one.name for one in prepared.corpora}
     by_id = {one.corpus.id: one for one in chunked}
     masks = {mask.query.id: _mask_row(mask, by_id) for mask in prepared.masks}
     return Record(
         gold=prepared.dataset.gold,
+        files=files,
         chunks=tuple(
             ChunkRow(one.corpus.id, *(getattr(chunk, name) for name in fields))
             for one in chunked
@@ -150,6 +181,7 @@ def _record(
             RankingRow(
                 tuple(ids[query.corpus][unit] for unit in ranking.units.tolist()),
                 tuple(finite(score) for score in ranking.scores.tolist()),
+                ranking.by_rank,
             )
             for query, ranking in zip(prepared.queries, rankings, strict=True)
         ),
@@ -163,11 +195,13 @@ def _mask_row(mask: Mask, chunked: Mapping[str, ChunkedCorpus]) -> MaskRow:
 
 
 def _embedding_seconds(
-    embedder: Embedder | None, queries: Vectors | None
+    embedder: Embedder | None, *hops: Vectors | None
 ) -> NDArray[np.float64] | None:
     """None also where vectors are only looked up: that says nothing about embedding."""
-    known = embedder is not None and embedder.limit is not None
-    return queries.seconds if known and queries is not None else None
+    if embedder is None or embedder.limit is None:
+        return None
+    seconds = np.array([one.seconds for one in hops if one is not None])
+    return np.asarray(seconds.sum(axis=0))
 
 
 def _embedding_cost(embedder: Embedder | None, *found: Vectors | None) -> float | None:

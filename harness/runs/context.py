@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
     from chunkers.loading import LoadedChunker
     from harness.embedding import Embedder
+    from harness.parts import LoadedRetriever
     from harness.profiles import Profile
-    from harness.retrieval import Order, Retriever
+    from harness.retrieval import Order
 
 
 @dataclass
@@ -43,6 +44,6 @@ class Parts:
 
     chunker: LoadedChunker
     embedder: Embedder | None
-    retriever: Retriever
+    retriever: LoadedRetriever
     order: Order
     profile: Profile

@@ -10,7 +10,7 @@ import numpy as np
 from harness.chunking import covered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from chunkers.loading import LoadedChunker
     from harness.chunking import ChunkedCorpus
@@ -74,7 +74,7 @@ def health(
 def truncation(
     embedder: Embedder | None,
     documents: Vectors | None,
-    queries: Vectors | None,
+    queries: Sequence[Vectors | None],
     of_chunk: Sequence[Sequence[Sequence[int]]],
 ) -> dict[str, float | int | None]:
     """Shares of tokens that the embedder never saw.
@@ -82,7 +82,7 @@ def truncation(
     Args:
         embedder: The embedder.
         documents: Vectors of the distinct texts.
-        queries: Vectors of the queries.
+        queries: Vectors of the queries, those of each hop.
         of_chunk: The numbers of the texts of each chunk, by corpus.
 
     Returns:
@@ -90,14 +90,35 @@ def truncation(
         limit); None without an embedder, or where its limit is unknown.
     """
     limit = None if embedder is None else embedder.limit
-    if embedder is None or limit is None or documents is None or queries is None:
+    asked = [one.tokens for one in queries if one is not None]
+    if embedder is None or limit is None or documents is None or not asked:
         return dict.fromkeys(("unseen_chunk_tokens", "unseen_query_tokens", "truncated_chunks"))
     used = [text for corpus in of_chunk for texts in corpus for text in texts]
     share, truncated = unseen(documents.tokens[np.array(used, dtype=np.int64)], limit)
     return {
         "unseen_chunk_tokens": share,
-        "unseen_query_tokens": unseen(queries.tokens, embedder.query_limit or limit)[0],
+        "unseen_query_tokens": unseen(np.concatenate(asked), embedder.query_limit or limit)[0],
         "truncated_chunks": truncated,
+    }
+
+
+def cut_pairs(counts: Mapping[str, int]) -> dict[str, float | int | None]:
+    """What a cross-encoder never saw of its pairs.
+
+    Args:
+        counts: What was counted while ranking.
+
+    Returns:
+        `unseen_rerank_tokens` (share of the tokens of all pairs), `truncated_pairs` (pairs over
+        the model's limit); None without a cross-encoder.
+    """
+    if "pairs" not in counts:
+        return dict.fromkeys(("unseen_rerank_tokens", "truncated_pairs"))
+    return {
+        "unseen_rerank_tokens": _share(
+            counts.get("unseen_pair_tokens", 0), counts.get("pair_tokens", 0)
+        ),
+        "truncated_pairs": counts.get("truncated_pairs", 0),
     }
 
 

@@ -9,14 +9,15 @@ from chunkers.loading import load_chunker
 from chunkers.spec import expand_spec
 from harness.measures.grammar import family_of, parse_measure
 from harness.parts import load_embedder, load_retriever
+from harness.policy import refuse_profile
 from harness.profiles import load_profile
 
 if TYPE_CHECKING:
     from chunkers.loading import LoadedChunker
     from harness.embedding import Embedder
     from harness.measures.grammar import Measure
+    from harness.parts import LoadedRetriever
     from harness.profiles import Profile
-    from harness.retrieval import Retriever
     from harness.runs.config import RunConfig
 
 BUDGET = 40_000
@@ -42,7 +43,7 @@ class Plan:
     profile: Profile
     chunkers: tuple[LoadedChunker, ...]
     embedders: tuple[Embedder, ...]
-    retrievers: tuple[tuple[str, Retriever], ...]
+    retrievers: tuple[tuple[str, LoadedRetriever], ...]
 
     @property
     def depth(self) -> int:
@@ -62,7 +63,10 @@ def make_plan(config: RunConfig) -> Plan:
         InputError: An unknown name, key or value, or an embedder that is not at hand.
     """
     chunkers = [load_chunker(spec) for text in config.chunkers for spec in expand_spec(text)]
+    profile = load_profile(config.profile)
     retrievers = dict(load_retriever(text) for text in config.retrievers)
+    for name, retriever in retrievers.items():
+        refuse_profile(name, retriever.policy, profile)
     by_tokens = any(chunker.unit == "tokens" for chunker in chunkers)
     embedders: list[Embedder] = []
     if by_tokens or any(retriever.dense for retriever in retrievers.values()):
@@ -75,7 +79,7 @@ def make_plan(config: RunConfig) -> Plan:
     return Plan(
         config=config,
         measures=measures,
-        profile=load_profile(config.profile),
+        profile=profile,
         chunkers=tuple({chunker.name: chunker for chunker in chunkers}.values()),
         embedders=tuple({embedder.name: embedder for embedder in embedders}.values()),
         retrievers=tuple(retrievers.items()),

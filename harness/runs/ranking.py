@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.embedding import unit_vectors
-from harness.retrieval import Material, Question, Rankable, id_places, rank
+from harness.expansion import companions, expand
+from harness.hops import Lexicon, join
+from harness.retrieval import Question, rank
+from harness.runs.searching import Scaled, scaled, searcher
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from harness.chunking import ChunkedCorpus
-    from harness.retrieval import Index, Order, Ranking
+    from harness.embedding import Vectors
+    from harness.retrieval import Ranking
     from harness.runs.context import Parts, Watch
     from harness.runs.prepare import Prepared
+    from harness.runs.searching import Searcher
     from harness.runs.texts import Texts
 
 DELIVERED = 10
@@ -28,13 +34,25 @@ DELIVERED = 10
 
 @dataclass(frozen=True)
 class Ranked:
-    """Rankings in order of query, with what each took and what its first units weigh."""
+    """Rankings in order of query, with what each took and what its first units weigh.
+
+    Attributes:
+        rankings: One for each query.
+        seconds: Search time of each, both hops together, shape (q,).
+        delivered: Size of its first units in `c`, shape (q,).
+        index_bytes: Size of all indexes.
+        disturbed: Rankings with a score of NaN, in profiles that keep them.
+        counts: What was counted while ranking, over all queries.
+        again: Vectors of second queries, in order of query; None where there are none.
+    """
 
     rankings: tuple[Ranking, ...]
     seconds: NDArray[np.float64]
     delivered: NDArray[np.int64]
     index_bytes: int
     disturbed: int
+    counts: Mapping[str, int]
+    again: Vectors | None
 
 
 def rank_cell(
@@ -43,96 +61,115 @@ def rank_cell(
     texts: Texts,
     parts: Parts,
     watch: Watch,
+    *,
+    embed_again: Callable[[Sequence[str]], Vectors],
 ) -> Ranked:
-    """Rank every query of a cell against its corpus."""
-    raw = parts.profile.similarity == "dot-over-norms"
-    documents, queries = (
-        None if values is None else _scaled(values, raw=raw)
-        for values in (texts.vectors, None if texts.queries is None else texts.queries.values)
-    )
-    rankings: dict[int, Ranking] = {}
-    seconds = np.zeros(len(prepared.queries))
-    delivered = np.zeros(len(prepared.queries), dtype=np.int64)
+    """Rank every query of a cell against its corpus.
+
+    Second queries that need vectors are embedded together, those of all corpora. Each corpus is
+    then indexed once more, for the indexes of all of them may not fit into memory.
+
+    Args:
+        prepared: Corpora and queries.
+        chunked: The corpora, cut.
+        texts: The distinct texts of all corpora, and their vectors.
+        parts: What the cell is made with.
+        watch: Where times and progress go.
+        embed_again: Gives the vectors of second queries, the zero vector for an empty one.
+    """
+    given = Scaled.of(texts, parts)
+    table = _Table(len(prepared.queries), parts, watch)
+    waits = parts.retriever.policy.hops > 1 and parts.retriever.dense
     nbytes: dict[str, list[int]] = {}
     for number, one in enumerate(chunked):
         with watch.phase("indexing"):
-            material = _material(prepared, one, texts, number, documents)
-            material = replace(material, similarity=parts.profile.similarity)
-            index = parts.retriever.index(material)
-            nbytes.setdefault(one.corpus.name, []).append(index.nbytes)
-            rankable = _rankable(prepared, one, material)
-        with watch.phase("searching") as told:
-            for at, query in enumerate(prepared.queries):
-                if query.corpus != one.corpus.id:
-                    continue
-                question = Question(query.text, None if queries is None else queries[0][at])
-                rankings[at], seconds[at] = _timedrank_cell(index, question, parts.order, rankable)
-                delivered[at] = rankable.sizes[rankings[at].units[:DELIVERED]].sum()
-                told(len(rankings), len(prepared.queries))
-    in_order = tuple(rankings[at] for at in range(len(prepared.queries)))
+            corpus = searcher(prepared, one, given, number, parts)
+            nbytes.setdefault(one.corpus.name, []).append(corpus.index.nbytes)
+        table.ask(corpus)
+        if not waits:
+            table.ask_again(corpus, None)
+            table.deliver(corpus)
+    again = None
+    if waits:
+        again = embed_again(table.second)
+        vectors = scaled(again.values, parts)[0]
+        for number, one in enumerate(chunked):
+            with watch.phase("indexing"):
+                corpus = searcher(prepared, one, given, number, parts)
+            table.ask_again(corpus, vectors)
+            table.deliver(corpus)
+    rankings = tuple(table.rankings[at] for at in range(len(prepared.queries)))
     # A score of NaN is compared as neither more nor less, which the original's sort cannot bear.
     keeps_nan = parts.profile.blank == "index"
-    disturbed = sum(bool(np.isnan(one.scores).any()) for one in in_order) if keeps_nan else 0
-    # Of each corpus of the data set one index is needed at a time.
-    size = sum(round(sum(sizes) / len(sizes)) for sizes in nbytes.values())
-    return Ranked(in_order, seconds, delivered, size, disturbed)
-
-
-def _scaled(
-    values: NDArray[np.float32], *, raw: bool
-) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    unit, usable = unit_vectors(values)
-    return (values if raw else unit), usable
-
-
-def _timedrank_cell(
-    index: Index, question: Question, order: Order, rankable: Rankable
-) -> tuple[Ranking, float]:
-    started = time.perf_counter()
-    ranking = rank(index, question, order, rankable)
-    return ranking, time.perf_counter() - started
-
-
-def _material(
-    prepared: Prepared,
-    chunked: ChunkedCorpus,
-    texts: Texts,
-    number: int,
-    documents: tuple[NDArray[np.float32], NDArray[np.bool_]] | None,
-) -> Material:
-    of_chunk = texts.of_chunk[number]
-    used = sorted({number for numbers in of_chunk for number in numbers})
-    local = {number: at for at, number in enumerate(used)}
-    pooling = prepared.dataset.pooling
-    return Material(
-        texts=tuple(texts.all[number] for number in used),
-        vectors=None if documents is None else documents[0][used],
-        usable=np.ones(len(used), bool) if documents is None else documents[1][used],
-        chunks=tuple(chunk.text for chunk in chunked.chunks),
-        chunk_texts=tuple(tuple(local[number] for number in numbers) for numbers in of_chunk),
-        unit_of=_unit_of(prepared, chunked),
-        n_units=len(chunked.chunks) if pooling is None else len(chunked.corpus.sources),
-        pooling=pooling or "max",
+    return Ranked(
+        rankings=rankings,
+        seconds=table.seconds,
+        delivered=table.delivered,
+        # Of each corpus of the data set one index is needed at a time.
+        index_bytes=sum(round(sum(sizes) / len(sizes)) for sizes in nbytes.values()),
+        disturbed=sum(one.disturbed for one in rankings) if keeps_nan else 0,
+        counts=sum((Counter(one.counts) for one in rankings), Counter[str]()),
+        again=again,
     )
 
 
-def _unit_of(prepared: Prepared, chunked: ChunkedCorpus) -> NDArray[np.int64]:
-    """The unit of every chunk: itself, or its document."""
-    if prepared.dataset.gold == "span":
-        return np.arange(len(chunked.chunks))
-    number = {source.path: at for at, source in enumerate(chunked.corpus.sources)}
-    return np.array([number[chunk.path] for chunk in chunked.chunks], dtype=np.int64)
+class _Table:
+    """What is known of every query so far, filled one corpus after the other."""
 
+    def __init__(self, queries: int, parts: Parts, watch: Watch) -> None:
+        self.rankings: dict[int, Ranking] = {}
+        self.seconds = np.zeros(queries)
+        self.delivered = np.zeros(queries, dtype=np.int64)
+        self.second = [""] * queries
+        self._asked_again = 0
+        self._parts = parts
+        self._watch = watch
 
-def unit_ids(prepared: Prepared, chunked: ChunkedCorpus) -> tuple[str, ...]:
-    """Ids of what is ranked, in corpus order: chunks, or documents."""
-    if prepared.dataset.gold == "span":
-        return tuple(chunk.id for chunk in chunked.chunks)
-    return tuple(source.path for source in chunked.corpus.sources)
+    def ask(self, corpus: Searcher) -> None:
+        """First rankings, and the second queries that follow from them."""
+        policy = self._parts.retriever.policy
+        with self._watch.phase("indexing"):
+            lexicon = Lexicon.of(corpus.material.chunks) if policy.hops > 1 else None
+        with self._watch.phase("searching") as told:
+            for at, question in corpus.questions.items():
+                with self._timed(at):
+                    ranking = rank(corpus.index, question, self._parts.order, corpus.rankable)
+                    self.rankings[at] = ranking
+                    if lexicon is not None:
+                        chunks = corpus.chunks_of(ranking.units[: policy.hop_chunks])
+                        self.second[at] = lexicon.second_query(question.text, chunks)
+                told(len(self.rankings), len(self.second))
 
+    def ask_again(self, corpus: Searcher, vectors: NDArray[np.float32] | None) -> None:
+        """Second rankings, joined to the first; nothing where there is no second query."""
+        hop_units = self._parts.retriever.policy.hop_chunks
+        with self._watch.phase("searching") as told:
+            for at in (one for one in corpus.questions if self.second[one]):
+                with self._timed(at):
+                    question = Question(self.second[at], None if vectors is None else vectors[at])
+                    order = self._parts.order
+                    found = rank(corpus.index, question, order, corpus.rankable)
+                    first = self.rankings[at]
+                    self.rankings[at] = join(first, found, hop_units, order, corpus.rankable)
+                self._asked_again += 1
+                told(self._asked_again, sum(map(bool, self.second)))
 
-def _rankable(prepared: Prepared, chunked: ChunkedCorpus, material: Material) -> Rankable:
-    sizes = np.zeros(material.n_units, dtype=np.int64)
-    charged = [chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks]
-    np.add.at(sizes, material.unit_of, charged)
-    return Rankable(sizes, id_places(unit_ids(prepared, chunked)), np.unique(material.unit_of))
+    def deliver(self, corpus: Searcher) -> None:
+        """Rankings with what their chunks bring, and what their first units weigh."""
+        kind, order = self._parts.retriever.policy.expand, self._parts.order
+        sizes = corpus.rankable.sizes
+        with self._watch.phase("indexing"):
+            brings = companions(corpus.chunked, kind) if kind != "none" else ()
+        with self._watch.phase("searching"):
+            for at in corpus.questions:
+                if brings:
+                    with self._timed(at):
+                        ranking = self.rankings[at]
+                        self.rankings[at] = expand(ranking, brings, order, corpus.rankable)
+                self.delivered[at] = sizes[self.rankings[at].units[:DELIVERED]].sum()
+
+    @contextmanager
+    def _timed(self, at: int) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.seconds[at] += time.perf_counter() - started

@@ -68,6 +68,16 @@ class MaskRow:
     at: int
 
 
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """One file of a corpus, cut into chunks or not: its characters and its non-blank lines."""
+
+    corpus: str
+    path: str
+    nws: int
+    lines: int
+
+
 @dataclass(frozen=True)
 class QueryRow:
     """One query: its gold as places, or as document grades.
@@ -92,23 +102,30 @@ class QueryRow:
 
 @dataclass(frozen=True)
 class RankingRow:
-    """Ids in rank order and their scores; None for what the retriever did not score."""
+    """Ids in rank order and their scores; None for what the retriever did not score.
+
+    `by_rank`: the order says more than the scores, which stand on several scales, or leave equal
+    ones in an order of their own.
+    """
 
     ids: tuple[str, ...]
     scores: tuple[float | None, ...]
+    by_rank: bool = False
 
 
 @dataclass(frozen=True)
 class Record:
     """A ranked cell: chunks in corpus order, queries and their rankings in order of query id.
 
-    With masks the chunks are those of every whole corpus, then those of every masked file.
+    With masks the chunks are those of every whole corpus, then those of every masked file. So are
+    the `files`; None where an older program wrote the cell without them.
     """
 
     gold: str
     chunks: tuple[ChunkRow, ...]
     queries: tuple[QueryRow, ...]
     rankings: tuple[RankingRow, ...]
+    files: tuple[FileRow, ...] | None = None
 
     def ranked(self) -> dict[str, list[ChunkRow]]:
         """The chunks of every corpus that a query is ranked against, by id, in corpus order."""
@@ -122,6 +139,20 @@ class Record:
                 behind = [row for row in rows[mask.at :] if row.path != mask.path]
                 rows = [*rows[: mask.at], *stored.get(mask.corpus, []), *behind]
             found[query.ranked] = rows
+        return found
+
+    def ranked_files(self) -> dict[str, list[FileRow]] | None:
+        """The files of the same corpora, cut or not; None where they are not known."""
+        if self.files is None:
+            return None
+        stored: dict[str, dict[str, FileRow]] = {}
+        for file in self.files:
+            stored.setdefault(file.corpus, {})[file.path] = file
+        found = {}
+        for query in self.queries:
+            masked = {} if query.mask is None else stored.get(query.mask.corpus, {})
+            # The masked file takes the place of the file that it was.
+            found[query.ranked] = list({**stored.get(query.corpus, {}), **masked}.values())
         return found
 
 
@@ -150,6 +181,8 @@ def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, f
         record: The record.
         qrels: Query id, unit id and grade of what is judged, in order.
     """
+    if record.files is not None:
+        _write_lines(folder / "files.jsonl", (_dump(_fields(one)) for one in record.files))
     _write_lines(folder / "chunks.jsonl", (_dump(_fields(chunk)) for chunk in record.chunks))
     _write_lines(
         folder / "queries.jsonl",
@@ -198,7 +231,7 @@ def lines_digest(lines: Iterable[str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _fields(row: ChunkRow | MaskRow) -> dict[str, Any]:
+def _fields(row: ChunkRow | MaskRow | FileRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in type(row).__slots__}
 
 
@@ -231,7 +264,8 @@ def _run_lines(query: QueryRow, ranking: RankingRow) -> Iterator[str]:
 
 
 def _scores_line(query: QueryRow, ranking: RankingRow) -> str:
-    return _dump({"query_id": query.id, "scores": list(ranking.scores)})
+    row = {"query_id": query.id, "scores": list(ranking.scores)}
+    return _dump(row | {"by_rank": True} if ranking.by_rank else row)
 
 
 def read_record(folder: Path) -> Record:
@@ -245,6 +279,9 @@ def read_record(folder: Path) -> Record:
             ChunkRow(**{**row, "nws": tuple(row["nws"]), "lines": tuple(row["lines"])})
             for row in _read_jsonl(folder / "chunks.jsonl")
         )
+        files = None
+        if (folder / "files.jsonl").is_file():
+            files = tuple(FileRow(**row) for row in _read_jsonl(folder / "files.jsonl"))
         places: dict[str, list[Place]] = {}
         qrels: dict[str, dict[str, float]] = {}
         for row in _read_jsonl(folder / "targets.jsonl"):
@@ -271,7 +308,11 @@ def read_record(folder: Path) -> Record:
                 query, _, unit, *_ = line.split(" ")
                 ranked.setdefault(decode_id(query), []).append(decode_id(unit))
         rankings = tuple(
-            RankingRow(tuple(ranked.get(row["query_id"], ())), tuple(row["scores"]))
+            RankingRow(
+                tuple(ranked.get(row["query_id"], ())),
+                tuple(row["scores"]),
+                row.get("by_rank", False),
+            )
             for row in _read_jsonl(folder / "scores.jsonl")
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -279,7 +320,7 @@ def read_record(folder: Path) -> Record:
             f"{folder}: the stored cell is damaged ({type(error).__name__}: {error}); remove it"
         ) from error
     gold = listed[0]["gold"] if listed else "span"
-    return Record(gold, chunks, queries, rankings)
+    return Record(gold, chunks, queries, rankings, files)
 
 
 def _place(row: Mapping[str, Any]) -> Place:

@@ -10,10 +10,11 @@ import numpy as np
 from harness.measures import intervals
 from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
-from harness.measures.grammar import comparable
-from harness.measures.inputs import Cell, Units
+from harness.measures.grammar import comparable, family_of
+from harness.measures.inputs import Cell, Projection, Units
 from harness.measures.oracle import oracle
 from harness.relevance import Table, document_gold, span_gold
+from harness.runs.line_runs import LineRuns
 from harness.runs.record import digest
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from harness.profiles import Profile
     from harness.relevance import Overlap
     from harness.runs.record import ChunkRow, QueryRow, RankingRow, Record
+
+_NO_LINES = "the cell was written without the lines of its files; run it again"
+_DOCUMENTS = "the gold is documents, not lines of files"
 
 
 @dataclass(frozen=True)
@@ -78,31 +82,60 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> Judged:
         _numbered(query, ranking, places[query.ranked], profile)
         for query, ranking in zip(record.queries, record.rankings, strict=True)
     ]
-    as_given = None if profile.mrr == "as-ranked" else tuple(given for _, given in rankings)
+    scores = tuple(scores for _, _, scores in rankings)
+    as_given = None if profile.mrr == "as-ranked" else tuple(given for _, given, _ in rankings)
     cell = Cell(
         queries=tuple(query.id for query in record.queries),
         corpora=tuple(units),
         gold=tuple(golds[query.id] for query in record.queries),
-        ranking=tuple(ranked for ranked, _ in rankings),
+        ranking=tuple(ranked for ranked, _, _ in rankings),
         as_given=as_given,
         spans=record.gold == "span",
         groups=tuple(groups.index(of[corpus]) for corpus in corpora),
+        projection=_projection(record, {one: by_corpus[one] for one in corpora}, scores, profile),
     )
     return Judged(cell, tuple(names), tuple(groups))
 
 
 def _numbered(
     query: QueryRow, ranking: RankingRow, places: Mapping[str, int], profile: Profile
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Unit numbers in rank order, and with equal scores in corpus order."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Unit numbers in rank order, and with equal scores in corpus order if scores decide.
+
+    Behind them a score for each, NaN where there is none: its place from the end where the order
+    says more than the scores.
+    """
     kept = [
-        (places[name], -np.inf if score is None else score)
+        (places[name], np.nan if score is None else score)
         for name, score in zip(ranking.ids, ranking.scores, strict=True)
         if profile.same_id == "kept" or name != query.id
     ]
     units = np.array([unit for unit, _ in kept], dtype=np.int64)
-    scores = np.array([score for _, score in kept])
-    return units, units[np.lexsort((units, -scores))]
+    scores = np.array([score for _, score in kept], dtype=np.float64)
+    if ranking.by_rank:
+        return units, units, np.where(np.isnan(scores), np.nan, np.arange(len(units))[::-1])
+    return units, units[np.lexsort((units, -scores))], scores
+
+
+def _projection(
+    record: Record,
+    by_corpus: Mapping[str, Sequence[ChunkRow]],
+    scores: Sequence[NDArray[np.float64]],
+    profile: Profile,
+) -> Projection | None:
+    """Runs of lines, where the record knows all lines and the gold is lines."""
+    files = record.ranked_files()
+    if files is None or record.gold != "span":
+        return None
+    runs = [LineRuns.of(files[corpus], chunks) for corpus, chunks in by_corpus.items()]
+    numbers = {corpus: number for number, corpus in enumerate(by_corpus)}
+    if profile.ties == "float32-id-desc":  # such rankings know no finer scores
+        scores = [one.astype(np.float32).astype(np.float64) for one in scores]
+    gold = []
+    for query in record.queries:
+        number = numbers[query.ranked]
+        gold.append(runs[number].gold(query.places, number))
+    return Projection(tuple(one.runs for one in runs), tuple(gold), tuple(scores))
 
 
 def _without_twins(record: Record) -> Record:
@@ -126,7 +159,7 @@ def _judge_spans(
 ) -> _Parts:
     table = Table.of([(one.path, one.nws, one.lines, one.ref_lines) for one in chunks])
     gold = {query.id: span_gold(query.places, table, number, *rule) for query in queries}
-    units = Units(table.high - table.low, table.file)
+    units = Units(table.high - table.low, table.file, table.low)
     return units, tuple(chunk.id for chunk in chunks), gold
 
 
@@ -200,6 +233,8 @@ def _metrics(record: Record, judged: Judged, asked: Asked, scores: Scores) -> di
             "mean_over_corpora": _plain_mean(list(by_corpus.values())),
             "by_corpus": {judged.corpora[corpus]: mean for corpus, mean in by_corpus.items()},
         }
+        if family_of(measure).projected and scores.per_query[name] is None:
+            found[name]["why"] = _NO_LINES if judged.cell.spans else _DOCUMENTS
     return {
         "interval": intervals.LABEL,
         "mean_over": asked.profile.mean,

@@ -17,6 +17,7 @@ from harness.embedding import OutOfMemoryError
 from harness.files import file_sha256, read_json, write_json, write_jsonl
 from harness.masking import refuse_mask
 from harness.places import cache_dir
+from harness.policy import refuse_dataset
 from harness.provenance import CHUNKING, RANKING, SCORING, code_hash
 from harness.retrieval import Order
 from harness.runs.compute import Computed, compute
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from chunkers.loading import LoadedChunker
     from harness.embedding import Embedder, Role
     from harness.model import Absent, Dataset
-    from harness.retrieval import Retriever
+    from harness.parts import LoadedRetriever
     from harness.runs.plan import Plan
     from harness.runs.prepare import Prepared
     from harness.runs.record import Record
@@ -127,9 +128,11 @@ def run(
     """
     started = time.perf_counter()
     distinct = {dataset.name: dataset for dataset in datasets}.values()
-    if plan.config.mask_query:
-        for dataset in distinct:
+    for dataset in distinct:
+        if plan.config.mask_query:
             refuse_mask(dataset)
+        for name, retriever in plan.retrievers:
+            refuse_dataset(name, retriever.policy, dataset)
     folder = RunFolder.open(out)
     session = _Session(
         plan,
@@ -170,7 +173,7 @@ class _Bench:
         self._chunker = chunker
         self._chunked: dict[str, list[ChunkedCorpus]] = {}
 
-    def cell(self, name: str, retriever: Retriever, embedder: Embedder | None) -> CellResult:
+    def cell(self, name: str, retriever: LoadedRetriever, embedder: Embedder | None) -> CellResult:
         """Find or compute a cell, and its metrics."""
         session = self._session
         while True:
@@ -214,7 +217,11 @@ class _Bench:
         return embedder or self._session.plan.embedders[0]
 
     def _identity(
-        self, name: str, retriever: Retriever, embedder: Embedder | None, tokens: Embedder | None
+        self,
+        name: str,
+        retriever: LoadedRetriever,
+        embedder: Embedder | None,
+        tokens: Embedder | None,
     ) -> dict[str, Any]:
         """What the ranking of a cell depends on; its hash is the key."""
         plan, dataset = self._session.plan, self._prepared.dataset
@@ -237,7 +244,7 @@ class _Bench:
         }
 
     def _compute(
-        self, retriever: Retriever, embedder: Embedder | None, tokens: Embedder | None
+        self, retriever: LoadedRetriever, embedder: Embedder | None, tokens: Embedder | None
     ) -> tuple[Computed, Watch]:
         session = self._session
         watch = Watch(session.tell)

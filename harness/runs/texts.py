@@ -112,14 +112,14 @@ def _distinct(parts: Sequence[Sequence[Sequence[str]]]) -> Texts:
 
 def embed_documents(
     texts: Sequence[str],
-    parts: Parts,
     embedder: Embedder,
     store: VectorStore,
     told: Callable[[int, int], None],
+    role: Role = "document",
 ) -> Vectors:
     """Vectors of the texts; a blank one, where the profile keeps it, has the zero vector."""
     full = [number for number, text in enumerate(texts) if text and not text.isspace()]
-    found = embed([texts[number] for number in full], embedder, store, "document", told)
+    found = embed([texts[number] for number in full], embedder, store, role, told)
     if len(full) == len(texts):
         return found
     spread = Vectors(

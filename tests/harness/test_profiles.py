@@ -78,6 +78,9 @@ def test_option_changes_its_field_and_stands_in_the_name():
     complete = load_profile("trec:complete=true")
     assert (complete.name, complete.absent) == ("trec:complete=true", "zero")
     assert load_profile("default:twins=false").twins is False
+    merge = load_profile("default:assemble=merge")
+    assert (merge.name, merge.assemble) == ("default:assemble=merge", "merge")
+    assert load_profile("default:assemble=concatenate") == load_profile("default")
 
 
 def test_option_at_its_default_leaves_the_name():
@@ -98,6 +101,7 @@ def test_options_are_named_in_one_order():
         ("beir", "there are default, trec"),
         ("trec:complet=true", "complete"),
         ("trec:complete=maybe", "true, false"),
+        ("default:assemble=join", "concatenate, merge"),
         ("default:complete=true", "twins"),
         ("trec:variant=coir", "trec_eval, beir"),
         ("code-chunk:empty=true", "keep, drop"),
@@ -129,6 +133,7 @@ def test_ranking_fields_are_those_a_ranking_depends_on():
     assert dropped == chunk | {"blank": "drop"}
     assert memory == default
     assert load_profile("default:twins=false").ranking_fields() == default
+    assert load_profile("default:assemble=merge").ranking_fields() == default
     assert load_profile("trec:variant=beir").ranking_fields() == trec
 
 

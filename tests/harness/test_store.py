@@ -29,6 +29,12 @@ def test_rows_come_back_bit_for_bit(tmp_path):
     assert store.counts() == [("name", "model", 1200)]
 
 
+def test_the_share_of_a_batch_need_not_be_one_over_a_whole_number(tmp_path):
+    store = VectorStore(tmp_path / "v.sqlite")
+    store.put("m", "m", [(b"x", Embedded(row(1).vector, 1, 0.5, batch=2.5))])
+    assert store.get("m", [b"x"])[b"x"].batch == 2.5
+
+
 def test_another_model_finds_nothing(tmp_path):
     store = VectorStore(tmp_path / "v.sqlite")
     store.put("model A", "a", [(text_key("x"), row(1))])

@@ -67,7 +67,8 @@ def _average_precision(ranked: Ranked, k: int) -> Floats:
     return ratio(ranked.sum(hits.nth / hits.rank, hits.rank <= k), ranked.gold.n_relevant)
 
 
-def _ndcg(ranked: Ranked, k: int) -> Floats:
+def ndcg(ranked: Ranked, k: int) -> Floats:
+    """The values of nDCG@k, shape (q,)."""
     hits = ranked.hits
     within = hits.rank <= k
     gain = np.zeros(len(hits.rank))
@@ -192,7 +193,7 @@ FAMILIES = (
         description="gain of the first k, discounted by 1/log2(rank+1), ÷ that of the best order",
         source="Järvelin and Kekäläinen 2002, linear gain; ndcg_cut of trec_eval",
         cut="rank",
-        evaluate=_ndcg,
+        evaluate=ndcg,
         chance=_chance_ndcg,
     ),
     Family(

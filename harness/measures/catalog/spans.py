@@ -53,7 +53,7 @@ def _best_recall(best: BestSpans) -> tuple[Floats, Bools]:
 
 
 def _best_precision(best: BestSpans) -> tuple[Floats, Bools]:
-    return best.precision, best.exact
+    return best.precision, best.precision_exact
 
 
 def _best_f1(best: BestSpans) -> tuple[Floats, Bools]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from harness.measures.inputs import Cell, Gold, Pieces, Units
+from harness.measures.inputs import Cell, Gold, Pieces, Projection, Runs, Units
 
 
 def ints(values):
@@ -120,13 +121,68 @@ def pieces_of(rng, rows):
 
 
 def span_cell(rng, *, most=5, queries=1, twins=True, overlapping=True, longest=12):
-    """A cell of one corpus with random rankings."""
+    """A cell of one corpus with random rankings; every character is a line of its own."""
     lengths = [rng.randint(2, longest) for _ in range(rng.randint(1, 3))]
     units = draw_units(rng, lengths, most, overlapping and rng.random() < 0.6)
-    golds = [gold_of(rng, draw_gold(rng, lengths, twins), units) for _ in range(queries)]
-    corpus = Units(ints(b - a for _, a, b in units), ints(file for file, _, _ in units))
+    wanted = [draw_gold(rng, lengths, twins) for _ in range(queries)]
     rankings = [ints(random_ranking(rng, len(units))) for _ in range(queries)]
-    return Cell(tuple(f"q{i}" for i in range(queries)), (corpus,), tuple(golds), tuple(rankings))
+    return Cell(
+        tuple(f"q{i}" for i in range(queries)),
+        (
+            Units(
+                ints(b - a for _, a, b in units),
+                ints(file for file, _, _ in units),
+                ints(a for _, a, _ in units),
+            ),
+        ),
+        tuple(gold_of(rng, targets, units) for targets in wanted),
+        tuple(rankings),
+        projection=projection_of(rng, lengths, units, wanted, rankings),
+    )
+
+
+def projection_of(rng, lengths, units, wanted, rankings):
+    """Runs of a few lines, the gold among them, and scores that agree with the rankings or not."""
+    most = rng.randint(1, 4)
+    bases = [sum(lengths[:file]) for file in range(len(lengths))]
+    edges = [
+        base + at
+        for base, length in zip(bases, lengths, strict=True)
+        for at in range(0, length, most)
+    ]
+
+    def touched(file, low, high):
+        lines = range(bases[file] + low, bases[file] + high)
+        return {sum(edge <= line for edge in edges) - 1 for line in lines}
+
+    golds = []
+    for targets in wanted:
+        own = [touched(*target[:3]) for target in targets]
+        relevant = set().union(*own)
+        stands = {}
+        for mine, (*_, twins) in zip(own, targets, strict=True):
+            for twin in twins:
+                for run in touched(*twin) - relevant:
+                    stands.setdefault(run, set()).update(mine)
+        twins = tuple((run, tuple(sorted(stands[run]))) for run in sorted(stands))
+        golds.append(Gold(0, ints(sorted(relevant)), np.ones(len(relevant)), twins=twins))
+    runs = Runs(
+        ints([*edges, sum(lengths)]),
+        ints(bases[file] + a for file, a, _ in units),
+        ints(bases[file] + b for file, _, b in units),
+    )
+    scores = tuple(draw_scores(rng, len(ranking)) for ranking in rankings)
+    return Projection((runs,), tuple(golds), scores)
+
+
+def draw_scores(rng, n):
+    """Scores in steps of 1/8, mostly falling, with equal ones and some missing at the end."""
+    scores = [rng.randint(-8, 8) / 8 for _ in range(n)]
+    if rng.random() < 0.8:
+        scores.sort(reverse=True)
+    for at in range(max(0, n - rng.choice([0, 0, 1, 2])), n):
+        scores[at] = np.nan
+    return np.array(scores, dtype=np.float64)
 
 
 def document_cell(rng, *, most=5, queries=1):
@@ -156,13 +212,22 @@ def random_ranking(rng, n):
     return order[: rng.randint(0, n)]
 
 
-def with_rankings(cell, rankings):
-    """The first query of a cell, once for each ranking."""
+def with_rankings(cell, rankings, scores=None):
+    """The first query of a cell, once for each ranking; without scores each place is a step."""
+    projection = cell.projection and replace(
+        cell.projection,
+        gold=cell.projection.gold[:1] * len(rankings),
+        scores=tuple(
+            np.arange(len(one), dtype=np.float64)[::-1] if scores is None else scores[at]
+            for at, one in enumerate(rankings)
+        ),
+    )
     return replace(
         cell,
         queries=tuple(f"r{i}" for i in range(len(rankings))),
         gold=cell.gold[:1] * len(rankings),
         ranking=tuple(ints(one) for one in rankings),
+        projection=projection,
     )
 
 
@@ -175,8 +240,10 @@ def slow_value(cell, query, measure):
     """One value by the letter of the definition."""
     gold, ranking = cell.gold[query], cell.ranking[query].tolist()
     units = cell.corpora[gold.corpus]
-    if measure.unit == "c":
-        return _slow_spans(gold, units, ranking, measure)
+    if measure.unit == "c" or measure.family == "pnDCG":
+        of_spans = measure.unit == "c"
+        slow = _slow_spans(gold, units, ranking, measure) if of_spans else None
+        return slow if of_spans else _slow_projected(cell, query, measure.cut)
     cut = measure.cut or len(ranking)
     if measure.family in ("FileR", "FileMRR"):
         distinct = list(dict.fromkeys(units.file[ranking].tolist()))[:cut]
@@ -227,6 +294,38 @@ def _slow_ranks(gold, ranking, measure, cut):
     }[measure.family]()
 
 
+def slow_levels(scores):
+    """The scores, or places where a score rises or is missing before another; lowest at the end."""
+    known = [at for at, score in enumerate(scores) if not math.isnan(score)]
+    if not known:
+        return [Fraction(0)] * len(scores)
+    head = scores[: known[-1] + 1]
+    falling = len(known) == len(head) and all(a >= b for a, b in itertools.pairwise(head))
+    values = [Fraction(one) for one in head] if falling else list(range(len(head), 0, -1))
+    return values + [values[-1]] * (len(scores) - len(head))
+
+
+def _slow_projected(cell, query, k):
+    """Runs by the mean of their lines, in exact fractions."""
+    ranking = cell.ranking[query].tolist()
+    if not ranking:
+        return 0.0
+    runs, gold = cell.projection.runs[0], cell.projection.gold[query]
+    levels = slow_levels(cell.projection.scores[query].tolist())
+    line, shown = {}, set()
+    for unit, level in zip(ranking, levels, strict=True):
+        for at in range(runs.first[unit], runs.behind[unit]):
+            line[at] = max(line.get(at, level), level)
+            shown.add(at)
+    spans = [range(a, b) for a, b in itertools.pairwise(runs.edges.tolist())]
+    means = [sum(Fraction(line.get(at, min(levels))) for at in one) / len(one) for one in spans]
+    order = sorted(range(len(spans)), key=lambda run: (-means[run], run))
+    order = [run if shown.intersection(spans[run]) else None for run in order]
+    gains = _slow_gains(gold, order)[:k]
+    best = sum(1 / math.log2(rank + 1) for rank in range(1, min(k, len(gold.unit)) + 1))
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1)) / best
+
+
 def _slow_spans(gold, units, ranking, measure):
     text = {}
     for unit, offset, length, number in zip(
@@ -258,4 +357,5 @@ def cells():
         with_rankings=with_rankings,
         all_rankings=all_rankings,
         slow_value=slow_value,
+        draw_scores=draw_scores,
     )

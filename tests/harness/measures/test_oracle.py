@@ -20,6 +20,7 @@ MEASURES = [
     parse_measure(family.name + (f"@{cut}" + "c" * (family.cut == "budget")) * (cut > 0))
     for family in list_families()
     for cut in {"none": (0,), "optional": (0, 1, 2, 3)}.get(family.cut, (1, 2, 3, 4, 6, 9, 14, 40))
+    if not family.projected
 ]
 
 

@@ -102,6 +102,29 @@ def test_no_target_in_the_source_is_skipped(score, tree):
     assert (found["mean"], found["status"]) == (None, "skipped")
 
 
+def test_projected_measures_are_skipped_for_they_need_all_lines_and_scores(score, tree):
+    row = record([item("b.py", 1, 1)], [item("b.py", 1, 1)])
+    for more in ([], ["--source", tree]):
+        asked = ["-m", "pndcg@10", "-m", "FileR@1", *more]
+        found = score([row], None, *asked).json["metrics"]
+        assert list(found) == ["pnDCG@10", "FileR@1"]
+        assert (found["pnDCG@10"]["mean"], found["pnDCG@10"]["status"]) == (None, "skipped")
+        assert "needs a run folder" in found["pnDCG@10"]["why"]
+        assert found["FileR@1"]["mean"] == 1.0
+
+
+def test_budgets_are_charged_for_merged_lines_where_the_profile_says_so(score, tree):
+    """The same line three times: charged once, so the target behind it is reached."""
+    first = item("pkg/a.py", 1, 1)
+    row = record([first, item("pkg/a.py", 1, 1), item("pkg/a.py", 1, 4)], [item("pkg/a.py", 4, 4)])
+    asked = ["-m", "SpanP@999c", "--source", tree]
+    plain, merged = (
+        score([row], None, *asked, "--profile", name).json["metrics"]["SpanP@999c"]["mean"]
+        for name in ("default", "default:assemble=merge")
+    )
+    assert merged > plain > 0
+
+
 def test_source_must_be_a_folder(score, tmp_path):
     says(score([record([], [])], None, "--source", tmp_path / "gone"), 2, "gone", "folder")
 

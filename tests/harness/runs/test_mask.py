@@ -85,7 +85,7 @@ GRID = {
 
 def test_a_masked_ranking_is_that_of_the_masked_corpus(tmp_path):
     dataset = masked_world()
-    measures = ("SpanR@300c", "nDCG@10", "IoU@5", "FileR@1")
+    measures = ("SpanR@300c", "nDCG@10", "IoU@5", "FileR@1", "pnDCG@2", "pnDCG@10")
     names = [query.id for query in dataset.queries]
     together = grid(tmp_path, dataset=dataset, mask_query=True, measures=measures, **GRID)
     for number, name in enumerate(names):
@@ -97,6 +97,10 @@ def test_a_masked_ranking_is_that_of_the_masked_corpus(tmp_path):
             rows = mine.ranked()[mine.queries[number].ranked]
             assert [replace(row, corpus="") for row in rows] == [
                 replace(row, corpus="") for row in right.chunks
+            ]
+            lines = mine.ranked_files()[mine.queries[number].ranked]
+            assert [replace(row, corpus="") for row in lines] == [
+                replace(row, corpus="") for row in right.files
             ]
         for mine, right in zip(together.cells, alone.cells, strict=True):
             values = [

@@ -351,10 +351,10 @@ def test_smaller_batches_after_out_of_memory_are_another_cell(tmp_path, monkeypa
 
     forward = encoder.Encoder._forward
 
-    def tight(self, ids, filler, width):
+    def tight(self, *batch):
         if self.rows > 4:
             raise OutOfMemoryError("no")
-        return forward(self, ids, filler, width)
+        return forward(self, *batch)
 
     monkeypatch.setattr(encoder.Encoder, "_forward", tight)
     monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "cache"))
@@ -372,8 +372,8 @@ def test_a_stored_vector_that_is_not_finite_is_counted_and_ranks_last(tmp_path, 
 
     forward = encoder.Encoder._forward
 
-    def broken(self, ids, filler, width):
-        vectors = forward(self, ids, filler, width)
+    def broken(self, *batch):
+        vectors = forward(self, *batch)
         vectors[0] = np.nan
         return vectors
 

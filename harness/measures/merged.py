@@ -1,0 +1,116 @@
+"""Delivery of merged chunks: what a ranking delivers again is neither charged nor delivered.
+
+Chunks that touch or overlap are merged before they are charged. So a ranking delivers of each
+chunk what no chunk before it holds, from its beginning to its end, until the budget is spent. The
+text is cut at every edge of a chunk into pieces here; a piece is then a unit that nothing
+overlaps, and comes where the first chunk that holds it stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.measures.inputs import Gold, Pieces, Units
+from harness.measures.ranked import NEVER
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.measures.inputs import Cell
+
+    Ints = NDArray[np.int64]
+
+
+def merged_cell(cell: Cell) -> Cell:
+    """The same cell with pieces for units; only what measures of budgets need is there."""
+    cuts = [Cuts.of(units) for units in cell.corpora]
+    return replace(
+        cell,
+        corpora=tuple(cut.units for cut in cuts),
+        gold=tuple(
+            Gold(
+                corpus=one.corpus,
+                unit=np.zeros(0, dtype=np.int64),
+                grade=np.zeros(0),
+                pieces=cuts[one.corpus].cut(one.pieces),
+                gold_size=one.gold_size,
+                targets=one.targets,
+            )
+            for one in cell.gold
+        ),
+        ranking=tuple(
+            cuts[one.corpus].order(ranking)
+            for one, ranking in zip(cell.gold, cell.ranking, strict=True)
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """One corpus, cut at every edge of a unit.
+
+    The characters of all files are numbered one after the other.
+
+    Attributes:
+        low: First character of each unit, shape (n,).
+        units: The pieces that lie in some unit, m of them, in order.
+        start: First character of each piece, shape (m,).
+        begin: For each piece its first row of `holder`, shape (m,).
+        holder: Units by piece: every unit that holds a piece has a row.
+    """
+
+    low: Ints
+    units: Units
+    start: Ints
+    begin: Ints
+    holder: Ints
+
+    @classmethod
+    def of(cls, units: Units) -> Cuts:
+        """Cut a corpus whose units say where they lie."""
+        n_files = int(units.file.max(initial=-1)) + 1
+        ends = np.zeros(n_files, dtype=np.int64)
+        np.maximum.at(ends, units.file, units.low + units.size)
+        low = units.low + (np.cumsum(ends) - ends)[units.file]
+        high = low + units.size
+        edges = np.unique(np.concatenate((low, high)))
+        first = np.searchsorted(edges, low)
+        count = np.searchsorted(edges, high) - first
+        holder = np.repeat(np.arange(len(low)), count)
+        piece = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        piece += first[holder]
+        order = np.argsort(piece, kind="stable")
+        distinct, begin = np.unique(piece[order], return_index=True)
+        held = Units(np.diff(edges)[distinct], units.file[holder[order][begin]])
+        return cls(low, held, edges[distinct], begin, holder[order])
+
+    def cut(self, pieces: Pieces) -> Pieces:
+        """Gold characters in units as gold characters in pieces, each once.
+
+        Of a piece in several units one says what is gold in it.
+        """
+        owner = self.holder[self.begin]
+        start, end = self.start, self.start + self.units.size
+        rows: list[tuple[int, int, int, int]] = []
+        columns = (pieces.unit, pieces.offset, pieces.length, pieces.gold)
+        for unit, offset, length, gold in np.stack(columns, axis=1).tolist():
+            low = int(self.low[unit]) + offset
+            first = int(np.searchsorted(end, low, side="right"))
+            for piece in range(first, int(np.searchsorted(start, low + length))):
+                if owner[piece] == unit:
+                    at = int(start[piece])
+                    begin, behind = max(low, at), min(low + length, int(end[piece]))
+                    rows.append((piece, begin - at, behind - begin, gold + begin - low))
+        return Pieces(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
+
+    def order(self, ranking: Ints) -> Ints:
+        """The pieces in the order in which a ranking of units delivers them."""
+        rank = np.full(len(self.low), NEVER, dtype=np.int64)
+        rank[ranking] = np.arange(len(ranking))
+        if not len(self.begin):
+            return np.zeros(0, dtype=np.int64)
+        first = np.minimum.reduceat(rank[self.holder], self.begin)
+        return np.argsort(first, kind="stable")[: int((first < NEVER).sum())]
