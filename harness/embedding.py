@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -79,6 +80,14 @@ class Embedder(Protocol):
     def with_fewer_rows(self) -> Embedder:
         """The same embedder with smaller batches, which is another fingerprint."""
         ...
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def encodable(text: str) -> str:
+    """The text with U+FFFD in place of what no encoding has: lone surrogates."""
+    return text if text.isascii() else _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
+from harness.embedding import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,6 @@ which was pre-trained on this many bytes. Special tokens and the prompt's are am
 _NO_LIMIT = 1_000_000  # tokenizers without a limit state an astronomical one
 _SMALLEST = 8  # CANINE's convolutions need four positions
 _PROBES = ("a", "1", "def")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -57,13 +56,12 @@ class Loaded:
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The tokens of whole texts, without special ones.
 
-        What has no encoding (lone surrogates) is read as U+FFFD, which every tokenizer takes. The
-        name of a special token inside a text is that token, as in sentence-transformers.
+        The name of a special token inside a text is that token, as in sentence-transformers.
         """
         if not texts:
             return []
         found = self.tokenizer(
-            [_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text) for text in texts],
+            [encodable(text) for text in texts],
             add_special_tokens=False,
             return_attention_mask=False,
             verbose=False,

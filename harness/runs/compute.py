@@ -106,11 +106,11 @@ def compute(
             "vectors": texts.indexed,
             "embedded_now": _embedded_now(vectors, queries, again),
             "index_bytes": ranked.index_bytes,
-            "embedding_seconds": _embedding_cost(parts.embedder, vectors, queries, again),
+            "embedding_seconds": _embedding_cost(vectors, queries, again),
             "chars_delivered": round(float(ranked.delivered.mean())),
         },
         latency={
-            "embedding": _embedding_seconds(parts.embedder, queries, again),
+            "embedding": _embedding_seconds(queries, again),
             "search": ranked.seconds,
         },
         failures=tuple((one.corpus.id, path, why) for one in chunked for path, why in one.failures),
@@ -194,21 +194,16 @@ def _mask_row(mask: Mask, chunked: Mapping[str, ChunkedCorpus]) -> MaskRow:
     return MaskRow(mask.corpus.id, region.path, region.start_line, region.end_line, at)
 
 
-def _embedding_seconds(
-    embedder: Embedder | None, *hops: Vectors | None
-) -> NDArray[np.float64] | None:
+def _embedding_seconds(*hops: Vectors | None) -> NDArray[np.float64] | None:
     """None also where vectors are only looked up: that says nothing about embedding."""
-    if embedder is None or embedder.limit is None:
-        return None
     seconds = np.array([one.seconds for one in hops if one is not None])
-    return np.asarray(seconds.sum(axis=0))
+    return np.asarray(seconds.sum(axis=0)) if seconds.any() else None
 
 
-def _embedding_cost(embedder: Embedder | None, *found: Vectors | None) -> float | None:
+def _embedding_cost(*found: Vectors | None) -> float | None:
     """Seconds that embedding all texts of the cell took, whenever each was embedded."""
-    if embedder is None or embedder.limit is None:
-        return None
-    return round(sum(float(one.share.sum()) for one in found if one is not None), 3)
+    seconds = sum(float(one.share.sum()) for one in found if one is not None)
+    return round(seconds, 3) if seconds else None
 
 
 def _embedded_now(*found: Vectors | None) -> int | None:

@@ -48,7 +48,7 @@ def roberta(folder):
     from tokenizers import processors
     from transformers import RobertaConfig, RobertaForMaskedLM
 
-    tokenizer = _bpe()
+    tokenizer = bpe()
     ends = ("</s>", tokenizer.token_to_id("</s>")), ("<s>", tokenizer.token_to_id("<s>"))
     tokenizer.post_processor = processors.RobertaProcessing(*ends, add_prefix_space=False)
     config = RobertaConfig(
@@ -64,7 +64,7 @@ def modernbert(folder):
     from tokenizers import processors
     from transformers import ModernBertConfig, ModernBertModel
 
-    tokenizer = _bpe()
+    tokenizer = bpe()
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
@@ -81,7 +81,7 @@ def gpt2(folder):
     """Byte-level BPE without special tokens or padding, and attention to the left alone."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    tokenizer = _bpe()
+    tokenizer = bpe()
     config = GPT2Config(
         vocab_size=tokenizer.get_vocab_size(), n_embd=WIDTH, n_layer=2, n_head=4, n_positions=128,
         bos_token_id=2, eos_token_id=2,
@@ -126,7 +126,8 @@ KINDS = {
 }
 
 
-def _bpe():
+def bpe():
+    """A byte-level BPE tokenizer of the `tokenizers` library, trained on code."""
     from tokenizers import Tokenizer
 
     return Tokenizer.from_str(_trained_bpe())

@@ -1,0 +1,229 @@
+"""Posts JSON to a server, patiently, and never says the key.
+
+The standard library is enough, and does what a client made for chat does not: a server on this
+machine is never asked through a proxy, no redirect takes the key elsewhere, and an answer that
+breaks off is asked for again.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import ipaddress
+import json
+import os
+import re
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from chunkers.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from email.message import Message
+
+LONGEST_WAIT = 60.0
+"""Seconds between two tries, at most, whatever the server asks for."""
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PASSING = frozenset({408, 409, 425, 429})  # besides all from 500 on
+_OF_THE_REQUEST = frozenset({400, 413, 422})
+_SAID = 200  # characters of a server's words in a message
+
+
+class RefusedError(Exception):
+    """The server does not accept what this request holds; another request may be accepted."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where to post.
+
+    Attributes:
+        name: Who asks, for messages.
+        url: The base address, without `/` at its end.
+        key_env: The environment variable that holds the key; the key itself is nowhere else.
+        timeout: Seconds without a byte after which a try is given up.
+        tries: How often a request is sent, at most.
+        pause: Seconds before the second try; twice as many before each further one.
+    """
+
+    name: str
+    url: str
+    key_env: str
+    timeout: float = 60.0
+    tries: int = 6
+    pause: float = 0.5
+
+
+def checked_url(text: str, who: str) -> str:
+    """A base address as it is used and shown.
+
+    Args:
+        text: What the user wrote.
+        who: For whom, for messages, which do not quote what may hold a secret.
+
+    Raises:
+        InputError: It is no plain http(s) address, or holds credentials.
+    """
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise InputError(f"{who}: the base address is none; write https://host/v1") from None
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise InputError(
+            f"{who}: a base address holds no credentials and no query; "
+            "the key comes from the environment"
+        )
+    host = parts.hostname
+    if parts.scheme not in ("http", "https") or not host or re.search(r"\s|[^\x21-\x7e]", text):
+        raise InputError(f"{who}: the base address is none; write https://host/v1")
+    shown = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{shown}{f':{port}' if port else ''}{parts.path.rstrip('/')}"
+
+
+def key_of(variable: str, who: str) -> str:
+    """The key that an environment variable holds.
+
+    Raises:
+        InputError: There is none, or what is there can be no key. The message never quotes it.
+    """
+    if not _VARIABLE.fullmatch(variable):
+        raise InputError(f"{who}: key_env names an environment variable; it is not the key")
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise InputError(
+            f"{who}: the environment variable {variable} holds no key; "
+            f"set it (for a server that needs none, to any word)"
+        )
+    if re.search(r"[^\x21-\x7e]", key):
+        raise InputError(f"{who}: {variable} holds white space or characters that no key has")
+    return key
+
+
+def post(server: Server, path: str, body: Mapping[str, Any]) -> tuple[Any, float]:
+    """Post a document until an answer comes.
+
+    Args:
+        server: Where to.
+        path: Behind the base address.
+        body: What to post, as JSON.
+
+    Returns:
+        The answer, and the seconds that the try took which brought it.
+
+    Raises:
+        RefusedError: The request was refused for what it holds (HTTP 400, 413, 422).
+        InputError: It was refused for good, or no try brought an answer.
+    """
+    key = key_of(server.key_env, server.name)
+    data = json.dumps(body).encode()
+    opener = _opener(server.url)
+    why = ""
+    for number in range(server.tries):
+        request = urllib.request.Request(  # noqa: S310 - `checked_url` lets http and https pass alone
+            server.url + path,
+            data,
+            {"Content-Type": "application/json", "Accept": "application/json"},
+        )
+        request.add_unredirected_header("Authorization", f"Bearer {key}")
+        wait = server.pause * 2**number
+        started = time.perf_counter()
+        try:
+            with opener.open(request, timeout=server.timeout) as response:
+                answer = json.loads(response.read())
+            return answer, time.perf_counter() - started
+        except urllib.error.HTTPError as error:
+            with error:
+                said = _said(error, key)
+            passing = error.code in _PASSING or error.code >= 500
+            if not passing or "insufficient_quota" in said:
+                raise _final(server, error.code, said) from None
+            why = f"HTTP {error.code}{said}"
+            wait = asked_wait(error.headers, time.time(), wait)
+        except (OSError, http.client.HTTPException) as error:
+            why = _scrubbed(f"{type(error).__name__}: {getattr(error, 'reason', error)}", key)
+        except ValueError:
+            why = "an answer that is no whole JSON document"
+        if number + 1 < server.tries:
+            time.sleep(min(wait, LONGEST_WAIT))
+    raise InputError(
+        f"{server.name}: no answer from {server.url} in {server.tries} tries, last: {why}\n"
+        "what was answered before is stored; the same command goes on from there"
+    )
+
+
+def asked_wait(headers: Message, now: float, otherwise: float) -> float:
+    """Seconds to wait before the next try, as an answer's headers say.
+
+    Args:
+        headers: `retry-after-ms`, or `Retry-After` in seconds or as a date.
+        now: Seconds since the epoch.
+        otherwise: Where they say nothing that can be read.
+    """
+    for name, unit in (("retry-after-ms", 1000.0), ("Retry-After", 1.0)):
+        said = headers.get(name) or ""
+        if re.fullmatch(r"\d+(\.\d+)?", said):
+            return float(said) / unit
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(said).timestamp() - now)
+    except (TypeError, ValueError):
+        return otherwise
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Sends the key nowhere but to the address that was named."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _opener(url: str) -> urllib.request.OpenerDirector:
+    """With the environment's proxies, but never one for a server on this machine."""
+    host = urlsplit(url).hostname or ""
+    proxies = [urllib.request.ProxyHandler({})] if _is_here(host) else []
+    return urllib.request.build_opener(_NoRedirect(), *proxies)
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _final(server: Server, code: int, said: str) -> Exception:
+    if code in _OF_THE_REQUEST:
+        return RefusedError(f"HTTP {code}{said}")
+    if code in (401, 403):  # such answers like to quote the key, or what looks like it
+        return InputError(
+            f"{server.name}: {server.url} does not accept the key in {server.key_env} (HTTP {code})"
+        )
+    if 300 <= code < 400:
+        said = ": it sends on to another address; name that one by base_url"
+    return InputError(f"{server.name}: {server.url} answers HTTP {code}{said}")
+
+
+def _said(error: urllib.error.HTTPError, key: str) -> str:
+    """The server's own words, in one line, without the key."""
+    try:
+        body = error.read(1 << 16)
+    except (OSError, http.client.HTTPException):
+        return ""
+    try:
+        found = json.loads(body)
+        found = found.get("error", found)
+        parts = [found[name] for name in ("code", "message") if found.get(name)]
+        text = ", ".join(map(str, parts)) or json.dumps(found)
+    except (ValueError, AttributeError):
+        text = body.decode("utf-8", "replace")
+    return _scrubbed(f": {text}" if text.strip() else "", key)
+
+
+def _scrubbed(text: str, key: str) -> str:
+    return " ".join(text.replace(key, "***").split())[:_SAID]

@@ -1,0 +1,69 @@
+"""How long to wait for a server, and what is an address."""
+
+import email.utils
+from email.message import Message
+
+import pytest
+
+from chunkers.errors import InputError
+from harness.web import asked_wait, checked_url
+
+NOW = 1_700_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, 4.0),
+        ({"Retry-After": "3"}, 3.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"Retry-After": "900"}, 900.0),
+        ({"Retry-After": email.utils.formatdate(NOW + 20, usegmt=True)}, 20.0),
+        ({"Retry-After": email.utils.formatdate(NOW - 20, usegmt=True)}, 0.0),
+        ({"Retry-After": "soon"}, 4.0),
+        ({"Retry-After": "-5"}, 4.0),
+        ({"Retry-After": "nan"}, 4.0),
+        ({"retry-after-ms": "250", "Retry-After": "9"}, 0.25),
+        ({"retry-after-ms": "x", "Retry-After": "9"}, 9.0),
+    ],
+)
+def test_the_wait_is_read_from_seconds_milliseconds_and_dates(headers, seconds):
+    message = Message()
+    for name, value in headers.items():
+        message[name] = value
+    assert asked_wait(message, NOW, 4.0) == pytest.approx(seconds)
+
+
+def test_no_wait_is_longer_than_the_cap(monkeypatch):
+    from embedding_server import serving, status
+
+    from harness import web
+
+    monkeypatch.setattr(web, "LONGEST_WAIT", 0.05)
+    monkeypatch.setenv("THE_KEY", "key")
+    with serving() as api:
+        api.faults = [status(429, headers=[("Retry-After", "900")])]
+        server = web.Server("test", api.url, "THE_KEY")
+        answer, seconds = web.post(server, "/embeddings", {"model": "m", "input": ["x"]})
+    assert len(answer["data"]) == 1
+    assert seconds < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("https://API.Host.org/v1/", "https://api.host.org/v1"),
+        ("http://localhost:8000", "http://localhost:8000"),
+        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+    ],
+)
+def test_addresses_are_shown_in_one_form(text, url):
+    assert checked_url(text, "x") == url
+
+
+@pytest.mark.parametrize(
+    "text", ["", "host/v1", "file:///etc/passwd", "https://", "https://h/ v1", "https://h\n/v1"]
+)
+def test_what_is_no_address_is_refused(text):
+    with pytest.raises(InputError, match="the base address is none"):
+        checked_url(text, "x")
