@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from harness.runs.health import TRUNCATION_MARK
+from harness.runs.health import truncated
 
 if TYPE_CHECKING:
     from harness.runs.runner import CellResult, RunResult
@@ -46,6 +46,7 @@ def _cell(cell: CellResult) -> dict[str, Any]:
         "health": cell.cell["health"],
         "cost": cell.cell["cost"],
         "latency_ms": cell.cell["latency_ms"],
+        "truncated": truncated(cell.cell["health"]),
         "marks": _marks(cell),
     }
 
@@ -61,9 +62,9 @@ def _marks(cell: CellResult) -> list[str]:
     """What a reader must know before believing the cell."""
     health = cell.cell["health"]
     marks = []
-    unseen = health["unseen_chunk_tokens"]
-    if unseen is not None and unseen > TRUNCATION_MARK:
-        marks.append(f"truncated: the embedder never saw {unseen:.0%} of the chunk tokens")
+    if truncated(health):
+        unseen = health["unseen_chunk_tokens"]
+        marks.append(f"truncated: the embedder never saw {unseen:.1%} of the chunk tokens")
     if health.get("truncated_pairs"):
         marks.append(
             f"the cross-encoder never saw {health['unseen_rerank_tokens']:.0%} of the tokens of "

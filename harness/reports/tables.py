@@ -6,6 +6,8 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
+from harness.runs.health import TRUNCATION_MARK
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -16,6 +18,7 @@ NONE = "-"
 ANCHOR_CHUNKERS = ("whole-file", "random-cuts")
 NAMES = 32  # columns for a chunker's name; a longer one wraps
 ANCHORS = ("± 95 %", "oracle", "random")
+TRUNCATED = "!"  # behind the name of a chunker
 
 
 def plain(text: object) -> str:
@@ -90,7 +93,7 @@ def rows_of(cell: Cell) -> list[list[str]]:
     metrics = cell["metrics"].values()
     bound = ("", "≤")
     return [
-        [cell["chunker"], *(number(one["mean"]) for one in metrics)],
+        [_marked(cell), *(number(one["mean"]) for one in metrics)],
         [ANCHORS[0], *(_half(one["ci95"]) for one in metrics)],
         [
             ANCHORS[1],
@@ -98,6 +101,11 @@ def rows_of(cell: Cell) -> list[list[str]]:
         ],
         [ANCHORS[2], *(number(one["random"]) for one in metrics)],
     ]
+
+
+def _marked(cell: Cell) -> str:
+    """The chunker's name, with the mark of a cell that was truncated."""
+    return f"{cell['chunker']} {TRUNCATED}" if cell["truncated"] else str(cell["chunker"])
 
 
 def _half(interval: list[float] | None) -> str:
@@ -115,6 +123,11 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
         )
     skipped = {why: name for name, one in cells[0]["metrics"].items() if (why := one.get("why"))}
     notes += [f"{name} is skipped: {why}" for why, name in skipped.items()]
+    if any(cell["truncated"] for cell in cells):
+        notes.append(
+            f"{TRUNCATED} behind a name: the embedder never saw over {TRUNCATION_MARK:.0%} of the "
+            "chunk tokens, so the scores say little about where to cut"
+        )
     if any(cell["latency_ms"]["embedding"] for cell in cells):
         notes.append("ms/query: embedding it in a batch of fixed shape, as it was then, and search")
     if cells[0].get("mask_query"):
@@ -185,7 +198,7 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
 
 def _fitting(cells: list[Cell], width: int) -> int:
     """How many measures fit beside the names, at least one."""
-    widths = [len(cell["chunker"]) for cell in cells] + [len(one) + 2 for one in ANCHORS]
+    widths = [len(_marked(cell)) for cell in cells] + [len(one) + 2 for one in ANCHORS]
     names = min(NAMES, max(widths))
     fits, used = 0, names
     for name in cells[0]["metrics"]:
@@ -288,6 +301,7 @@ def as_csv(document: Mapping[str, Any]) -> str:
             ends = one["ci95"] or (None, None)
             values = [one["mean"], *ends, one["n"], *(one[column] for column in extra)]
             writer.writerow([*key, "metric", name, *values])
+        writer.writerow([*key, "mark", "truncated", cell["truncated"], *[None] * 8])
         for kind in ("health", "cost"):
             for name, value in cell[kind].items():
                 if not isinstance(value, dict):

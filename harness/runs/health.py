@@ -21,6 +21,12 @@ TRUNCATION_MARK = 0.1
 """Share of unseen chunk tokens above which a cell says little about boundaries."""
 
 
+def truncated(health: Mapping[str, Any]) -> bool:
+    """Whether the health of a cell earns it the truncation mark."""
+    unseen = health["unseen_chunk_tokens"]
+    return unseen is not None and bool(unseen > TRUNCATION_MARK)
+
+
 def health(
     prepared: Prepared, chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker, gold_uncut: int
 ) -> dict[str, Any]:
