@@ -72,37 +72,15 @@ def _folder(run: Path) -> Iterator[Cell]:
     from chunkers.errors import InputError
     from harness.files import read_json
     from harness.gates import cell_of
+    from harness.runs.folder import stored_cells
 
     if not (run / "manifest.json").is_file():
         raise InputError(f"{run} is no run folder: it has no manifest.json")
     manifest = read_json(run / "manifest.json")
     if manifest.get("status") != "complete":
         raise InputError(f"{run} is not complete; the same `chunkmark run` again completes it")
-    try:
-        listed = {one["key"]: one for one in manifest["cells"]}
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{run / 'manifest.json'} is damaged; its cells have no keys") from error
-    there = sorted(path.name for path in (run / "cells").glob("[0-9a-f]*") if path.is_dir())
-    for key in [*listed, *(key for key in there if key not in listed)]:
-        folder = run / "cells" / key
-        names = listed[key] if key in listed else _own_names(folder)
+    for names, folder in stored_cells(run):
         yield cell_of(names, read_json(folder / "metrics.json"), str(folder / "metrics.json"))
-
-
-def _own_names(folder: Path) -> dict[str, str]:
-    """What a cell that the manifest does not list says of itself."""
-    from chunkers.errors import InputError
-    from harness.files import read_json
-
-    try:
-        identity = read_json(folder / "cell.json")["identity"]
-        return {
-            "dataset": identity["dataset"][:12],
-            "chunker": identity["chunker"][0],
-            "retriever": identity["retriever"][0],
-        }
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{folder / 'cell.json'} is damaged; remove its folder") from error
 
 
 def _file(path: Path) -> list[Cell]:

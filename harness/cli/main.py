@@ -12,7 +12,18 @@ from typing import Annotated, Any
 import typer
 
 from chunkers.errors import InputError
-from harness.cli import cache, check, chunk, doctor, gate, listing, run, score, verify
+from harness.cli import (
+    audit,
+    cache,
+    check,
+    chunk,
+    doctor,
+    gate,
+    listing,
+    run,
+    score,
+    verify,
+)
 
 DONE, USAGE, FAULT, INTERRUPTED = 0, 2, 70, 130
 
@@ -52,6 +63,7 @@ app.command("doctor")(doctor.doctor)
 app.command("verify")(verify.verify)
 app.command("score")(score.score)
 app.command("gate")(gate.gate)
+app.command("audit")(audit.audit)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.files import PARTIAL
+from harness.files import PARTIAL, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,6 +103,41 @@ class RunFolder:
             raise InputError(f"{partial} cannot be written: {error.strerror or error}") from error
         finally:
             shutil.rmtree(partial, ignore_errors=True)
+
+
+def stored_cells(run: Path) -> list[tuple[dict[str, str], Path]]:
+    """Every cell of a run folder, those of earlier runs last, with its names.
+
+    Returns:
+        `dataset`, `chunker`, `embedder` and `retriever` of each, and its folder. A cell that the
+        manifest does not list names data set and embedder by their fingerprints.
+
+    Raises:
+        InputError: It is no run folder, or manifest or cell are damaged.
+    """
+    if not (run / "manifest.json").is_file():
+        raise InputError(f"{run} is no run folder: it has no manifest.json")
+    try:
+        listed = {one["key"]: one for one in read_json(run / "manifest.json")["cells"]}
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{run / 'manifest.json'} is damaged; its cells have no keys") from error
+    there = sorted(path.name for path in (run / "cells").glob("[0-9a-f]*") if path.is_dir())
+    keys = [*listed, *(key for key in there if key not in listed)]
+    folders = {key: run / "cells" / key for key in keys}
+    return [(listed.get(key) or _own_names(folder), folder) for key, folder in folders.items()]
+
+
+def _own_names(folder: Path) -> dict[str, str]:
+    try:
+        identity = read_json(folder / "cell.json")["identity"]
+        return {
+            "dataset": identity["dataset"][:12],
+            "chunker": identity["chunker"][0],
+            "embedder": identity["embedder"][0][:12] if identity["embedder"] else "none",
+            "retriever": identity["retriever"][0],
+        }
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{folder / 'cell.json'} is damaged; remove its folder") from error
 
 
 def _rename_new(source: Path, target: Path) -> None:

@@ -1,0 +1,181 @@
+r"""Self-retrieval: how much of a query's own text stands in its gold, and in its corpus.
+
+Three views, since a query can be code, prose or a mixture. Lines: of the query's non-blank lines,
+stripped of white space at both ends, those that stand among the gold's lines; each line of gold
+counts for one line of the query. Words: of the query's runs of eight words (`\w+`, lower-cased;
+the whole query where it is shorter), those that stand in the gold, or anywhere in the corpus.
+Text: whether the whole query, without white space, is contained in a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from harness.model import Corpus, Query
+    from harness.runs.prepare import Prepared
+
+RUN = 8
+"""Words that two texts share by copying, not by chance."""
+
+MOST = 0.9
+"""Share of a query's lines above which it is taken to be its own answer."""
+
+_WORD = re.compile(r"\w+")
+Gram = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Leak:
+    """How much of one query stands in the corpus; shares between 0 and 1.
+
+    Attributes:
+        query: Its id.
+        lines_in_gold: Of its non-blank lines.
+        words_in_gold: Of its runs of words.
+        words_in_corpus: The same of the whole corpus, the gold included.
+        inside_gold: Whether its whole text is contained in a target.
+        inside_file: Whether its whole text is contained in an indexed file.
+    """
+
+    query: str
+    lines_in_gold: float
+    words_in_gold: float
+    words_in_corpus: float
+    inside_gold: bool
+    inside_file: bool
+
+
+@dataclass(frozen=True)
+class SelfRetrieval:
+    """The leaks of a data set; all but `queries` are means over queries, between 0 and 1.
+
+    Attributes:
+        queries: How many.
+        lines_in_gold: Share of a query's lines.
+        queries_over_90: Queries of whose lines over 90 % stand in gold.
+        queries_of_gold: Queries of whose lines all do.
+        words_in_gold: Share of a query's runs of words.
+        words_in_corpus: The same of the whole corpus.
+        queries_sharing_words: Queries with a run of words that stands in the corpus.
+        inside_gold: Queries whose whole text is contained in a target.
+        inside_file: Queries whose whole text is contained in an indexed file.
+    """
+
+    queries: int
+    lines_in_gold: float
+    queries_over_90: float
+    queries_of_gold: float
+    words_in_gold: float
+    words_in_corpus: float
+    queries_sharing_words: float
+    inside_gold: float
+    inside_file: float
+
+
+def summarise(leaks: Sequence[Leak]) -> SelfRetrieval:
+    """Means over queries."""
+
+    def mean(values: Iterable[float]) -> float:
+        return sum(values) / len(leaks) if leaks else 0.0
+
+    return SelfRetrieval(
+        queries=len(leaks),
+        lines_in_gold=mean(one.lines_in_gold for one in leaks),
+        queries_over_90=mean(one.lines_in_gold > MOST for one in leaks),
+        queries_of_gold=mean(one.lines_in_gold == 1 for one in leaks),
+        words_in_gold=mean(one.words_in_gold for one in leaks),
+        words_in_corpus=mean(one.words_in_corpus for one in leaks),
+        queries_sharing_words=mean(one.words_in_corpus > 0 for one in leaks),
+        inside_gold=mean(one.inside_gold for one in leaks),
+        inside_file=mean(one.inside_file for one in leaks),
+    )
+
+
+def find_leaks(prepared: Prepared) -> tuple[Leak, ...]:
+    """The leak of every query, in their order."""
+    found = {}
+    for corpus in prepared.corpora:
+        texts = {source.path: source.text for source in corpus.sources}
+        mine = [query for query in prepared.queries if query.corpus == corpus.id]
+        grams = {query.id: _grams(query.text) for query in mine}
+        held = _held({gram for one in grams.values() for gram in one}, texts.values())
+        squeezed = "\n".join(map(_squeeze, texts.values()))
+        for query in mine:
+            gold = _gold(query, corpus, texts)
+            own = grams[query.id]
+            in_gold = _held(set(own), gold)
+            text = _squeeze(query.text)
+            found[query.id] = Leak(
+                query=query.id,
+                lines_in_gold=_lines_in(query.text, gold),
+                words_in_gold=_share(sum(gram in in_gold for gram in own), len(own)),
+                words_in_corpus=_share(sum(gram in held for gram in own), len(own)),
+                inside_gold=bool(text) and any(text in _squeeze(one) for one in gold),
+                inside_file=bool(text) and text in squeezed,
+            )
+    return tuple(found[query.id] for query in prepared.queries)
+
+
+def _gold(query: Query, corpus: Corpus, texts: Mapping[str, str]) -> list[str]:
+    """The text of every target that is indexed, or of every relevant document."""
+    if query.qrels is not None:
+        return [texts[name] for name, grade in query.qrels.items() if grade > 0 and name in texts]
+    sources = {source.path: source for source in corpus.sources}
+    found = []
+    for target in query.targets:
+        source = sources.get(target.path)
+        if source is None:
+            continue
+        first, last = target.start_line or 1, target.end_line or source.lines.count
+        if 0 < last <= source.lines.count:
+            start, end = source.lines.offsets_of(first, last)
+            found.append(source.text[start:end])
+    return found
+
+
+def _lines_in(text: str, gold: Iterable[str]) -> float:
+    own = Counter(_lines(text))
+    there = Counter(line for one in gold for line in _lines(one))
+    return _share((own & there).total(), own.total())
+
+
+def _lines(text: str) -> Iterator[str]:
+    stripped = (line.strip() for line in text.split("\n"))
+    return (line for line in stripped if line)
+
+
+def _grams(text: str) -> list[Gram]:
+    words = _words(text)
+    if not words:
+        return []
+    return [tuple(words[at : at + RUN]) for at in range(max(1, len(words) - RUN + 1))]
+
+
+def _held(wanted: set[Gram], texts: Iterable[str]) -> set[Gram]:
+    """Which runs of words stand in one of the texts."""
+    lengths = sorted({len(gram) for gram in wanted})
+    held: set[Gram] = set()
+    for text in texts if wanted else ():
+        words = _words(text)
+        for length in lengths:
+            runs = zip(*(words[at:] for at in range(length)), strict=False)
+            held.update(run for run in runs if run in wanted)
+    return held
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.split())
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
