@@ -1,11 +1,14 @@
 """Runs with masks: rankings are those of the corpus without the query's own lines."""
 
 import json
+import sys
 from dataclasses import replace
 
 import pytest
+from commands import call
 from worlds import files, function, grid
 
+import harness
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.loading import load_dataset
@@ -190,6 +193,29 @@ def test_a_refusal_leaves_no_folder(tmp_path):
     with pytest.raises(InputError, match="made: --mask-query has nothing to take out"):
         grid(tmp_path, dataset=dataset, mask_query=True, retrievers=("bm25",))
     assert list(tmp_path.iterdir()) == []
+
+
+def plugged_in(data_dir):
+    return masked_world()
+
+
+def test_it_is_asked_for_by_option_by_suite_and_by_function(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "masked", sys.modules[__name__])
+    suite = tmp_path / "suite.toml"
+    suite.write_text('datasets = ["masked:plugged_in"]\nmask_query = true\n')
+    few = ("-c", "fixed", "-r", "bm25", "-m", "MRR", "--format", "json", "-o")
+    by_suite = call(capsys, "run", suite, *few, tmp_path / "suite").json
+    option = ("run", "-d", "masked:plugged_in", "--mask-query")
+    by_option = call(capsys, *option, *few, tmp_path / "option").json
+    undone = call(capsys, "run", suite, "--no-mask-query", *few, tmp_path / "undone").json
+    by_function = harness.evaluate(
+        masked_world(), chunkers=["fixed"], retriever="bm25", measures=["MRR"], mask_query=True
+    )
+    (one,), (two,), (plain,) = (done["cells"] for done in (by_suite, by_option, undone))
+    assert one["key"] == two["key"] == by_function.cells[0].key != plain["key"]
+    assert (one["mask_query"], plain["mask_query"]) == (True, False)
+    table = call(capsys, *option, *few[:-3], "-o", tmp_path / "option").out
+    assert "each query's own lines are taken out of its corpus" in table
 
 
 class TestRedframes:
