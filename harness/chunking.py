@@ -192,14 +192,20 @@ def _rows(
     return rows
 
 
-def covered(chunked: ChunkedCorpus) -> tuple[int, int, int]:
-    """Distinct characters in some chunk, characters in chunks, characters in the corpus (`c`)."""
-    distinct = total = 0
+def uncovered(chunked: ChunkedCorpus) -> list[tuple[int, int]]:
+    """Of every chunk the characters (`c`) behind all that chunks before it in its file hold."""
+    result = []
     reach: dict[str, int] = {}
     for chunk in chunked.chunks:
         low, high = chunk.nws
-        total += high - low
-        low = max(low, reach.get(chunk.path, 0))
-        distinct += max(0, high - low)
-        reach[chunk.path] = max(reach.get(chunk.path, 0), high)
+        begin = reach.get(chunk.path, 0)
+        result.append((max(low, begin), max(high, low, begin)))
+        reach[chunk.path] = max(begin, high)
+    return result
+
+
+def covered(chunked: ChunkedCorpus) -> tuple[int, int, int]:
+    """Distinct characters in some chunk, characters in chunks, characters in the corpus (`c`)."""
+    distinct = sum(high - low for low, high in uncovered(chunked))
+    total = sum(chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks)
     return distinct, total, sum(layout.size for layout in chunked.layouts)

@@ -98,7 +98,7 @@ def expand(
         for one in (unit, *companions[unit]):
             if one not in scores:
                 scores[one] = score
-                spent += int(rankable.sizes[one])
+                spent += int(rankable.spends[one])
     expanded = Ranking(
         np.array(list(scores), dtype=np.int64),
         np.array(list(scores.values()), dtype=np.float64),

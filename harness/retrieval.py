@@ -164,7 +164,7 @@ class Order:
 
     Attributes:
         depth: Units at least.
-        budget: Size of the ranked units at least, in `c`; 0 where there is no budget.
+        budget: Distinct characters of the ranked units at least, in `c`; 0 where there is none.
         ties: `corpus-order` (score descending, then corpus order), or `float32-id-desc` (score
             as float32 descending, then id descending).
     """
@@ -182,25 +182,33 @@ class Rankable:
         sizes: Size of every unit in `c`, shape (n_units,).
         id_places: Place of every unit in ascending order of id, shape (n_units,).
         indexed: Units that may be ranked, in corpus order.
+        own: Of every unit the characters that no unit before it in corpus order holds, shape
+            (n_units,); None where no two units overlap.
     """
 
     sizes: NDArray[np.int64]
     id_places: NDArray[np.int64]
     indexed: NDArray[np.int64]
+    own: NDArray[np.int64] | None = None
+
+    @property
+    def spends(self) -> NDArray[np.int64]:
+        """What a unit spends of a budget at least, even where merged text is charged once."""
+        return self.sizes if self.own is None else self.own
 
 
 def rank(index: Index | Ranker, question: Question, order: Order, rankable: Rankable) -> Ranking:
     """Rank one corpus for one query, to the depth and on until the budget is spent."""
     if isinstance(index, Ranker):
         return index.rank(question, order, rankable)
-    sizes, indexed = rankable.sizes, rankable.indexed
+    spends, indexed = rankable.spends, rankable.indexed
     depth = order.depth
     while True:
         units, scores = index.scores(question, depth)
         rest = indexed[~np.isin(indexed, units)]
         best = in_order(units, scores, order.ties, rankable)[:depth]
         ranked = np.concatenate((units[best], rest))[:depth]
-        spent = int(sizes[ranked].sum()) >= order.budget
+        spent = int(spends[ranked].sum()) >= order.budget
         if spent or len(ranked) == len(indexed):
             unscored = np.full(max(0, len(ranked) - len(best)), np.nan)
             disturbed = bool(np.isnan(scores[best]).any())
@@ -220,7 +228,7 @@ def in_order(
 
 def fit(ranking: Ranking, order: Order, rankable: Rankable) -> Ranking:
     """The shortest beginning of a ranking that reaches depth and budget; all of it if none does."""
-    spent = np.cumsum(rankable.sizes[ranking.units])
+    spent = np.cumsum(rankable.spends[ranking.units])
     enough = max(order.depth, int(np.searchsorted(spent, order.budget)) + 1)
     return replace(ranking, units=ranking.units[:enough], scores=ranking.scores[:enough])
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.chunking import uncovered
 from harness.embedding import unit_vectors
 from harness.retrieval import Material, Question, Rankable, id_places
 
@@ -149,6 +150,7 @@ def unit_ids(prepared: Prepared, chunked: ChunkedCorpus) -> tuple[str, ...]:
 
 def _rankable(prepared: Prepared, chunked: ChunkedCorpus, material: Material) -> Rankable:
     sizes = np.zeros(material.n_units, dtype=np.int64)
-    charged = [chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks]
-    np.add.at(sizes, material.unit_of, charged)
-    return Rankable(sizes, id_places(unit_ids(prepared, chunked)), np.unique(material.unit_of))
+    own = np.zeros(material.n_units, dtype=np.int64)
+    np.add.at(sizes, material.unit_of, [chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks])
+    np.add.at(own, material.unit_of, [high - low for low, high in uncovered(chunked)])
+    return Rankable(sizes, id_places(unit_ids(prepared, chunked)), np.unique(material.unit_of), own)

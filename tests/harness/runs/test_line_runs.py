@@ -10,7 +10,7 @@ from worlds import function, grid, small
 
 from chunkers.source import Source
 from harness.files import read_json
-from harness.model import Corpus, Dataset, Query
+from harness.model import Corpus, Dataset, Query, Target
 from harness.profiles import load_profile
 from harness.reports.document import run_document
 from harness.reports.tables import as_markdown
@@ -216,3 +216,17 @@ def test_an_order_that_says_more_than_its_scores_counts_by_places(tmp_path):
         assert (~np.isnan(scores)).tolist() == known
         if ranking.by_rank:
             assert (np.diff(scores[known]) <= -1).all()
+
+
+def test_a_ranking_goes_on_until_merged_text_spends_the_budget(tmp_path):
+    """Every line stands in two chunks: what the first ten weigh is half of it new."""
+    body = "".join(f"value_{n} = transform(source_{n}, {n})\n" for n in range(4000))
+    query = Query("q", "one", "transform source 7", (Target("one/a.py", 1, 9),))
+    dataset = Dataset("long", "span", (Corpus("one", (Source(body, "one/a.py"),)),), (query,))
+    asked = {"chunkers": ("recorded:overlapping",), "retrievers": ("bm25",), "depth": 1}
+    asked |= {"measures": ("SpanP@40000c",)}
+    (cell,) = grid(tmp_path, dataset=dataset, profile="default:assemble=merge", **asked).cells
+    record = read_record(tmp_path / "run" / "cells" / cell.key)
+    spans = {row.id: row.nws for row in record.chunks}
+    held = set().union(*(range(*spans[name]) for name in record.rankings[0].ids))
+    assert 40_000 <= len(held) < sum(high - low for low, high in spans.values()) / 2
