@@ -246,13 +246,22 @@ def test_the_oracle_knows_that_a_chunk_cannot_tell_its_lines_apart():
         assert (best.mean, best.exact) == (want, True)
 
 
-def test_the_oracle_is_a_bound_where_no_ranking_is_known_to_reach_it():
+def test_a_run_between_two_chunks_stands_behind_a_run_of_one_of_them():
     # Run 1 has lines of two chunks, each of which has a run of its own: one of these comes first.
     cell = cell_of((0, 10, 20, 30, 40), ((0, 12), (12, 30), (30, 40)), (1,), ((), ()))
     best = oracle(cell, MEASURES, DEFAULT)["pnDCG@10"]
     assert (best.mean, best.exact) == (at(2), True)
-    more = cell_of((0, 10, 20, 30), ((0, 8), (8, 12), (12, 18), (18, 30)), (1, 2), ((), ()))
-    assert oracle(more, MEASURES, DEFAULT)["pnDCG@10"].mean == 1.0
+
+
+def test_the_oracle_is_a_bound_where_no_ranking_is_known_to_reach_it(cells):
+    # All is gold. The lower chunk ties with run 0, which is in none, so it cannot be second.
+    cell = cell_of((0, 1, 2, 3, 4, 5), ((1, 2), (3, 4)), (0, 1, 2, 3, 4), ((), ()))
+    pairs = [(one, way) for one in cells.all_rankings(2) for way in falling(len(one))]
+    tried = evaluate(cells.with_rankings(cell, *zip(*pairs, strict=True)), MEASURES, DEFAULT)
+    best = oracle(cell, MEASURES, DEFAULT)["pnDCG@3"]
+    assert best.mean == pytest.approx((at(1) + at(2)) / (at(1) + at(2) + at(3)))
+    assert not best.exact
+    assert tried.per_query["pnDCG@3"].max() < best.mean
 
 
 def large_cell():
