@@ -75,6 +75,8 @@ class Chunk:
         size: Size in the chunker's own unit.
         text: What is embedded.
         ref_id: What the system that the chunker reproduces calls the chunk.
+        around: Non-white-space characters of `text` before and behind the chunk's own text; None
+            where `text` does not hold that.
     """
 
     id: str
@@ -88,6 +90,7 @@ class Chunk:
     size: int
     text: str
     ref_id: str | None = None
+    around: tuple[int, int] | None = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -187,9 +190,19 @@ def _rows(
                 size=size_of(span),
                 text=text if span.embed_text is None else span.embed_text,
                 ref_id=span.ref_id,
+                around=_around(text, span.embed_text),
             )
         )
     return rows
+
+
+def _around(text: str, embedded: str | None) -> tuple[int, int] | None:
+    """Non-white-space characters of what is embedded before and behind a text that stands in it."""
+    if embedded is None:
+        return 0, 0
+    own, whole = "".join(text.split()), "".join(embedded.split())
+    before = whole.rfind(own)
+    return None if before < 0 else (before, len(whole) - before - len(own))
 
 
 def uncovered(chunked: ChunkedCorpus) -> list[tuple[int, int]]:

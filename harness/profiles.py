@@ -52,6 +52,10 @@ class Profile:
         "text charged each time; merge: chunks that touch or overlap are merged before they are "
         "charged, so text is charged once"
     )
+    deliver: Literal["source", "embed"] = _means(
+        "in a run, what a chunk delivers and is charged for. source: its text; embed: what was "
+        "embedded of it, with its header"
+    )
     ref_id: bool = _means(
         "in a run, whether chunks also carry the reference's own id, with lines from 0"
     )
@@ -117,6 +121,7 @@ _DEFAULT = Profile(
     overlap="non-blank-line",
     twins=True,
     assemble="concatenate",
+    deliver="source",
     ref_id=False,
     ties="corpus-order",
     id_ties="id-ascending",
@@ -137,9 +142,14 @@ _DEFAULT = Profile(
 
 
 def _default(
-    *, twins: Switch = "true", assemble: Literal["concatenate", "merge"] = "concatenate"
+    *,
+    twins: Switch = "true",
+    assemble: Literal["concatenate", "merge"] = "concatenate",
+    deliver: Literal["source", "embed"] = "source",
 ) -> Profile:
-    return replace(_DEFAULT, twins=twins == "true", assemble=assemble)
+    if (assemble, deliver) == ("merge", "embed"):
+        raise InputError("default: assemble=merge merges text of the source; leave deliver=embed")
+    return replace(_DEFAULT, twins=twins == "true", assemble=assemble, deliver=deliver)
 
 
 def _code_chunk(*, empty: Literal["keep", "drop"] = "keep") -> Profile:

@@ -39,6 +39,7 @@ class ChunkRow:
     nws: Interval
     lines: Interval
     ref_id: str | None = None
+    around: Interval | None = (0, 0)
 
     @property
     def ref_lines(self) -> tuple[int, int]:
@@ -183,7 +184,7 @@ def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, f
     """
     if record.files is not None:
         _write_lines(folder / "files.jsonl", (_dump(_fields(one)) for one in record.files))
-    _write_lines(folder / "chunks.jsonl", (_dump(_fields(chunk)) for chunk in record.chunks))
+    _write_lines(folder / "chunks.jsonl", (_dump(_chunk_fields(one)) for one in record.chunks))
     _write_lines(
         folder / "queries.jsonl",
         (
@@ -231,6 +232,12 @@ def lines_digest(lines: Iterable[str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def _chunk_fields(row: ChunkRow) -> dict[str, Any]:
+    """The fields of a chunk; `around` only where something is embedded round its text."""
+    fields = _fields(row)
+    return fields if fields.pop("around") == (0, 0) else fields | {"around": row.around}
+
+
 def _fields(row: ChunkRow | MaskRow | FileRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in type(row).__slots__}
 
@@ -275,10 +282,7 @@ def read_record(folder: Path) -> Record:
         InputError: A file is missing or damaged.
     """
     try:
-        chunks = tuple(
-            ChunkRow(**{**row, "nws": tuple(row["nws"]), "lines": tuple(row["lines"])})
-            for row in _read_jsonl(folder / "chunks.jsonl")
-        )
+        chunks = tuple(_chunk(row) for row in _read_jsonl(folder / "chunks.jsonl"))
         files = None
         if (folder / "files.jsonl").is_file():
             files = tuple(FileRow(**row) for row in _read_jsonl(folder / "files.jsonl"))
@@ -321,6 +325,11 @@ def read_record(folder: Path) -> Record:
         ) from error
     gold = listed[0]["gold"] if listed else "span"
     return Record(gold, chunks, queries, rankings, files)
+
+
+def _chunk(row: dict[str, Any]) -> ChunkRow:
+    pairs = {name: tuple(row[name]) for name in ("nws", "lines", "around") if row.get(name)}
+    return ChunkRow(**{**row, **pairs})
 
 
 def _place(row: Mapping[str, Any]) -> Place:

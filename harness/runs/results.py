@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chunkers.errors import InputError
 from harness.measures import intervals
 from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
@@ -69,9 +70,10 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> Judged:
     for number, corpus in enumerate(corpora):
         queries = [query for query in record.queries if query.ranked == corpus]
         if record.gold == "span":
-            of_corpus, ids, found = _judge_spans(
-                by_corpus[corpus], queries, number, (relevance, profile.overlap)
-            )
+            rule = (relevance, profile.overlap)
+            of_corpus, ids, found = _judge_spans(by_corpus[corpus], queries, number, rule)
+            if profile.deliver == "embed":
+                of_corpus, found = _as_embedded(by_corpus[corpus], of_corpus, found)
         else:
             of_corpus, ids, found = _judge_documents(by_corpus[corpus], queries, number)
         golds.update(found)
@@ -161,6 +163,27 @@ def _judge_spans(
     gold = {query.id: span_gold(query.places, table, number, *rule) for query in queries}
     units = Units(table.high - table.low, table.file, table.low)
     return units, tuple(chunk.id for chunk in chunks), gold
+
+
+def _as_embedded(
+    chunks: Sequence[ChunkRow], units: Units, gold: Mapping[str, Gold]
+) -> tuple[Units, dict[str, Gold]]:
+    """Units that cost what was embedded of them; what is gold in them begins behind the header."""
+    lost = next((one.id for one in chunks if one.around is None), None)
+    if lost is not None:
+        raise InputError(
+            f"{lost}: what was embedded does not hold the chunk's text, so deliver=embed cannot "
+            "tell what of it is gold; leave deliver=embed"
+        )
+    around = np.array([one.around for one in chunks], dtype=np.int64).reshape(-1, 2)
+    shifted = {
+        query: replace(
+            one,
+            pieces=replace(one.pieces, offset=one.pieces.offset + around[one.pieces.unit, 0]),
+        )
+        for query, one in gold.items()
+    }
+    return replace(units, size=units.size + around.sum(axis=1)), shifted
 
 
 def _judge_documents(

@@ -102,3 +102,8 @@ def leaving(source):
 def spoiling(source):
     source.lines.nws[:] = 0
     return []
+
+
+def renaming(source):
+    """Embeds another text than the chunk's."""
+    return [Span(0, len(source.text), embed_text="something else")] if source.text.strip() else []

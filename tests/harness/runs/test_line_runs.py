@@ -2,7 +2,6 @@
 
 import json
 import math
-import shutil
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from worlds import function, grid, small
 
 from chunkers.source import Source
 from harness.files import read_json
-from harness.model import Corpus, Dataset, Query, Target
+from harness.model import Corpus, Dataset, Query
 from harness.profiles import load_profile
 from harness.reports.document import run_document
 from harness.reports.tables import as_markdown
@@ -187,24 +186,6 @@ def test_a_profile_that_knows_float32_scores_breaks_no_tie_by_more(tmp_path):
         assert (known == known.astype(np.float32)).all()
 
 
-def test_merging_is_a_question_to_a_stored_cell(tmp_path):
-    """Chunks of twenty lines that share ten: another profile, the same cell, other spans."""
-    asked = {"chunkers": ("recorded:overlapping",), "retrievers": ("bm25",)}
-    asked |= {"measures": ("SpanR@1200c", "SpanP@1200c", "nDCG@10", "pnDCG@10")}
-    plain = grid(tmp_path, **asked).cells[0]
-    merged = grid(tmp_path, profile="default:assemble=merge", **asked).cells[0]
-    assert plain.key == merged.key
-    one, other = (cell.metrics["metrics"] for cell in (plain, merged))
-    assert other["SpanR@1200c"]["mean"] > one["SpanR@1200c"]["mean"]
-    assert other["SpanR@1200c"]["oracle"] >= other["SpanR@1200c"]["mean"]
-    for name in ("nDCG@10", "pnDCG@10"):
-        assert one[name] == other[name]
-    shutil.rmtree(tmp_path / "run")
-    again = grid(tmp_path, profile="default:assemble=merge", **asked).cells[0]
-    assert again.metrics == merged.metrics
-    assert again.metrics["asked"]["profile"]["assemble"] == "merge"
-
-
 def test_an_order_that_says_more_than_its_scores_counts_by_places(tmp_path):
     asked = ASKED | {"retrievers": ("bm25:expand=neighbours",), "chunkers": ("ast:max_size=60",)}
     (cell,) = grid(tmp_path, **asked).cells
@@ -216,17 +197,3 @@ def test_an_order_that_says_more_than_its_scores_counts_by_places(tmp_path):
         assert (~np.isnan(scores)).tolist() == known
         if ranking.by_rank:
             assert (np.diff(scores[known]) <= -1).all()
-
-
-def test_a_ranking_goes_on_until_merged_text_spends_the_budget(tmp_path):
-    """Every line stands in two chunks: what the first ten weigh is half of it new."""
-    body = "".join(f"value_{n} = transform(source_{n}, {n})\n" for n in range(4000))
-    query = Query("q", "one", "transform source 7", (Target("one/a.py", 1, 9),))
-    dataset = Dataset("long", "span", (Corpus("one", (Source(body, "one/a.py"),)),), (query,))
-    asked = {"chunkers": ("recorded:overlapping",), "retrievers": ("bm25",), "depth": 1}
-    asked |= {"measures": ("SpanP@40000c",)}
-    (cell,) = grid(tmp_path, dataset=dataset, profile="default:assemble=merge", **asked).cells
-    record = read_record(tmp_path / "run" / "cells" / cell.key)
-    spans = {row.id: row.nws for row in record.chunks}
-    held = set().union(*(range(*spans[name]) for name in record.rankings[0].ids))
-    assert 40_000 <= len(held) < sum(high - low for low, high in spans.values()) / 2
