@@ -30,7 +30,7 @@ def by_query(found):
     return {query.id: ranking for query, ranking in zip(found.queries, found.rankings, strict=True)}
 
 
-@pytest.mark.parametrize("profile", ["default", "trec", "trec:variant=beir"])
+@pytest.mark.parametrize("profile", ["default", "trec:variant=beir"])
 def test_every_ranking_is_a_permutation_that_fills_the_budget(tmp_path, profile):
     cells = grid(
         tmp_path, retrievers=POLICIES, chunkers=("ast:max_size=120",), depth=1, profile=profile
