@@ -103,8 +103,15 @@ def audit_dataset(
         tell: Told the phase, and how many of how many are done.
 
     Raises:
-        InputError: No query has a target that can be found, or an embedder is not at hand.
+        InputError: No query has a target that can be found, an embedder is not at hand, or a
+            chunker cuts by vectors.
     """
+    for chunker in chunkers:
+        if chunker.embeds:
+            raise InputError(
+                f"chunker {chunker.name} cuts by vectors, and an audit embeds nothing; "
+                "run it, and audit the run folder"
+            )
     prepared = prepare(dataset, limit)
     span = dataset.gold == "span"
     return Audit(

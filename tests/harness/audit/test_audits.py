@@ -235,12 +235,25 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
         audit_run(tmp_path)
 
 
+class ByVectors:
+    embeds = True
+
+    def chunk(self, source, services):
+        raise AssertionError("it must not be asked")
+
+
+def by_vectors():
+    return ByVectors()
+
+
 class TestCommand:
     def test_nothing_to_audit_and_options_without_a_data_set_are_refused(self, capsys, tmp_path):
         says(call(capsys, "audit"), 2, "give a run folder")
         says(call(capsys, "audit", tmp_path), 2, tmp_path, "no run folder")
         says(call(capsys, "audit", tmp_path, "-c", "ast"), 2, "-d")
         says(call(capsys, "audit", "-d", "stdlibb"), 2, "stdlibb", "stdlib")
+        vectors = call(capsys, "audit", "-d", "audited:made", "-c", "audited:by_vectors")
+        says(vectors, 2, "audited:by_vectors", "embeds nothing", "audit the run folder")
 
     def test_every_form_holds_every_audit(self, capsys):
         given = ("audit", "-d", "audited:made", "-c", "audited:per_line")
