@@ -11,11 +11,9 @@ import base64
 import contextlib
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -24,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from chunkers.errors import InputError
+from chunkers.processes import Watch, ending, kill
 from chunkers.source import Services
 from chunkers.wire import pack_source, receive, send, unpack_spans
 
@@ -40,7 +39,6 @@ ENDED: frozenset[str] = frozenset({"timeout", "memory", "crash"})
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
 _START += "from chunkers.worker import serve; serve()"
 _LOADING = 120.0  # seconds for imports: those of large libraries, on a busy machine
-_CLOSING = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +216,7 @@ class Worker:
         process, self._process = self._process, None
         if process is None:
             return
-        _kill(process)
+        kill(process)
         for stream in (process.stdin, process.stdout):
             with contextlib.suppress(OSError):
                 stream.close()  # type: ignore[union-attr]
@@ -227,7 +225,7 @@ class Worker:
         process = self._process
         if process is None:
             raise RuntimeError("no process is running")
-        watch = _Watch(process, seconds)
+        watch = Watch(process, seconds)
         try:
             reply = _turn(process, message)
             while reply is not None and "ask" in reply:
@@ -243,7 +241,7 @@ class Worker:
         if watch.fired:
             failure = Failure("timeout", f"took over {seconds:g} s")
         elif reply is None:
-            failure = Failure("crash", _ending(process))
+            failure = Failure("crash", ending(process))
         else:
             return reply
         self.close()
@@ -318,32 +316,6 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-class _Watch:
-    """Kills a process when its time is up; time while it is stopped does not count."""
-
-    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
-        self._process, self._left = process, seconds
-        self.fired = False
-        self.start()
-
-    def start(self) -> None:
-        """Go on."""
-        self._since = time.monotonic()
-        self._timer = threading.Timer(max(0.0, self._left), self._fire)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def stop(self) -> None:
-        """Stop; afterwards `fired` is final."""
-        self._timer.cancel()
-        self._timer.join()
-        self._left -= time.monotonic() - self._since
-
-    def _fire(self) -> None:
-        self.fired = True
-        _kill(self._process)
-
-
 def _turn(process: subprocess.Popen[bytes], message: dict[str, Any]) -> dict[str, Any] | None:
     """Send a message and wait for the next; None where the process ends before."""
     if process.stdin is None or process.stdout is None:
@@ -353,30 +325,6 @@ def _turn(process: subprocess.Popen[bytes], message: dict[str, Any]) -> dict[str
         send(process.stdin, message)
         return receive(process.stdout)
     return None
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if hasattr(os, "killpg"):
-            # Its own processes too; they have its group, since it leads a session.
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    process.wait()
-
-
-def _ending(process: subprocess.Popen[bytes]) -> str:
-    """How a process ended whose pipe has closed."""
-    try:
-        code = process.wait(_CLOSING)
-    except subprocess.TimeoutExpired:
-        return "closed its pipe"
-    if code >= 0:
-        return f"left the process with exit code {code}"
-    try:
-        return f"died of {signal.Signals(-code).name}"
-    except ValueError:
-        return f"died of signal {-code}"
 
 
 def _outcome(path: str, answer: dict[str, Any], peak: int) -> Outcome:

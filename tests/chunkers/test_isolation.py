@@ -25,7 +25,7 @@ def worker(name, services=None, **options):
         ("hangs", "timeout", "took over 2 s"),
         ("hangs_in_c", "timeout", "took over 2 s"),
         ("segfaults", "crash", "died of SIGSEGV"),
-        ("exits", "crash", "left the process with exit code 3"),
+        ("exits", "crash", "left with exit code 3"),
         ("allocates", "memory", "needed over 256 MiB"),
         ("stops", "raised", "SystemExit: enough"),
         ("reorders", "order", "item 2 is Span(start=0, end=60"),

@@ -74,7 +74,7 @@ def test_an_overlap_is_declared():
         ("hangs_on_tabs", "time per MB", "took over 1 s", 10),
         ("allocates", "memory", "needed over 256 MiB", 0),
         ("segfaults", "no crash", "died of SIGSEGV", 0),
-        ("exits", "no crash", "left the process with exit code 3", 0),
+        ("exits", "no crash", "left with exit code 3", 0),
         ("stops", "no crash", "SystemExit: enough", 0),
         ("raises", "no crash", "TypeError: 'Source' object is not subscriptable", "\0"),
         ("recurses", "no crash", "RecursionError", 2_000),
