@@ -118,7 +118,9 @@ class _Search:
 
     def next(self, piece: str, overlap: int) -> Located:
         """The place of the next string."""
-        wanted = "".join(piece.removeprefix(_BOM).split())
+        wanted = "".join(piece.split())
+        if _BOM not in self.squeezed:
+            wanted = wanted.removeprefix(_BOM)
         if not wanted:
             offset = self._end(self.behind)
             return Located(offset, offset, "blank")

@@ -136,7 +136,8 @@ def bind(
 
     The parameters of `make` that have a default are the options, annotated with `int`, `float`,
     `str`, `bool` (`on|off`), a `Literal` of strings, or a union of these, `None` included. A
-    parameter named `argument` takes the bare argument. Others, and `services`, are the caller's.
+    parameter named `argument` takes the bare argument. Those by keyword alone and without a default
+    are options that must be given. Others, and `services`, are the caller's.
 
     Args:
         make: The factory.
@@ -149,13 +150,14 @@ def bind(
         Keyword arguments for `make`, and for `common` where there is one: only what was written.
 
     Raises:
-        InputError: An unknown key, a value of the wrong kind, a missing or unwanted argument.
+        InputError: An unknown key, a value of the wrong kind, a missing option, a missing or
+            unwanted argument.
     """
     parameters = {
         name: parameter
         for name, parameter in inspect.signature(make).parameters.items()
         if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-        and (name == "argument" or parameter.default is not inspect.Parameter.empty)
+        and (name in needed(make) or parameter.default is not inspect.Parameter.empty)
         and name != "services"
     }
     written = {key for key, _ in spec.options}
@@ -177,7 +179,22 @@ def bind(
             has = f"it has {', '.join(keys)}" if keys else "it has none"
             raise InputError(f"{what} {spec.name} has no key {key!r}; {has}")
         bound[key] = _convert(value, hints.get(key, str), f"{what} {spec.name}: {key}={value}")
+    for key in needed(make):
+        if key not in bound:
+            example = Spec(spec.name, None, ((key, "..."),))
+            raise InputError(f"{what} {spec.name} needs {key}: {example}")
     return bound
+
+
+def needed(make: Callable[..., object]) -> list[str]:
+    """What a spec must say: the argument or options of `make` that have no default."""
+    return [
+        name
+        for name, parameter in inspect.signature(make).parameters.items()
+        if (name == "argument" or parameter.kind is parameter.KEYWORD_ONLY)
+        and name != "services"
+        and parameter.default is inspect.Parameter.empty
+    ]
 
 
 def canonical(

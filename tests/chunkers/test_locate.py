@@ -71,6 +71,7 @@ def test_line_feeds_of_a_library_are_found_in_a_source_of_crlf():
 def test_a_byte_order_mark_may_stand_in_one_of_the_two():
     assert places("x = 1\n", ["\ufeffx = 1\n"])[0][:2] == (0, 5)
     assert places("\ufeffx = 1\n", ["x = 1\n"]) == [(1, 7, "exact")]
+    assert places("\ufeffx = 1\n", ["\ufeffx = 1\n"]) == [(0, 7, "exact")]
 
 
 def test_added_headers_are_no_source():
