@@ -16,14 +16,16 @@ from chunkers.headers import with_headers
 from chunkers.registry import Entry, Registry
 from chunkers.sizes import UNITS, Unit
 from chunkers.source import Span
-from chunkers.spec import Spec, bind, canonical, parse_spec
+from chunkers.spec import Spec, bind, canonical, needed, parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from chunkers.source import Services, Source
 
-CHUNKERS = Registry("chunker", ("chunkers.builtin", "chunkers.reference"), "chunkmark.chunkers")
+CHUNKERS = Registry(
+    "chunker", ("chunkers.builtin", "chunkers.reference", "chunkers.adapters"), "chunkmark.chunkers"
+)
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class ListedChunker:
         origin: `built-in`, or the distribution that brings it.
         description: One line.
         options: Key -> default, as a spec says it; empty for None.
-        version: Its version; empty where it needs an argument or cannot be used.
+        version: Its version; empty where it needs options or cannot be used.
         problem: Why it cannot be used, in one line; empty where it can.
     """
 
@@ -184,8 +186,7 @@ def _listed(entry: Entry) -> ListedChunker:
             for key, one in {**parameters, **shared, **parameters}.items()
             if one.default is not inspect.Parameter.empty and key != "services"
         }
-        needs = "argument" in parameters and "argument" not in options
-        version = "" if needs else load_chunker(Spec(entry.name)).version
+        version = "" if needed(make) else load_chunker(Spec(entry.name)).version
     except InputError as error:
         warnings.warn(str(error), stacklevel=3)
         return ListedChunker(entry.name, entry.origin, problem=str(error))

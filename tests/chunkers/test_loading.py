@@ -137,7 +137,8 @@ def test_an_error_of_a_chunker_is_left_to_the_caller(plug):
     [
         (7, "neither a function"),
         (lambda: None, "NoneType, which has no method chunk"),
-        (lambda *, size: None, "cannot be made: TypeError: .*size"),
+        (lambda *, size: None, "needs size: plug:thing,size="),
+        (lambda size: None, "cannot be made: TypeError: .*size"),
         (lambda: 1 / 0, "cannot be made: ZeroDivisionError"),
         (lambda: types.SimpleNamespace(chunk=len, unit="bytes"), "unit='bytes'"),
         (lambda: types.SimpleNamespace(chunk=len, max_size="7"), "max_size='7'"),

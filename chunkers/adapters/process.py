@@ -1,0 +1,272 @@
+"""A chunker that is any program: it reads sources and writes chunks, as lines of JSON.
+
+In: `{"path", "text", "options"}`. Out: `{"chunks": [...]}`, each `{"start", "end"}` in characters,
+`{"start_line", "end_line"}` from 1 and inclusive, or `{"text"}`; or else `{"error": "..."}`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import select
+import shlex
+import shutil
+import subprocess
+import threading
+import weakref
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chunkers.errors import InputError
+from chunkers.locate import spans_of
+from chunkers.processes import Watch, ending, kill
+from chunkers.sizes import Unit, check_max_size
+from chunkers.source import Services, Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_FORMS = (("start", "end"), ("start_line", "end_line"), ("text",))
+_ANSWER = 4 << 20  # bytes that an answer may have,
+_EACH = 64  # and for each character of the source
+_KEPT = 2_000  # bytes of standard error
+_SHOWN = 100
+_READ = 1 << 16
+
+
+class _Program:
+    """A running program, and the end of what it wrote to standard error.
+
+    Args:
+        command: The program and its arguments.
+        owner: With it the program ends, even where it hangs.
+    """
+
+    def __init__(self, command: tuple[str, ...], owner: object) -> None:
+        try:
+            self.process = subprocess.Popen(  # noqa: S603 - what the user named, and no shell
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise InputError(f"{command[0]} cannot be started: {error.strerror}") from None
+        self._errors = b""
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        self._end = weakref.finalize(owner, _end, self.process)
+
+    def ask(self, request: bytes, most: int) -> bytes:
+        """Send a line, and read the next, or what there is of it if it is longer than `most`.
+
+        Raises:
+            ValueError: It wrote a line before that.
+            OSError: It ended while it was written to.
+        """
+        source, sink = self.process.stdout, self.process.stdin
+        if source is None or sink is None:
+            raise RuntimeError("no pipes")
+        waiting = select.poll()
+        waiting.register(source, select.POLLIN)
+        if waiting.poll(0) and (early := os.read(source.fileno(), _READ)):
+            raise ValueError(f"it wrote {_shown(early.decode('utf-8', 'replace'))} unasked")
+        sink.write(request)
+        sink.flush()
+        parts: list[bytes] = []
+        size = 0
+        while size <= most and not (parts and b"\n" in parts[-1]):
+            part = os.read(source.fileno(), _READ)
+            if not part:
+                break
+            parts.append(part)
+            size += len(part)
+        return b"".join(parts)
+
+    def end(self) -> str:
+        """End it; the last line of its standard error, as the end of a message."""
+        self._end()
+        self._listener.join(1.0)
+        lines = self._errors.decode("utf-8", "replace").strip().splitlines()
+        return f"; its standard error ends with {_shown(lines[-1])}" if lines else ""
+
+    def _listen(self) -> None:
+        """Keep the end of standard error, so that a program may write any amount there."""
+        with self.process.stderr as stream:  # type: ignore[union-attr]
+            while text := os.read(stream.fileno(), _READ):
+                self._errors = (self._errors + text)[-_KEPT:]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    kill(process)
+    for stream in (process.stdin, process.stdout):
+        with contextlib.suppress(OSError):
+            stream.close()  # type: ignore[union-attr]
+
+
+@dataclass(eq=False)
+class ProcessChunker:
+    """The chunker; see `make`. Calls from several threads wait for each other."""
+
+    command: tuple[str, ...]
+    version: str
+    max_size: int | None
+    unit: Unit
+    overlap: int
+    timeout: float
+    options: Mapping[str, Any]
+    _program: _Program | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def chunk(self, source: Source, services: Services) -> list[Span]:
+        """Spans of what the program answers.
+
+        Raises:
+            InputError: It took too long, ended, or answered what is no list of chunks. The next
+                source goes to a fresh process.
+        """
+        options = dict(self.options) | {"language": source.language}
+        request = {"path": source.path, "text": source.text, "options": options}
+        with self._lock:
+            answer = self._answer(json.dumps(request).encode("ascii") + b"\n", len(source.text))
+        if isinstance(answer, dict) and isinstance(answer.get("error"), str):
+            raise InputError(f"{self.command[0]} says: {_shown(answer['error'])}")
+        try:
+            return _spans(answer, source, services, self.overlap)
+        except ValueError as error:
+            raise InputError(f"{self.command[0]}: {error}") from None
+
+    def _answer(self, request: bytes, length: int) -> Any:
+        """What the program writes when it has read a request."""
+        program, self._program = self._program or _Program(self.command, self), None
+        watch = Watch(program.process, self.timeout)
+        most = _ANSWER + _EACH * length
+        data, problem = b"", ""
+        try:
+            data = program.ask(request, most)
+        except OSError:
+            pass  # as if it had answered nothing
+        except ValueError as error:
+            problem = str(error)
+        finally:
+            watch.stop()
+        line, feed, more = data.partition(b"\n")
+        if watch.fired:
+            problem = f"it took over {self.timeout:g} s"
+        elif not problem and len(data) > most:
+            problem = f"its answer has over {most} bytes"
+        elif not problem and not feed:
+            problem = f"it {ending(program.process)}" + (" in the middle of a line" if line else "")
+        elif not problem and more:
+            problem = f"it answered with several lines, {_shown(more.decode('utf-8', 'replace'))}"
+        if not problem:
+            with contextlib.suppress(ValueError, RecursionError):
+                answer = json.loads(line)
+                self._program = program
+                return answer
+            problem = f"it answered {_shown(line.decode('utf-8', 'replace'))}, which is no JSON"
+        raise InputError(f"{self.command[0]}: {problem}{program.end()}")
+
+
+def make(
+    *,
+    command: str,
+    max_size: int | None = None,
+    unit: Unit = "chars",
+    overlap: int = 0,
+    timeout: float = 10.0,
+    version: str = "",
+    options: str = "{}",
+) -> ProcessChunker:
+    """Any program that answers lines of JSON with lines of JSON: docs/process-chunkers.md.
+
+    Args:
+        command: Program and arguments, as a shell splits them; no shell runs.
+        max_size: The limit that the program keeps to; it is one of its options.
+        unit: What `max_size` counts, so too.
+        overlap: Characters that a chunk `{"text"}` may repeat of the one before; so too.
+        timeout: Seconds that one source may take.
+        version: Part of the chunker's version, for what the program is made of besides the files
+            that the command names.
+        options: A JSON object with further options of the program.
+
+    Raises:
+        InputError: There is no such program, or a value is wrong.
+    """
+    if max_size is not None:
+        check_max_size(max_size)
+    if overlap < 0 or timeout <= 0:
+        raise InputError(f"process: overlap={overlap}, timeout={timeout:g}: one is too small")
+    try:
+        words = shlex.split(command)
+        more = json.loads(options)
+    except ValueError as error:
+        raise InputError(f"process: command={command!r}, options={options!r}: {error}") from None
+    if not isinstance(more, dict):
+        raise InputError(f"process: options={options!r}: it must be a JSON object")
+    if not words or shutil.which(words[0]) is None:
+        raise InputError(f"process: command={command!r}: there is no such program")
+    given = {"max_size": max_size, "unit": unit, "overlap": overlap} | more
+    return ProcessChunker(
+        tuple(words), _version(command, words, version), max_size, unit, overlap, timeout, given
+    )
+
+
+def _version(command: str, words: list[str], version: str) -> str:
+    """Changes with the command, and with the files that it names."""
+    digest = hashlib.sha256(command.encode("utf-8", "surrogatepass"))
+    for word in words:
+        if Path(word).is_file():
+            digest.update(hashlib.sha256(Path(word).read_bytes()).digest())
+    return " ".join(filter(None, (version, f"command {digest.hexdigest()[:12]}")))
+
+
+def _spans(answer: Any, source: Source, services: Services, overlap: int) -> list[Span]:
+    """The spans of an answer.
+
+    Raises:
+        ValueError: It is no list of chunks.
+    """
+    chunks = answer.get("chunks") if isinstance(answer, dict) else None
+    if not isinstance(chunks, list):
+        raise ValueError(f'it answered {_shown(json.dumps(answer))}, not {{"chunks": [...]}}')
+    if not chunks:
+        return []
+    first = chunks[0]
+    form = next((one for one in _FORMS if isinstance(first, dict) and one[0] in first), None)
+    if form is None:
+        raise ValueError(f"chunk 1 is {_shown(json.dumps(first))}; it has no start and no text")
+    rows = list(_rows(chunks, form))
+    if form == ("text",):
+        return spans_of(source, [row[0] for row in rows], services, overlap)
+    if form == ("start", "end"):
+        return [Span(start, end) for start, end in rows]
+    for number, (start, end) in enumerate(rows, start=1):
+        if not 1 <= start <= end <= source.lines.count:
+            raise ValueError(
+                f"chunk {number} is of lines {start} to {end}; the text has 1 to "
+                f"{source.lines.count}"
+            )
+    return [Span(*source.lines.offsets_of(start, end)) for start, end in rows]
+
+
+def _rows(chunks: list[Any], form: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    """The values of every chunk, all of which have one form."""
+    kind = str if form == ("text",) else int
+    for number, chunk in enumerate(chunks, start=1):
+        row = tuple(chunk.get(key) for key in form) if isinstance(chunk, dict) else ()
+        if not row or any(type(value) is not kind for value in row):
+            raise ValueError(
+                f"chunk {number} is {_shown(json.dumps(chunk))}; as the first one has it, it needs "
+                f"{' and '.join(form)}, {'a string' if kind is str else 'whole numbers'}"
+            )
+        yield row
+
+
+def _shown(text: str) -> str:
+    text = " ".join(text.split())
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
