@@ -14,13 +14,7 @@ from harness.scoring import rank_order, score
 
 RNGS = st.randoms(use_true_random=True)
 CUTS = (1, 2, 3, 5, 10, 100)
-TREC_NAMES = {
-    "nDCG": "ndcg_cut",
-    "P": "P",
-    "R": "recall",
-    "MAP": "map_cut",
-    "Hit": "success",
-}
+TREC_NAMES = {"nDCG": "ndcg_cut", "P": "P", "R": "recall", "MAP": "map_cut", "Hit": "success"}
 
 
 def value(result, name, query="q"):
