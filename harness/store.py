@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import sqlite3
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,11 @@ CREATE TABLE IF NOT EXISTS models (
     id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS vectors (
     model INTEGER NOT NULL, text BLOB NOT NULL, tokens INTEGER NOT NULL, seconds REAL NOT NULL,
-    batch INTEGER NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, text)) WITHOUT ROWID;
+    batch INTEGER NOT NULL, vector BLOB NOT NULL, check_sum INTEGER, PRIMARY KEY (model, text))
+    WITHOUT ROWID;
 """
+# Stores of earlier releases lack it, and they read a store that has it: no other schema.
+_LATER = "ALTER TABLE vectors ADD COLUMN check_sum INTEGER"
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,20 @@ class VectorStore:
                     "run `chunkmark cache clear`"
                 )
             self._db.executescript(_TABLES)
+            self._complete()
             self._db.execute(f"PRAGMA user_version={_SCHEMA}")
+
+    def _complete(self) -> None:
+        if self._has_check_sums():
+            return
+        self._db.execute("BEGIN IMMEDIATE")
+        if not self._has_check_sums():  # another process may have been here
+            self._db.execute(_LATER)
+        self._db.execute("COMMIT")
+
+    def _has_check_sums(self) -> bool:
+        columns = self._db.execute("PRAGMA table_info(vectors)")
+        return "check_sum" in {column[1] for column in columns}
 
     @contextlib.contextmanager
     def _readable(self) -> Iterator[None]:
@@ -95,7 +112,11 @@ class VectorStore:
         return int(found[0]) if found else None
 
     def get(self, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, Embedded]:
-        """What is stored of `keys` under a model, by key; absent keys are left out."""
+        """What is stored of `keys` under a model, by key; absent keys are left out.
+
+        Raises:
+            InputError: A vector is damaged.
+        """
         found: dict[bytes, Embedded] = {}
         with self._readable():
             model = self._model(fingerprint)
@@ -105,21 +126,25 @@ class VectorStore:
                 part = list(keys[at : at + _BATCH])
                 marks = ",".join("?" * len(part))
                 rows = self._db.execute(
-                    "SELECT text, vector, tokens, seconds, batch FROM vectors "  # noqa: S608
+                    "SELECT text, vector, tokens, seconds, batch, check_sum FROM vectors "  # noqa: S608
                     f"WHERE model=? AND text IN ({marks})",
                     (model, *part),
                 )
-                for text, vector, tokens, seconds, batch in rows:
+                for text, vector, tokens, seconds, batch, check_sum in rows:
+                    if len(vector) % 4 or check_sum not in (None, zlib.crc32(vector)):
+                        raise InputError(
+                            f"{self._path}: a stored vector is damaged; run `chunkmark cache clear`"
+                        )
                     values = np.frombuffer(vector, dtype="<f4").astype(np.float32)
                     found[text] = Embedded(values, tokens, seconds, batch)
         return found
 
     def put(self, fingerprint: str, name: str, rows: Iterable[tuple[bytes, Embedded]]) -> None:
         """Store rows in one transaction. A row that is there already stays as it is."""
-        values = [
-            (key, row.tokens, row.seconds, row.batch, row.vector.astype("<f4").tobytes())
-            for key, row in rows
-        ]
+        values = []
+        for key, row in rows:
+            vector = row.vector.astype("<f4").tobytes()
+            values.append((key, row.tokens, row.seconds, row.batch, vector, zlib.crc32(vector)))
         with self._readable():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -129,8 +154,9 @@ class VectorStore:
                 )
                 model = self._model(fingerprint)
                 self._db.executemany(
-                    "INSERT OR IGNORE INTO vectors(model, text, tokens, seconds, batch, vector) "
-                    "VALUES (?, ?, ?, ?, ?, ?)",
+                    "INSERT OR IGNORE INTO vectors"
+                    "(model, text, tokens, seconds, batch, vector, check_sum) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
                     [(model, *row) for row in values],
                 )
                 self._db.execute("COMMIT")

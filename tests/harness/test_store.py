@@ -54,6 +54,46 @@ def test_texts_with_lone_surrogates_have_an_address():
     assert text_key("\udcff") != text_key("?")
 
 
+@pytest.mark.parametrize("damage", [b"\x00" * 16, b"\x00" * 15])
+def test_a_damaged_vector_is_noticed(tmp_path, damage):
+    path = tmp_path / "v.sqlite"
+    VectorStore(path).put("m", "m", [(text_key("x"), row(1)), (text_key("y"), row(2))])
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE vectors SET vector=? WHERE text=?", (damage, text_key("x")))
+    store = VectorStore(path)
+    assert (store.get("m", [text_key("y")])[text_key("y")].vector == row(2).vector).all()
+    with pytest.raises(InputError, match=r"v\.sqlite: a stored vector is damaged.*cache clear"):
+        store.get("m", [text_key("x")])
+
+
+EARLIER = """
+    CREATE TABLE models (
+        id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
+    CREATE TABLE vectors (
+        model INTEGER NOT NULL, text BLOB NOT NULL, tokens INTEGER NOT NULL, seconds REAL NOT NULL,
+        batch INTEGER NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, text)) WITHOUT ROWID;
+    INSERT INTO models VALUES (1, 'm', 'm');
+    PRAGMA user_version=1;
+"""
+
+
+def test_a_store_without_check_sums_is_read_and_goes_on(tmp_path):
+    path = tmp_path / "v.sqlite"
+    db = sqlite3.connect(path)
+    db.executescript(EARLIER)
+    old = (1, text_key("x"), 7, 0.5, 1, row(1).vector.tobytes())
+    db.execute("INSERT INTO vectors VALUES (?, ?, ?, ?, ?, ?)", old)
+    db.commit()
+    db.close()
+    for _ in range(2):
+        store = VectorStore(path)
+        store.put("m", "m", [(text_key("y"), row(2))])
+        found = store.get("m", [text_key("x"), text_key("y")])
+        assert (found[text_key("x")].vector == row(1).vector).all()
+        assert (found[text_key("y")].vector == row(2).vector).all()
+        store.close()
+
+
 def test_a_damaged_file_is_named(tmp_path):
     path = tmp_path / "v.sqlite"
     path.write_bytes(b"this is no database, and long enough to be read as one" * 100)
