@@ -18,6 +18,10 @@ NONE = "-"
 ANCHOR_CHUNKERS = ("whole-file", "random-cuts")
 NAMES = 32  # columns for a chunker's name; a longer one wraps
 ANCHORS = ("± 95 %", "oracle", "random")
+MILLISECONDS = (
+    "ms/query, p50 and p95: embedding it, as it was done then (in a batch of fixed shape where the "
+    "model runs here), search, and both"
+)
 TRUNCATED = "!"  # behind the name of a chunker
 
 
@@ -42,30 +46,44 @@ def _short(value: float | None) -> str:
     return f"{value:.0f}"
 
 
-def _share(value: float | None) -> str:
+def share(value: float | None) -> str:
+    """A share in per cent, or `-` where there is none."""
     return NONE if value is None else f"{100 * value:.1f} %"
 
+
+def _milliseconds(of_query: Mapping[str, float] | None) -> str:
+    """The median and the 95th percentile, with two digits where they are small."""
+    if of_query is None:
+        return NONE
+    return " ".join(
+        format(value, ".0f" if value >= 9.95 else ".1f" if value >= 0.095 else ".2f")
+        for value in (of_query["p50"], of_query["p95"])
+    )
+
+
+LATENCY: tuple[tuple[str, Callable[[Cell], str]], ...] = (
+    ("embed\nms", lambda cell: _milliseconds(cell["latency_ms"]["embedding"])),
+    ("search\nms", lambda cell: _milliseconds(cell["latency_ms"]["search"])),
+    ("total\nms", lambda cell: _milliseconds(cell["latency_ms"]["total"])),
+)
+"""Columns with the milliseconds of a query, p50 and p95."""
 
 HEALTH: tuple[tuple[str, Callable[[Cell], str]], ...] = (
     ("chunks", lambda cell: str(cell["health"]["chunks"])),
     ("gold\nchunks", lambda cell: number(cell["relevant_units"], ".1f")),
-    ("cover-\nage", lambda cell: _share(cell["health"]["coverage"])),
+    ("cover-\nage", lambda cell: share(cell["health"]["coverage"])),
     ("gold\nuncut", lambda cell: str(cell["health"]["gold_uncut"])),
     ("over\nsize", lambda cell: str(cell["health"]["over_size"])),
-    ("unseen\nchunk", lambda cell: _share(cell["health"]["unseen_chunk_tokens"])),
-    ("unseen\nquery", lambda cell: _share(cell["health"]["unseen_query_tokens"])),
+    ("unseen\nchunk", lambda cell: share(cell["health"]["unseen_chunk_tokens"])),
+    ("unseen\nquery", lambda cell: share(cell["health"]["unseen_query_tokens"])),
     ("tokens", lambda cell: _short(cell["cost"]["tokens"])),
     ("vectors", lambda cell: _short(cell["cost"]["vectors"])),
-    ("index\nMB", lambda cell: number(cell["cost"]["index_bytes"] / 1e6, ".2f")),
-    ("top 10\nc", lambda cell: _short(cell["cost"]["chars_delivered"])),
     ("seconds", lambda cell: number(cell["cost"]["seconds"], ".1f")),
-    ("ms/query\np50 p95", lambda cell: _latency(cell["latency_ms"]["total"])),
+    *LATENCY,
+    ("top 10\nc", lambda cell: _short(cell["cost"]["chars_delivered"])),
+    ("index\nMB", lambda cell: number(cell["cost"]["index_bytes"] / 1e6, ".2f")),
 )
 """Columns of the second table: what was lost, and what it cost."""
-
-
-def _latency(total: Mapping[str, float] | None) -> str:
-    return NONE if total is None else f"{total['p50']:.0f} {total['p95']:.0f}"
 
 
 def groups(document: Mapping[str, Any]) -> Iterator[tuple[str, list[Cell]]]:
@@ -93,7 +111,7 @@ def rows_of(cell: Cell) -> list[list[str]]:
     metrics = cell["metrics"].values()
     bound = ("", "≤")
     return [
-        [_marked(cell), *(number(one["mean"]) for one in metrics)],
+        [marked(cell), *(number(one["mean"]) for one in metrics)],
         [ANCHORS[0], *(_half(one["ci95"]) for one in metrics)],
         [
             ANCHORS[1],
@@ -103,8 +121,8 @@ def rows_of(cell: Cell) -> list[list[str]]:
     ]
 
 
-def _marked(cell: Cell) -> str:
-    """The chunker's name, with the mark of a cell that was truncated."""
+def marked(cell: Cell) -> str:
+    """A chunker's name, with the mark of a cell that was truncated."""
     return f"{cell['chunker']} {TRUNCATED}" if cell["truncated"] else str(cell["chunker"])
 
 
@@ -128,8 +146,7 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
             f"{TRUNCATED} behind a name: the embedder never saw over {TRUNCATION_MARK:.0%} of the "
             "chunk tokens, so the scores say little about where to cut"
         )
-    if any(cell["latency_ms"]["embedding"] for cell in cells):
-        notes.append("ms/query: embedding it in a batch of fixed shape, as it was then, and search")
+    notes.append(MILLISECONDS)
     if cells[0].get("mask_query"):
         notes.append("--mask-query: each query's own lines are taken out of its corpus")
     anchors = [cell["chunker"] for cell in cells if cell["chunker"] in ANCHOR_CHUNKERS]
@@ -153,10 +170,10 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
     from rich import box
     from rich.table import Table
 
-    def table(headings: Iterable[str]) -> Table:
-        made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    def table(headings: Iterable[str], names: int = 1) -> Table:
+        made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
         for place, heading in enumerate(headings):
-            if place:
+            if place >= names:
                 made.add_column(heading, justify="right", no_wrap=True)
             else:
                 made.add_column(heading, max_width=NAMES, overflow="fold")
@@ -187,18 +204,36 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
             console.print(made)
         notes = notes_of(document, cells)
         if fits < len(names) or len(columns) < len(HEALTH):
-            rest = [name.replace("-\n", "").replace("\n", " ") for name, _ in HEALTH]
+            rest = [_in_line(name) for name, _ in HEALTH]
             hidden = ", ".join([*names[fits:], *rest[len(columns) :]])
             notes.append(f"not shown for want of room: {hidden}; see --format markdown")
         for note in notes:
             console.print(plain(note), markup=False, highlight=False, style="dim")
         console.print()
+    _print_overviews(document, console, table)
     console.print(f"run folder: {plain(document['out'])}", markup=False, highlight=False)
+
+
+def _print_overviews(
+    document: Mapping[str, Any], console: Console, table: Callable[..., Any]
+) -> None:
+    from harness.reports.overview import overviews
+
+    for one in overviews(document, console.width):
+        console.print(plain(one.heading), style="bold")
+        made = table([name.replace("@", "\n@") for name in one.columns], one.parts)
+        for row in one.rows:
+            made.add_row(*map(plain, row))
+        console.print(made)
+        if one.hidden:
+            rest = f"not shown for want of room: {', '.join(one.hidden)}; see --format markdown"
+            console.print(rest, style="dim")
+        console.print()
 
 
 def _fitting(cells: list[Cell], width: int) -> int:
     """How many measures fit beside the names, at least one."""
-    widths = [len(_marked(cell)) for cell in cells] + [len(one) + 2 for one in ANCHORS]
+    widths = [len(marked(cell)) for cell in cells] + [len(one) + 2 for one in ANCHORS]
     names = min(NAMES, max(widths))
     fits, used = 0, names
     for name in cells[0]["metrics"]:
@@ -211,7 +246,7 @@ def _fitting(cells: list[Cell], width: int) -> int:
 
 def _fitting_health(cells: list[Cell], width: int) -> int:
     """How many columns of `HEALTH` fit beside the names, at least one."""
-    used = min(NAMES, max(len(cell["chunker"]) for cell in cells))
+    used = min(NAMES, max(len("chunker"), *(len(cell["chunker"]) for cell in cells)))
     fits = 0
     for name, show in HEALTH:
         used += 2 + max(len(part) for part in [*name.split("\n"), *map(show, cells)])
@@ -252,13 +287,15 @@ def _print_splits(
 
 def as_markdown(document: Mapping[str, Any]) -> str:
     """Every measure and column as Markdown."""
+    from harness.reports.overview import overviews
+
     lines: list[str] = []
     for heading, cells in groups(document):
         lines += [f"### {_md(heading)}", ""]
         names = [column_name(name, cells[0]) for name in cells[0]["metrics"]]
         lines += _md_table(["chunker", *names], (row for cell in cells for row in rows_of(cell)))
         lines += _md_table(
-            ["chunker", *(name.replace("-\n", "").replace("\n", " ") for name, _ in HEALTH)],
+            ["chunker", *(_in_line(name) for name, _ in HEALTH)],
             ([cell["chunker"], *(show(cell) for _, show in HEALTH)] for cell in cells),
         )
         for tag, values in cells[0]["by"].items():
@@ -274,7 +311,15 @@ def as_markdown(document: Mapping[str, Any]) -> str:
         for caption, rows in _reference(cells):
             lines += _md_table([caption, *rows[0][1:]], (list(row) for row in rows[1:]))
         lines += [f"- {_md(note)}" for note in notes_of(document, cells)] + [""]
+    for one in overviews(document):
+        lines += [f"### {_md(one.heading)}", ""]
+        lines += _md_table(list(map(_in_line, one.columns)), map(list, one.rows))
     return "\n".join(lines)
+
+
+def _in_line(heading: str) -> str:
+    """A heading of several lines in one."""
+    return heading.replace("-\n", "").replace("\n", " ")
 
 
 def _md(text: str) -> str:
@@ -306,6 +351,9 @@ def as_csv(document: Mapping[str, Any]) -> str:
             for name, value in cell[kind].items():
                 if not isinstance(value, dict):
                     writer.writerow([*key, kind, name, value, *[None] * 8])
+        for name, of_query in cell["latency_ms"].items():
+            for at, value in (of_query or {"p50": None, "p95": None}).items():
+                writer.writerow([*key, "latency_ms", f"{name}_{at}", value, *[None] * 8])
     return out.getvalue()
 
 
