@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+collect_ignore = ["packages"]  # tests of example packages, which are run where those are installed
 
 
 @pytest.fixture(scope="session", autouse=True)

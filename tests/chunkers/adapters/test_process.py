@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -216,3 +217,19 @@ def test_the_chunker_in_javascript_conforms_and_is_told_its_limit():
     assert max(one.end - one.start for one in spans) <= 200
     plain = Spec("process", None, (("command", command),))
     check_chunker(plain, programs=2, languages=["javascript", None]).raise_for_failures()
+
+
+def test_the_page_shows_a_command_that_runs():
+    page = (ROOT / "docs/process-chunkers.md").read_text("utf-8")
+    command = page.split("```\n")[1].split("\n")[0]
+    name, *rest = shlex.split(command.replace("FILE", "chunkers/spec.py"))
+    assert name == "chunkmark"
+    path = os.pathsep.join((str(Path(node()).parent), os.environ["PATH"]))
+    done = subprocess.run(
+        [sys.executable, "-m", "harness.cli", *rest, "--format", "json"],
+        cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (result,) = json.loads(done.stdout)["results"]
+    assert result["health"]["coverage"] == 1.0
+    assert len(result["chunks"]) > 3
