@@ -28,6 +28,7 @@ class LineChunker:
         unit: What it counts.
         version: Changes whenever the output may.
         wants: The texts whose vectors `runs` asks for; None where it needs none.
+        split: Cuts the span of a line that alone exceeds the limit; None leaves it whole.
         overlap: Lines, blank ones included, that a chunk repeats from before it.
 
     Raises:
@@ -39,6 +40,7 @@ class LineChunker:
     unit: Unit
     version: str
     wants: Callable[[Lines, Services, int], list[str]] | None = None
+    split: Callable[[Source, Services, Span, int], list[Span]] | None = None
     overlap: int = 0
 
     def __post_init__(self) -> None:
@@ -59,7 +61,15 @@ class LineChunker:
     def chunk(self, source: Source, services: Services) -> list[Span]:
         """Spans with every non-blank character in exactly one, apart from what is repeated."""
         lines = self._lines(source, services)
-        return lines.spans(self.runs(lines, services, self.max_size)) if lines.count else []
+        runs = self.runs(lines, services, self.max_size) if lines.count else []
+        spans = lines.spans(runs)
+        if self.split is None:
+            return spans
+        cut: list[Span] = []
+        for run, span in zip(runs, spans, strict=True):
+            fits = lines.size(*run) <= self.max_size
+            cut += [span] if fits else self.split(source, services, span, self.max_size)
+        return cut
 
     def texts(self, source: Source, services: Services) -> list[str]:
         """What `chunk` will embed, so that the texts of many files can be embedded at once."""
@@ -70,3 +80,9 @@ class LineChunker:
 
     def _lines(self, source: Source, services: Services) -> Lines:
         return measure(source, services, self.unit).repeating(self.overlap, self.max_size)
+
+
+def pack_lines(lines: Lines, services: Services, limit: int) -> Runs:
+    """As many lines in each run as fit, whatever they hold; `LineChunker.runs` of what is fixed."""
+    del services
+    return lines.pack(0, lines.count - 1, limit)

@@ -140,7 +140,8 @@ class Services:
     """What a chunker may ask of the harness, and where it says what it could not do.
 
     Attributes:
-        embed: Texts to unit vectors, shape (n, d), or None where no embedder is at hand.
+        embed: Texts to unit vectors, shape (n, d), or None where no embedder is at hand. A text
+            that has no vector has a row of zeros.
         count_tokens: Tokens of a text without special ones, or None.
         corpus: Id of the corpus that the source belongs to; empty where there is none.
         notes: Counts of what the chunker reported, such as `fallback: fixed`.
@@ -163,8 +164,18 @@ class Services:
             InputError: None is at hand.
         """
         if self.count_tokens is None:
-            raise InputError("unit=tokens needs a tokenizer: run it with an embedder")
+            raise InputError("a size in tokens needs a tokenizer: run it with an embedder")
         return self.count_tokens
+
+    def need_embed(self) -> Callable[[Sequence[str]], NDArray[np.float32]]:
+        """What turns texts into unit vectors.
+
+        Raises:
+            InputError: No embedder is at hand.
+        """
+        if self.embed is None:
+            raise InputError("cutting by meaning needs an embedder: run it with one")
+        return self.embed
 
     def line_tokens(self) -> Callable[[str], int]:
         """The token counter for single lines, which remembers what it counted.
@@ -187,8 +198,10 @@ class Chunker(Protocol):
 
     A chunker may also have these attributes, which the harness reads where they exist:
     `version` (str, changes whenever its output may), `max_size` and `unit` (its declared limit),
-    `windows` (`"max"`: its chunks are long and are embedded by windows), `languages` (names of
-    those that it reads, where it does not read all), `exceptions` (names of the checks in
+    `windows` (`"max"`: its chunks are long and are embedded by windows), `embeds` (True where it
+    asks for `services.embed`, which it gets then), `texts(source, services) -> list[str]` (what it
+    will ask vectors for, so that the texts of all files are embedded at once), `languages` (names
+    of those that it reads, where it does not read all), `exceptions` (names of the checks in
     `chunkers.testing` that it is known to fail).
     """
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from chunkers.sizes import span_size
 from chunkers.source import Services
+from harness.embedding import OutOfMemoryError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -121,6 +122,7 @@ def cut(
     progress: Callable[[int, int], None] | None = None,
     *,
     keep_blank: bool = False,
+    embed: Callable[[Sequence[str]], NDArray[np.float32]] | None = None,
 ) -> ChunkedCorpus:
     """Cut every source. A chunker that fails on one file fails on that file alone.
 
@@ -130,6 +132,10 @@ def cut(
         count_tokens: For sizes in tokens.
         progress: Told how many of how many files are done.
         keep_blank: Whether spans of white space alone become chunks.
+        embed: For chunkers that ask for vectors.
+
+    Raises:
+        OutOfMemoryError: A batch of texts did not fit.
     """
     layouts = tuple(Layout.of(source) for source in corpus.sources)
     chunks: list[Chunk] = []
@@ -137,9 +143,11 @@ def cut(
     notes: Counter[str] = Counter()
     failures: list[tuple[str, str]] = []
     for number, (source, layout) in enumerate(zip(corpus.sources, layouts, strict=True)):
-        services = Services(count_tokens=count_tokens, corpus=corpus.name)
+        services = Services(embed, count_tokens, corpus.name)
         try:
             spans = chunker.chunk(source, services)
+        except OutOfMemoryError:  # says nothing about the file
+            raise
         # Other people's code may raise anything; the file is named in the result.
         except (Exception, SystemExit) as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]

@@ -8,7 +8,12 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[1]
 
-CHUNKING = ("chunkers/**/*.py", "harness/chunking.py")
+CHUNKING = (
+    "chunkers/**/*.py",
+    "harness/chunk_vectors.py",
+    "harness/chunking.py",
+    "harness/runs/cuts.py",
+)
 RANKING = (
     "harness/checkpoints.py",
     "harness/cross_encoder.py",

@@ -1,13 +1,7 @@
 """Chunks of as many whole lines as fit, whatever they hold."""
 
-from chunkers.frame import LineChunker, Runs
-from chunkers.sizes import Lines, Unit
-from chunkers.source import Services
-
-
-def _runs(lines: Lines, services: Services, limit: int) -> Runs:
-    del services
-    return lines.pack(0, lines.count - 1, limit)
+from chunkers.frame import LineChunker, pack_lines
+from chunkers.sizes import Unit
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> LineChunker:
@@ -20,4 +14,4 @@ def make(*, max_size: int = 600, unit: Unit = "nws") -> LineChunker:
     Raises:
         InputError: `max_size` is below 1.
     """
-    return LineChunker(_runs, max_size, unit, "1")
+    return LineChunker(pack_lines, max_size, unit, "1")

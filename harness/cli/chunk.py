@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,9 +19,12 @@ from harness.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chunkers.loading import LoadedChunker
     from chunkers.source import Source
     from harness.chunking import ChunkedCorpus
+    from harness.model import Corpus
 
 
 def chunk(
@@ -28,6 +32,9 @@ def chunk(
     chunker: Annotated[
         list[str] | None, typer.Option("-c", "--chunker", help="Chunker; may be repeated.")
     ] = None,
+    embedder: Annotated[
+        str, typer.Option("-e", "--embedder", help="Whose tokens and vectors chunkers cut by.")
+    ] = "minilm",
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
@@ -37,7 +44,6 @@ def chunk(
     from chunkers.loading import load_chunker
     from chunkers.source import Source
     from chunkers.spec import expand_spec
-    from harness.chunking import cut
     from harness.model import Corpus
     from harness.reader import ReadRules, read_file
 
@@ -45,9 +51,8 @@ def chunk(
     source = read_file(file, file.name, ReadRules())
     if not isinstance(source, Source):
         raise InputError(f"{file} is not read: {source.reason}")
-    corpus = Corpus(str(file), (source,))
-    cuts = [(one, cut(corpus, one)) for one in chunkers]
-    results = [_result(one, source, chunked) for one, chunked in cuts]
+    cuts = _cut(Corpus(str(file), (source,)), chunkers, embedder)
+    results = [_result(one, source, cut) for one, cut in zip(chunkers, cuts, strict=True)]
     if form is Format.JSON:
         write_json(
             {
@@ -67,6 +72,29 @@ def chunk(
             for row in result["chunks"]
         ]
         write_rows(form, columns, rows)
+
+
+def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> list[ChunkedCorpus]:
+    """The corpus cut by each chunker; the embedder is loaded only if one of them needs it."""
+    from harness.chunk_vectors import ChunkVectors, counter
+    from harness.chunking import cut
+    from harness.cli.progress import Progress
+    from harness.parts import load_embedder
+    from harness.places import cache_dir
+    from harness.runs.plan import needs_embedder
+    from harness.store import VectorStore
+
+    if not any(map(needs_embedder, chunkers)):
+        return [cut(corpus, one) for one in chunkers]
+    helper = load_embedder(embedder)
+    helper.fingerprint()  # says what is missing before any work
+    store = VectorStore(cache_dir() / "vectors.sqlite")
+    try:
+        with Progress() as progress:
+            vectors = ChunkVectors(helper, store, functools.partial(progress.tell, "chunking"))
+            return [cut(corpus, one, counter(helper), embed=vectors) for one in chunkers]
+    finally:
+        store.close()
 
 
 def _result(chunker: LoadedChunker, source: Source, chunked: ChunkedCorpus) -> dict[str, Any]:

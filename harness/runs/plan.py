@@ -56,6 +56,11 @@ class Plan:
         return max([BUDGET, *(one.cut or 0 for one in self.measures if one.unit == "c")])
 
 
+def needs_embedder(chunker: LoadedChunker) -> bool:
+    """Whether a chunker cuts by the tokens or the vectors of an embedder."""
+    return chunker.unit == "tokens" or chunker.embeds
+
+
 def make_plan(config: RunConfig) -> Plan:
     """Check a configuration.
 
@@ -67,9 +72,9 @@ def make_plan(config: RunConfig) -> Plan:
     retrievers = dict(load_retriever(text) for text in config.retrievers)
     for name, retriever in retrievers.items():
         refuse_profile(name, retriever.policy, profile)
-    by_tokens = any(chunker.unit == "tokens" for chunker in chunkers)
+    helped = any(needs_embedder(chunker) for chunker in chunkers)
     embedders: list[Embedder] = []
-    if by_tokens or any(retriever.dense for retriever in retrievers.values()):
+    if helped or any(retriever.dense for retriever in retrievers.values()):
         embedders = [load_embedder(text) for text in config.embedders]
         for embedder in embedders:
             embedder.fingerprint()

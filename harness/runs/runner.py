@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.chunking import ChunkedCorpus, cut
 from harness.embedding import OutOfMemoryError
 from harness.files import file_sha256, read_json, write_json, write_jsonl
 from harness.masking import refuse_mask
@@ -22,8 +20,10 @@ from harness.provenance import CHUNKING, RANKING, SCORING, code_hash
 from harness.retrieval import Order
 from harness.runs.compute import Computed, compute
 from harness.runs.context import Parts, Watch
+from harness.runs.cuts import UNITS, Cuts
 from harness.runs.folder import RunFolder, cell_key
 from harness.runs.manifest import Manifest
+from harness.runs.plan import needs_embedder
 from harness.runs.prepare import prepare
 from harness.runs.record import read_record, write_record
 from harness.runs.results import Asked, Judged, judge, qrels_of, score
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from harness.embedding import Embedder, Role
     from harness.model import Absent, Dataset
     from harness.parts import LoadedRetriever
+    from harness.runs.cuts import Cut
     from harness.runs.plan import Plan
     from harness.runs.prepare import Prepared
     from harness.runs.record import Record
@@ -171,27 +172,34 @@ class _Bench:
         self._session = session
         self._prepared = prepared
         self._chunker = chunker
-        self._chunked: dict[str, list[ChunkedCorpus]] = {}
+        keep_blank = session.plan.profile.blank == "index"
+        self._cuts = Cuts(prepared, chunker, session.store, keep_blank=keep_blank)
+        self._borrowed = next(iter(session.plan.embedders), None)
 
     def cell(self, name: str, retriever: LoadedRetriever, embedder: Embedder | None) -> CellResult:
         """Find or compute a cell, and its metrics."""
         session = self._session
         while True:
-            tokenizer = self._tokenizer(embedder)
-            identity = self._identity(name, retriever, embedder, tokenizer)
+            helper = self._helper(embedder)
+            identity = self._identity(name, retriever, embedder, helper)
             key = cell_key(identity)
             if session.folder.has(key):
                 stored = True
                 break
             try:
-                computed, watch = self._compute(retriever, embedder, tokenizer)
+                watch = Watch(session.tell)
+                cut = self._cuts.by(helper, watch)
+                computed = self._compute(retriever, embedder, cut, watch)
             except OutOfMemoryError:
-                if embedder is None:
+                if embedder is not None:
+                    embedder = fewer = embedder.with_fewer_rows()
+                elif helper is not None:
+                    self._borrowed = fewer = helper.with_fewer_rows()
+                else:
                     raise
-                embedder = embedder.with_fewer_rows()
-                session.manifest.note(f"{embedder.name}: out of memory, batches are halved")
+                session.manifest.note(f"{fewer.name}: out of memory, batches are halved")
                 continue
-            self._store(key, identity, computed, watch)
+            self._store(key, identity, computed, cut, watch)
             stored = False
             break
         names = {
@@ -210,28 +218,28 @@ class _Bench:
             metrics=self._metrics(path),
         )
 
-    def _tokenizer(self, embedder: Embedder | None) -> Embedder | None:
-        """Whose tokens count as size; a lexical cell borrows the first embedder's."""
-        if self._chunker.unit != "tokens":
-            return None
-        return embedder or self._session.plan.embedders[0]
+    def _helper(self, embedder: Embedder | None) -> Embedder | None:
+        """Whose tokens and vectors the chunker cuts by; a lexical cell borrows the first one's."""
+        return (embedder or self._borrowed) if needs_embedder(self._chunker) else None
 
     def _identity(
         self,
         name: str,
         retriever: LoadedRetriever,
         embedder: Embedder | None,
-        tokens: Embedder | None,
+        helper: Embedder | None,
     ) -> dict[str, Any]:
         """What the ranking of a cell depends on; its hash is the key."""
         plan, dataset = self._session.plan, self._prepared.dataset
         roles: tuple[Role, ...] = ("document", "query-head", "query-tail")
+        helped = helper and helper.fingerprint()
         return {
             "schema": SCHEMA,
             "dataset": dataset.fingerprint,
             "relevance": dataclasses.asdict(dataset.relevance),
             "chunker": [self._chunker.name, self._chunker.version],
-            "tokenizer": tokens and tokens.fingerprint(),
+            "tokenizer": helped if self._chunker.unit == "tokens" else None,
+            "chunk_embedder": helped if self._chunker.embeds else None,
             "embedder": embedder and [*map(embedder.fingerprint, roles), embedder.windows],
             "retriever": [name, retriever.version],
             "depth": plan.depth,
@@ -244,28 +252,14 @@ class _Bench:
         }
 
     def _compute(
-        self, retriever: LoadedRetriever, embedder: Embedder | None, tokens: Embedder | None
-    ) -> tuple[Computed, Watch]:
+        self, retriever: LoadedRetriever, embedder: Embedder | None, cut: Cut, watch: Watch
+    ) -> Computed:
         session = self._session
-        watch = Watch(session.tell)
-        chunked = self._cut(tokens, watch)
         budget = session.plan.budget if self._prepared.dataset.gold == "span" else 0
         profile = session.plan.profile
         order = Order(session.plan.depth, budget, profile.ties)
         parts = Parts(self._chunker, embedder, retriever, order, profile)
-        return compute(self._prepared, chunked, parts, session.store, watch), watch
-
-    def _cut(self, tokens: Embedder | None, watch: Watch) -> list[ChunkedCorpus]:
-        by = "" if tokens is None else tokens.fingerprint()
-        if by not in self._chunked:
-            count = None if tokens is None else _counter(tokens)
-            keep = self._session.plan.profile.blank == "index"
-            with watch.phase("chunking") as told:
-                self._chunked[by] = [
-                    cut(one, self._chunker, count, told, keep_blank=keep)
-                    for one in self._prepared.files
-                ]
-        return self._chunked[by]
+        return compute(self._prepared, cut.corpora, parts, session.store, watch)
 
     def _asked(self) -> Asked:
         plan = self._session.plan
@@ -277,7 +271,9 @@ class _Bench:
         asked = self._asked()
         return judge(record, asked.relevance, asked.profile)
 
-    def _store(self, key: str, identity: dict[str, Any], computed: Computed, watch: Watch) -> None:
+    def _store(
+        self, key: str, identity: dict[str, Any], computed: Computed, cut: Cut, watch: Watch
+    ) -> None:
         judged = self._judged(computed.record)
         # Copies are stored with the targets; whether they count is the profile's, not the file's.
         document = {
@@ -285,7 +281,7 @@ class _Bench:
             "key": key,
             "identity": identity,
             "health": computed.health,
-            "cost": computed.cost | {"seconds": _seconds(computed, watch)},
+            "cost": _cost(computed, cut, watch),
             "latency_ms": _latency(computed.latency),
             "times": {name: round(seconds, 4) for name, seconds in watch.seconds.items()},
             "failures": [list(one) for one in computed.failures],
@@ -343,18 +339,18 @@ class _Bench:
         }
 
 
-def _seconds(computed: Computed, watch: Watch) -> float:
-    """What the cell costs from an empty store: the phases, and embedding whenever it was done."""
-    phases = sum(seconds for name, seconds in watch.seconds.items() if name != "embedding")
-    return round(phases + (computed.cost["embedding_seconds"] or 0.0), 3)
-
-
-def _counter(embedder: Embedder) -> Callable[[str], int]:
-    @functools.lru_cache(maxsize=1 << 17)
-    def count(text: str) -> int:
-        return int(embedder.count_tokens([text])[0])
-
-    return count
+def _cost(computed: Computed, cut: Cut, watch: Watch) -> dict[str, float | None]:
+    """What the cell costs; `seconds` from an empty store: cutting and embedding whenever done."""
+    apart = {"chunking", UNITS, "embedding"}
+    seconds = [one for name, one in watch.seconds.items() if name not in apart]
+    seconds += [cut.seconds, cut.embedding or 0.0, computed.cost["embedding_seconds"] or 0.0]
+    now = computed.cost["embedded_now"]
+    return computed.cost | {
+        "chunking_texts": cut.texts,
+        "chunking_embedding_seconds": cut.embedding,
+        "embedded_now": now if cut.texts is None else (now or 0) + cut.computed,
+        "seconds": round(sum(seconds), 3),
+    }
 
 
 def _latency(seconds: dict[str, NDArray[np.float64] | None]) -> dict[str, Any]:

@@ -6,15 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chunkers import LoadedChunker, Services, Source, Span, load_chunker
+from chunkers import LoadedChunker, Source, Span, load_chunker
 from chunkers.sizes import span_size
+from chunkers.testing.services import cheap_services
 
 PROGRAMS = Path(__file__).parent / "programs"
-
-
-def count_tokens(text: str) -> int:
-    """A tokenizer that is at hand everywhere: words, long ones in pieces of four characters."""
-    return sum(-(-len(word) // 4) for word in text.split())
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +25,7 @@ def cut() -> Callable[..., list[str]]:
 
     def cut_text(spec: str, text: str, language: str | None = "python") -> list[str]:
         source = Source(text, "folder/file", language)
-        spans = load_chunker(spec).chunk(source, Services(count_tokens=count_tokens))
+        spans = load_chunker(spec).chunk(source, cheap_services())
         return [text[span.start : span.end] for span in spans]
 
     return cut_text
@@ -43,11 +39,11 @@ def spans_of() -> Callable[..., list[Span]]:
     """
 
     def checked(chunker: LoadedChunker, source: Source, overlap: int = 0) -> list[Span]:
-        services = Services(count_tokens=count_tokens)
-        spans = chunker.chunk(source, services)
+        given = cheap_services()
+        spans = chunker.chunk(source, given)
         exactly_once(source, _own(source, spans, overlap) if overlap else spans)
         for span in spans:
-            size = span_size(source, span, chunker.unit, services)
+            size = span_size(source, span, chunker.unit, given)
             if chunker.max_size is not None and size > chunker.max_size:
                 first, last = source.lines.lines_of(span.start, span.end)
                 assert first == last, f"{source.path}: lines {first}-{last} weigh {size}"

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chunkers import Services, Source, load_chunker
+from chunkers import Source, load_chunker
 from chunkers.languages import GRAMMARS
 from chunkers.sizes import UNITS
+from chunkers.testing.services import cheap_services
 
-CUTTING = ("ast", "function", "random-cuts", "fixed")
-BUILT_IN = (*CUTTING, "whole-file")
+CUTTING = ("ast", "function", "random-cuts", "fixed", "semantic", "cluster-semantic")
+BY_LINES = (*CUTTING, "whole-file")
+BUILT_IN = (*BY_LINES, "fixed-chars", "fixed-tokens")
 SIZES = (80, 300, 600, 1500)
 LANGUAGES = (*sorted(GRAMMARS), "ruby", None)
 
@@ -94,8 +96,8 @@ def test_programs_are_cut_exactly_once_apart_from_the_overlap(
 def test_a_header_changes_no_span(programs, name):
     for language, text in programs.items():
         source = Source(text, "a/b", language)
-        plain = load(name).chunk(source, Services())
-        headed = load(f"{name}:header=on").chunk(source, Services())
+        plain = load(name).chunk(source, cheap_services())
+        headed = load(f"{name}:header=on").chunk(source, cheap_services())
         assert [(one.start, one.end) for one in headed] == [(one.start, one.end) for one in plain]
         for span in headed:
             assert span.embed_text.startswith("a/b\n")
@@ -106,12 +108,12 @@ def test_a_header_changes_no_span(programs, name):
 @pytest.mark.parametrize("text", ["", "  \n\n\t\n", "\n", "\r\n\f\n", "\u3000\x85\u2028"])
 @pytest.mark.parametrize("language", ["python", None])
 def test_an_empty_or_blank_file_has_no_chunk(name, text, language):
-    services = Services()
-    assert load(name).chunk(Source(text, "a/__init__.py", language), services) == []
-    assert not services.notes
+    given = cheap_services()
+    assert load(name).chunk(Source(text, "a/__init__.py", language), given) == []
+    assert not given.notes
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", BY_LINES)
 @pytest.mark.parametrize("size", [2, 600])
 def test_chunks_report_the_right_lines(name, size):
     spec = name if name == "whole-file" else f"{name}:max_size={size}"
@@ -123,7 +125,7 @@ def test_chunks_report_the_right_lines(name, size):
     }
     for text, count in cases.items():
         source = Source(text, "a.py", "python")
-        spans = load(spec).chunk(source, Services())
+        spans = load(spec).chunk(source, cheap_services())
         found = [source.lines.lines_of(span.start, span.end) for span in spans]
         if size == 600 or name == "whole-file":
             assert (found[0][0], found[-1][1]) == (1, count)
@@ -135,11 +137,11 @@ def test_chunks_report_the_right_lines(name, size):
         ]
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", BY_LINES)
 def test_two_megabytes_on_one_line_are_one_chunk_of_line_one(name):
     text = "var a=[" + "1," * 1_000_000 + "1];"
     source = Source(text, "dist/app.min.js", "javascript")
-    (span,) = load(name).chunk(source, Services())
+    (span,) = load(name).chunk(source, cheap_services())
     assert (span.start, span.end) == (0, len(text))
     assert source.lines.lines_of(span.start, span.end) == (1, 1)
 
@@ -172,11 +174,12 @@ def test_the_hash_seed_changes_nothing(tmp_path):
     script = tmp_path / "spans.py"
     script.write_text(
         "import pathlib, sys\n"
-        "from chunkers import Services, Source, load_chunker\n"
+        "from chunkers.testing.services import cheap_services\n"
+        "from chunkers import Source, load_chunker\n"
         "for file in sorted(pathlib.Path(sys.argv[1]).glob('*.txt')):\n"
         "    source = Source(file.read_text('utf-8'), file.name, file.stem)\n"
         "    for spec in sys.argv[2:]:\n"
-        "        print(file.name, spec, load_chunker(spec).chunk(source, Services()))\n",
+        "        print(file.name, spec, load_chunker(spec).chunk(source, cheap_services()))\n",
         encoding="utf-8",
     )
     root = Path(__file__).parents[2]

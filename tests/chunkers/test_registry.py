@@ -10,7 +10,17 @@ from chunkers import InputError, Services, Source, list_chunkers, load_chunker
 from chunkers.loading import CHUNKERS
 from chunkers.spec import parse_spec
 
-BUILT_IN = ["ast", "fixed", "function", "random-cuts", "whole-file"]
+BUILT_IN = [
+    "ast",
+    "cluster-semantic",
+    "fixed",
+    "fixed-chars",
+    "fixed-tokens",
+    "function",
+    "random-cuts",
+    "semantic",
+    "whole-file",
+]
 
 WORKING = '''
 from chunkers import Span
@@ -110,7 +120,7 @@ def test_extras_behind_an_entry_point_do_no_harm(install):
 def test_an_unknown_name_is_answered_with_the_nearest_or_all():
     with pytest.raises(InputError, match="did you mean fixed"):
         load_chunker("fixd")
-    with pytest.raises(InputError, match=r"there are ast, .*fixed, function, .*whole-file"):
+    with pytest.raises(InputError, match=r"there are ast, .*fixed, .*function, .*whole-file"):
         load_chunker("zzz")
 
 

@@ -32,9 +32,15 @@ def test_ast_cuts_the_standard_library_exactly_once(sources, spans_of, size):
     assert sum(len(spans_of(chunker, source)) for source in sources) > len(sources)
 
 
-@pytest.mark.parametrize("name", ["function", "random-cuts", "fixed"])
+@pytest.mark.parametrize(
+    "name", ["function", "random-cuts", "fixed", "semantic", "cluster-semantic"]
+)
 @pytest.mark.parametrize("size", [80, 300, 600, 1500])
 def test_the_others_cut_a_part_of_it_exactly_once(sources, spans_of, name, size):
-    chunker = load_chunker(f"{name}:max_size={size}")
+    plain, repeating = (
+        load_chunker(f"{name}:max_size={size}{more}") for more in ("", ",overlap=3")
+    )
     for source in sources[::12]:
-        spans_of(chunker, source)
+        spans_of(plain, source)
+    for source in sources[1::48]:
+        spans_of(repeating, source, 3)

@@ -1,0 +1,126 @@
+"""Chunks that hold together best: the whole file is cut at once, by dynamic programming."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkers.errors import InputError
+from chunkers.frame import LineChunker, Runs
+from chunkers.semantics import (
+    mean_similarity,
+    pack_units,
+    similarities,
+    small_units,
+    texts_of,
+    vectors_of,
+)
+from chunkers.sizes import Lines, Unit
+from chunkers.source import Services
+from chunkers.syntax import version
+
+
+@dataclass(frozen=True)
+class _Clusters:
+    """How to cut; see `make`."""
+
+    unit_size: int
+
+    def texts(self, lines: Lines, services: Services, limit: int) -> list[str]:
+        """What must be embedded; nothing where it would not matter."""
+        units = small_units(lines, services, min(self.unit_size, limit))
+        # The one similarity of two units is the mean: nothing speaks for or against a cut.
+        return texts_of(lines, units) if len(units) > 2 else []
+
+    def runs(self, lines: Lines, services: Services, limit: int) -> Runs:
+        units = small_units(lines, services, min(self.unit_size, limit))
+        if len(units) < 3:
+            return pack_units(lines, units, limit)
+        vectors = vectors_of(texts_of(lines, units), services)
+        most = _most_units(lines, units, limit)
+        starts = best_cut(gains(vectors, max(most)), most)
+        return [
+            run
+            for first, after in pairwise([*starts, len(units)])
+            for run in pack_units(lines, units[first:after], limit)
+        ]
+
+
+def _most_units(lines: Lines, units: Sequence[tuple[int, int]], limit: int) -> list[int]:
+    """For each unit, how many that end with it are within the limit; 1 at least."""
+    most, first = [], 0
+    for at, (_, last) in enumerate(units):
+        while first < at and lines.size(units[first][0], last) > limit:
+            first += 1
+        most.append(at - first + 1)
+    return most
+
+
+def gains(vectors: NDArray[np.float64], longest: int) -> NDArray[np.float64]:
+    """What chunks are worth: the similarities of all pairs inside, each less the file's mean.
+
+    Args:
+        vectors: Unit vectors of the units, shape (d, n).
+        longest: Most units of a chunk.
+
+    Returns:
+        Shape (longest, n): row s - 1 for the chunks of s units, by the unit that they end with;
+        of no use where there are not so many units.
+    """
+    count = vectors.shape[1]
+    worth = np.zeros((longest, count))
+    mean = mean_similarity(vectors)
+    near = np.zeros(count)  # of each unit to all those before it in the chunk
+    for apart in range(1, min(longest, count)):
+        near[apart:] += similarities(vectors, apart) - mean
+        worth[apart, apart:] = worth[apart - 1, apart - 1 : -1] + near[apart:]
+    return worth
+
+
+def best_cut(worth: NDArray[np.float64], most: Sequence[int]) -> list[int]:
+    """The cut into chunks that are worth most together.
+
+    Args:
+        worth: From `gains`.
+        most: Most units of a chunk, by the unit that it ends with.
+
+    Returns:
+        The first unit of every chunk. Of equal cuts it is the one whose last chunk begins first,
+        and so on from there.
+    """
+    best = np.zeros(len(most) + 1)
+    begins = []
+    for at, longest in enumerate(most):
+        sums = best[at + 1 - longest : at + 1] + worth[longest - 1 :: -1, at]
+        first = int(np.argmax(sums))
+        best[at + 1] = sums[first]
+        begins.append(at + 1 - longest + first)
+    starts, after = [], len(most)
+    while after > 0:
+        after = begins[after - 1]
+        starts.append(after)
+    return starts[::-1]
+
+
+def make(*, max_size: int = 600, unit: Unit = "nws", unit_size: int = 100) -> LineChunker:
+    """The cut of a file whose chunks are most similar inside, found by dynamic programming.
+
+    Units are statements along the syntax tree, or lines, each embedded alone. Of all cuts into
+    chunks within `max_size` this is the one with the largest sum of cosines of all pairs of units
+    inside chunks, each less the mean over all pairs of the file; that is the
+    ClusterSemanticChunker of Chroma's chunking evaluation, whose units are an eighth of a chunk.
+
+    Args:
+        max_size: No chunk is larger, unless it is a single line.
+        unit: What sizes count: `nws`, `chars` or `tokens`.
+        unit_size: No unit is larger, unless it is a single line; small statements are merged.
+
+    Raises:
+        InputError: A size is below 1, or a grammar's wheel is missing.
+    """
+    if unit_size < 1:
+        raise InputError(f"unit_size={unit_size}: a unit holds at least 1")
+    clusters = _Clusters(unit_size)
+    return LineChunker(clusters.runs, max_size, unit, version(), wants=clusters.texts)

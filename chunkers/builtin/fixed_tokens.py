@@ -1,0 +1,48 @@
+"""Chunks of a number of tokens of the embedder."""
+
+from chunkers.frame import LineChunker, pack_lines
+from chunkers.source import Services, Source, Span
+
+
+def _split(source: Source, services: Services, span: Span, limit: int) -> list[Span]:
+    """A line cut into pieces of as many tokens as fit; a single character over it is a piece."""
+    pieces = []
+    start, end = span.start, span.start + len(source.text[span.start : span.end].rstrip("\n"))
+    while start < end:
+        stop = _reach(source.text, services, start, end, limit)
+        if not source.text[start:stop].isspace():
+            pieces.append(Span(start, stop if stop < end else span.end))
+        start = stop
+    return pieces
+
+
+def _reach(text: str, services: Services, start: int, end: int, limit: int) -> int:
+    """Where a piece of the line ends: found by doubling and halving, for counting is all we can."""
+    count = services.need_tokens()
+    low, step = start + 1, 4 * limit
+    while (high := min(start + step, end)) > low and count(text[start:high]) <= limit:
+        low, step = high, 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        if count(text[start:middle]) <= limit:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def make(*, max_size: int = 254) -> LineChunker:
+    """As many whole lines as the tokens allow; a line over the limit is cut inside.
+
+    This is what is mostly meant by chunks of a fixed number of tokens: tokens of the embedder that
+    searches, or of the run's first one for lexical retrieval. Each line is tokenised alone.
+    254 are what the bundled embedder sees of a text.
+
+    Args:
+        max_size: Tokens of a chunk, special ones left out. No chunk has more, unless a single
+            character does.
+
+    Raises:
+        InputError: `max_size` is below 1.
+    """
+    return LineChunker(pack_lines, max_size, "tokens", "1", split=_split)

@@ -1,0 +1,71 @@
+"""Cutting by tokens and vectors from the command line."""
+
+import pytest
+from commands import call, says
+
+TEXT = "import os\n\n\ndef f(x):\n    return x\n\n\ndef g(x):\n    y = x + 1\n    return y\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_a_file_is_cut_by_the_tokens_and_vectors_of_the_default_embedder(capsys, file):
+    specs = (
+        "semantic:max_size=30,min_size=0,unit_size=10",
+        "fixed-tokens:max_size=9",
+        "ast:unit=tokens",
+    )
+    done = call(capsys, "chunk", file, *(f"-c{spec}" for spec in specs), "--format", "json")
+    assert done.code == 0, done.err
+    results = done.json["results"]
+    assert [one["chunker"] for one in results] == list(specs)
+    assert all(one["health"]["coverage"] == 1 for one in results)
+    assert all(len(one["chunks"]) > 1 for one in results[:2])
+    assert results[1]["health"]["size_max"] <= 9
+
+
+def test_an_embedder_that_is_not_at_hand_is_named_only_where_it_is_needed(capsys, file, tmp_path):
+    nowhere = f"vectors:{tmp_path}"
+    says(call(capsys, "chunk", file, "-c", "semantic", "-e", nowhere), 2, nowhere, "vectors.npy")
+    assert call(capsys, "chunk", file, "-c", "ast", "-e", nowhere).code == 0
+
+
+def test_a_header_is_shown_apart_from_the_text(capsys, file):
+    done = call(capsys, "chunk", file, "-c", "fixed:max_size=18,header=on", "--format", "json")
+    (result,) = done.json["results"]
+    assert result["health"]["coverage"] == 1
+    last = result["chunks"][-1]
+    assert last["text"] == TEXT[last["start"] : last["end"]] == "    y = x + 1\n    return y\n"
+    assert last["embed_text"] == f"a.py\ng\ndef g(x):\n{last['text']}"
+    assert (last["start_line"], last["end_line"], last["size"]) == (9, 10, 12)
+
+
+def test_semantic_chunks_are_ranked_by_words(capsys, tmp_path):
+    done = call(
+        capsys, "run", "-d", "meaning:tiny", "-c", "semantic", "-c", "cluster-semantic", "-r",
+        "bm25", "-m", "nDCG@10", "-o", tmp_path / "run", "--format", "json",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    cells = done.json["cells"]
+    assert [(cell["chunker"], cell["embedder"]) for cell in cells] == [
+        ("semantic", "none"),
+        ("cluster-semantic", "none"),
+    ]
+    assert all(cell["cost"]["chunking_texts"] > 10 for cell in cells)
+
+
+def test_header_and_overlap_sweep(capsys, tmp_path):
+    done = call(
+        capsys, "run", "-d", "meaning:tiny", "-c", "ast:header=on|off", "-c", "fixed:overlap=0|3",
+        "-r", "bm25", "-m", "nDCG@10", "-o", tmp_path / "run", "--format", "json",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    names = [cell["chunker"] for cell in done.json["cells"]]
+    assert names == ["ast:header=on", "ast", "fixed", "fixed:overlap=3"]
+    headed, plain, once, twice = (cell["health"] for cell in done.json["cells"])
+    assert headed["chunks"] == plain["chunks"]
+    assert once["repeated"] == 0 < twice["repeated"]
