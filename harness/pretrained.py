@@ -76,14 +76,16 @@ def is_checkpoint(folder: Path) -> bool:
 
 
 def prompts_of(folder: Path) -> dict[str, str]:
-    """The prompts that a model's own configuration brings: for a `document` and for a `query`."""
+    """The prompts that a model's own configuration brings: for a `document` and for a `query`.
+
+    Its default prompt is for neither, as where sentence-transformers encodes queries and documents.
+    """
     path = folder / "config_sentence_transformers.json"
     config = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     prompts = config.get("prompts") or {}
     names = {"document": ("document", "passage", "corpus"), "query": ("query",)}
-    default = config.get("default_prompt_name")
     return {
-        kind: next((prompts[name] for name in [*own, default] if prompts.get(name)), "")
+        kind: next((prompts[name] for name in own if prompts.get(name)), "")
         for kind, own in names.items()
     }
 

@@ -265,10 +265,6 @@ def test_a_models_own_prompts_can_be_replaced_and_switched_off(model, vectors, t
     assert (vectors(["x"], off, "query-head") == vectors(["x"], off)).all()
     assert off.name.endswith(',query_prompt=""')
     assert load_embedder(other.name).identity("query-head") == other.identity("query-head")
-    config["default_prompt_name"] = "other"
-    (folder / "config_sentence_transformers.json").write_text(json.dumps(config))
-    again = load_embedder(f"st:{folder}")
-    assert [again.identity(role)["prompt"] for role in ("document", "query-head")] == ["o: ", "q: "]
 
 
 def test_a_prompt_that_fills_the_model_is_refused(model):
