@@ -251,7 +251,7 @@ def test_a_models_own_prompts_can_be_replaced_and_switched_off(model, vectors, t
     folder = shutil.copytree(model("byt5"), tmp_path / "prompted")
     config = {
         "prompts": {"query": "q: ", "passage": "", "other": "o: "},
-        "default_prompt_name": None,
+        "default_prompt_name": "other",
     }
     (folder / "config_sentence_transformers.json").write_text(json.dumps(config))
     own, off, other = (load_embedder(f"st:{folder}{options}") for options in
