@@ -38,7 +38,11 @@ def chunk(
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
-    """Show how chunkers cut a file, and what they lose of it."""
+    """Show how chunkers cut a file, what they lose of it, and what their boundaries cut.
+
+    Several stand side by side: numbers first, then the file with the number of every chunk where it
+    begins.
+    """
     del data_dir  # every command takes it; this one reads no data set
     from chunkers.errors import InputError
     from chunkers.loading import load_chunker
@@ -63,7 +67,7 @@ def chunk(
             }
         )
     elif form is Format.TABLE:
-        _print(results)
+        _print(source, results)
     else:
         columns = ("chunker", "id", "start", "end", "start_line", "end_line", "size", "text")
         rows = [
@@ -99,6 +103,7 @@ def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> li
 
 def _result(chunker: LoadedChunker, source: Source, chunked: ChunkedCorpus) -> dict[str, Any]:
     from chunkers.errors import InputError
+    from harness.boundaries import boundaries
     from harness.chunking import covered
 
     for path, reason in chunked.failures:
@@ -124,22 +129,22 @@ def _result(chunker: LoadedChunker, source: Source, chunked: ChunkedCorpus) -> d
             "blank": chunked.blank,
             "notes": dict(chunked.notes),
         },
+        "boundaries": boundaries(chunked).document(),
     }
 
 
-def _print(results: list[dict[str, Any]]) -> None:
+def _print(source: Source, results: list[dict[str, Any]]) -> None:
+    from harness.reports.chunks import numbers, side_by_side
     from harness.reports.tables import plain
 
-    screen = console()
-    for result in results:
-        health = result["health"]
-        notes = "".join(f", {note}" for note in health["notes"])
-        screen.rule(
-            f"{plain(result['chunker'])}: {len(result['chunks'])} chunks, "
-            f"{health['coverage']:.1%} covered, largest {health['size_max']}{notes}"
-        )
-        for row in result["chunks"]:
-            lines = f"{row['start_line']}-{row['end_line']}"
-            write(f"── {lines}, size {row['size']}")
-            shown = row.get("embed_text", row["text"]).rstrip("\n").split("\n")
-            write("\n".join(plain(line.expandtabs(4)) for line in shown))
+    write_rows(Format.TABLE, *numbers(results))
+    if len(results) > 1:
+        write("\n".join(side_by_side(source, results)))
+        return
+    (result,) = results
+    notes = "".join(f", {note}" for note in result["health"]["notes"])
+    console().rule(f"{plain(result['chunker'])}: {len(result['chunks'])} chunks{notes}")
+    for row in result["chunks"]:
+        write(f"── {row['start_line']}-{row['end_line']}, size {row['size']}")
+        shown = row.get("embed_text", row["text"]).rstrip("\n").split("\n")
+        write("\n".join(plain(line.expandtabs(4)) for line in shown))
