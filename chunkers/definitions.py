@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from chunkers.languages import GRAMMARS
-from chunkers.syntax import ATTRIBUTES, BLOCKS, COMMENTS, Cutter, place, tree_of
+from chunkers.grammars.loading import grammar_of
+from chunkers.grammars.model import kind_of, name_of, text_of
+from chunkers.ground import Ground
+from chunkers.syntax import Cutter, tree_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tree_sitter import Node
 
-    from chunkers.languages import Grammar
+    from chunkers.grammars.model import Grammar
     from chunkers.sizes import Lines
     from chunkers.source import Services
 
 _CLOSERS = frozenset("})];, \t\r\n")
+# How many wrappers may stand round each other; arguments of calls may be nested without end.
+_DEPTH = 6
 
 
 def definition_runs(lines: Lines, services: Services, limit: int) -> list[tuple[int, int]]:
@@ -31,17 +38,16 @@ def definition_runs(lines: Lines, services: Services, limit: int) -> list[tuple[
         limit: The size that no run exceeds, unless one line does.
     """
     last = lines.count - 1
-    language = lines.source.language or ""
     if last < 0:
         return []
-    if last == 0 and language in GRAMMARS:
+    if last == 0 and grammar_of(lines.source.language):
         return [(0, 0)]
     root = tree_of(lines.source, services)
     if root is None:
         return lines.pack(0, last, limit)
     limit = min(limit, lines.size(0, last))
     walls = set()
-    found = definitions(root, lines, GRAMMARS[language])
+    found = definitions(root, lines)
     for (first, end), (after, _) in pairwise([*found, (lines.count, lines.count)]):
         walls |= {first, _closed(lines, end, after) + 1}
     inner = sorted(wall for wall in walls if 0 < wall <= last)
@@ -66,56 +72,105 @@ def _closed(lines: Lines, end: int, after: int) -> int:
     return end
 
 
-def definitions(root: Node, lines: Lines, grammar: Grammar) -> list[tuple[int, int]]:
+def definitions(root: Node, lines: Lines) -> list[tuple[int, int]]:
     """The lines first..last of every outermost function or method, in order, apart.
 
-    Comments right above and attributes belong to it. Two that share a line count as one.
+    Comments right above and attributes belong to it. Two that share a line count as one, and so do
+    neighbouring clauses of one name.
     """
-    numbers, rows = lines.numbers(), lines.rows
-    found: list[tuple[int, int]] = []
-    above: tuple[int, int, bool] | None = None  # comments and attributes; whether they must bind
-    code = -1  # last line so far that holds anything else
+    walk = _Walk(Ground.of(lines), lines.rows.tolist())
     stack = [root]
     while stack:
         node = stack.pop()
-        first, last = place(node, numbers)
-        if first > last:
-            continue
-        attribute = node.type in ATTRIBUTES
-        if attribute or node.type in COMMENTS:
-            if above and (above[2] or rows[first] <= rows[above[1]] + 1):
-                above = (above[0], last, above[2] or attribute)
-            elif first > code:
-                above = (first, last, attribute)
-        elif _is_definition(node, grammar):
-            if above and (above[2] or rows[first] == rows[above[1]] + 1):
-                first = above[0]
-            if found and first <= found[-1][1]:
-                first, last = found[-1][0], max(last, found.pop()[1])
-            found.append((first, last))
-            above, code = None, last
-        elif node.type == ":" and above and above[1] == last:
-            pass  # the colon of an access specifier is a node of its own
-        elif (first < last or node.type in BLOCKS) and node.child_count:
-            stack.extend(reversed(node.children))
-        else:
-            above, code = None, max(code, last)
-    return found
+        first, last = walk.ground.place(node)
+        if first <= last:
+            stack.extend(reversed(walk.enter(node, first, last)))
+    return walk.found
 
 
-def _is_definition(node: Node, grammar: Grammar) -> bool:
-    inside = [node]
+@dataclass(slots=True)
+class _Walk:
+    """A walk over the nodes of a tree, in order.
+
+    Attributes:
+        ground: Puts nodes on lines.
+        rows: The row of each line.
+        found: The lines of the definitions so far.
+        above: First and last line of the comments and attributes that the next definition may
+            have, whether they bind over blank lines, and whether the last of them is a lead.
+        code: The last line so far that holds anything else.
+        name: Of the last definition, if it may have more clauses.
+    """
+
+    ground: Ground
+    rows: list[int]
+    found: list[tuple[int, int]] = field(default_factory=list)
+    above: tuple[int, int, bool, bool] | None = None
+    code: int = -1
+    name: str = ""
+
+    def enter(self, node: Node, first: int, last: int) -> Sequence[Node]:
+        """Take note of a node on the lines first..last; gives the nodes to look into."""
+        grammar = self.ground.grammar
+        kind = kind_of(node, grammar)
+        if kind in grammar.attributes or kind in grammar.comments:
+            self._hold(first, last, kind)
+            return ()
+        if definition := _definition(node, grammar):
+            tail = self.ground.tail(node)
+            if tail:
+                last = self.ground.place(tail[0])[0] - 1
+            name = name_of(definition, grammar) if grammar.clauses else None
+            self._define(first, last, text_of(name) if name else "")
+            return tail
+        if kind == ":" and self.above and self.above[1] == last:
+            return ()  # the colon of an access specifier is a node of its own
+        if (first < last or kind in grammar.blocks) and node.child_count:
+            return node.children
+        self.above, self.code = None, max(self.code, last)
+        return ()
+
+    def _hold(self, first: int, last: int, kind: str) -> None:
+        """Take note of a comment or an attribute."""
+        grammar, above = self.ground.grammar, self.above
+        attribute, lead = kind in grammar.attributes, kind in grammar.leads
+        if above and above[3] and first > above[1]:
+            above = None  # a lead has nothing but its definition behind it
+        if above and (above[2] or self.rows[first] <= self.rows[above[1]] + 1):
+            self.above = (above[0], last, above[2] or attribute, above[3] or lead)
+        elif first > self.code:
+            self.above = (first, last, attribute, lead)
+
+    def _define(self, first: int, last: int, name: str) -> None:
+        """Take note of a definition."""
+        found, above, rows = self.found, self.above, self.rows
+        if above and (above[2] or rows[first] == rows[above[1]] + 1):
+            first = above[0]
+        clause = name and name == self.name and not above and self.code == found[-1][1]
+        if found and (first <= found[-1][1] or clause):
+            first, last = found[-1][0], max(last, found.pop()[1])
+        found.append((first, last))
+        self.above, self.code, self.name = None, last, name
+
+
+def _definition(node: Node, grammar: Grammar) -> Node | None:
+    """The function or method that a node is, or that it is wrapped round."""
+    inside = [(node, 0)]
     while inside:
-        node = inside.pop()
-        if node.type in grammar.definitions:
-            return True
-        if node.type in grammar.carriers:
+        node, depth = inside.pop()
+        kind = kind_of(node, grammar)
+        if kind in grammar.definitions:
+            return node
+        if kind in grammar.heads:
+            if any(child.type in grammar.heads[kind] for child in node.named_children[:2]):
+                return node
+        elif kind in grammar.carriers:
             value = node.child_by_field_name("value") or node.child_by_field_name("right")
             if value and value.type in grammar.values:
-                return True
-        elif node.type in grammar.wrappers:
+                return node
+        elif (kind in grammar.wrappers or node.type in grammar.wrappers) and depth < _DEPTH:
             children = node.named_children
             if any(child.type in grammar.values for child in children):
-                return True
-            inside += children
-    return False
+                return node
+            inside += [(child, depth + 1) for child in children]
+    return None

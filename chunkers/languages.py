@@ -1,160 +1,122 @@
-"""The languages by file name, and the grammars that are at hand. A new grammar is one line here."""
+"""The languages by file name, and what is known of each. A new one is one line here."""
 
 from __future__ import annotations
 
-import functools
-import importlib
-import importlib.metadata
-import threading
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from chunkers.grammars.loading import (
+    GRAMMARS,
+    grammar_of,
+    grammar_version,
+    grammar_versions,
+    missing_extra,
+    parser,
+    source_of,
+)
+from chunkers.grammars.model import Grammar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from tree_sitter import Language, Parser
+__all__ = [
+    "GRAMMARS",
+    "LANGUAGES",
+    "NAMES",
+    "SUFFIXES",
+    "Grammar",
+    "ListedLanguage",
+    "grammar_of",
+    "grammar_version",
+    "grammar_versions",
+    "language_of",
+    "list_languages",
+    "parse_overrides",
+    "parser",
+]
 
-
-def _set(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
-@dataclass(frozen=True, slots=True)
-class Grammar:
-    """A tree-sitter grammar, and what is named in it, all as names of node types.
-
-    Attributes:
-        module: Import name of its wheel, whose distribution is spelt with `-`.
-        definitions: Functions and methods.
-        values: Functions that are values, which are definitions where something is named so.
-        carriers: What gives a value (its field `value` or `right`) a name.
-        wrappers: What stands round one definition and belongs to it.
-        scopes: Named containers of definitions or members: classes, modules, namespaces, types.
-            A node of C's `struct_specifier` kind is one only where it has a body.
-        function: The wheel's function that returns the grammar.
-    """
-
-    module: str
-    definitions: frozenset[str]
-    values: frozenset[str] = frozenset()
-    carriers: frozenset[str] = frozenset()
-    wrappers: frozenset[str] = frozenset()
-    scopes: frozenset[str] = frozenset()
-    function: str = "language"
-
-
-_SCRIPT = (
-    _set("function_declaration generator_function_declaration method_definition"),
-    _set("arrow_function function_expression generator_function"),
-    _set("variable_declarator assignment_expression pair field_definition public_field_definition"),
-    _set("export_statement lexical_declaration variable_declaration expression_statement"),
-)
-_TYPESCRIPT = (
-    *_SCRIPT,
-    _set(
-        "class_declaration abstract_class_declaration interface_declaration enum_declaration"
-        " internal_module module"
-    ),
-)
-_FUNCTION = _set("function_definition")
-_METHODS = _set("method_declaration constructor_declaration compact_constructor_declaration")
-_TYPES = _set(
-    "class_declaration interface_declaration enum_declaration record_declaration"
-    " annotation_type_declaration"
-)
-_WITH_TEMPLATE = _set("template_declaration")
-_STRUCTS = _set("struct_specifier union_specifier enum_specifier")
-
-GRAMMARS: Mapping[str, Grammar] = {
-    "c": Grammar("tree_sitter_c", _FUNCTION, scopes=_STRUCTS),
-    "cpp": Grammar(
-        "tree_sitter_cpp",
-        _FUNCTION,
-        wrappers=_WITH_TEMPLATE,
-        scopes=_STRUCTS | _set("class_specifier namespace_definition concept_definition"),
-    ),
-    "go": Grammar(
-        "tree_sitter_go",
-        _set("function_declaration method_declaration"),
-        scopes=_set("type_spec"),
-    ),
-    "java": Grammar("tree_sitter_java", _METHODS, scopes=_TYPES),
-    "javascript": Grammar("tree_sitter_javascript", *_SCRIPT, _set("class_declaration")),
-    "python": Grammar(
-        "tree_sitter_python",
-        _FUNCTION,
-        wrappers=_set("decorated_definition"),
-        scopes=_set("class_definition"),
-    ),
-    "rust": Grammar(
-        "tree_sitter_rust",
-        _set("function_item"),
-        scopes=_set("impl_item trait_item mod_item struct_item enum_item union_item"),
-    ),
-    "tsx": Grammar("tree_sitter_typescript", *_TYPESCRIPT, function="language_tsx"),
-    "typescript": Grammar("tree_sitter_typescript", *_TYPESCRIPT, function="language_typescript"),
-}
-
-# An upper-case suffix counts as its lower-case one unless it stands here itself. `.h` is read as
-# C++, whose grammar reads C too, while that of C reads no C++.
-_SUFFIXES = {
+# Suffixes and file names. An upper-case suffix counts as its lower-case one unless it stands here
+# itself. `.h` is read as C++, whose grammar reads C too, while that of C reads no C++.
+_FILES = {
     "bash": ".sh .bash",
     "c": ".c",
-    "cmake": ".cmake",
+    "cmake": ".cmake CMakeLists.txt",
+    "commonlisp": ".lisp .lsp .asd",
     "cpp": ".cc .cpp .cxx .c++ .C .h .H .hh .hpp .hxx .h++ .inl .ipp .tpp",
-    "csharp": ".cs",
+    "csharp": ".cs .csx",
     "css": ".css",
     "dart": ".dart",
+    "dockerfile": ".dockerfile Containerfile Dockerfile",
+    "dot": ".dot .gv",
+    "elisp": ".el",
     "elixir": ".ex .exs",
+    "elm": ".elm",
+    "embedded_template": ".erb .ejs",
     "erlang": ".erl .hrl",
+    "fixed_form_fortran": ".f .for .ftn .f77",
+    "fortran": ".f90 .f95 .f03 .f08",
     "go": ".go",
+    "gomod": "go.mod",
+    "groovy": ".groovy .gradle Jenkinsfile",
+    "hack": ".hack .hck",
     "haskell": ".hs",
-    "html": ".html .htm",
+    "hcl": ".hcl .tf .tfvars",
+    "html": ".html .htm .xhtml",
     "java": ".java",
     "javascript": ".js .jsx .mjs .cjs",
-    "json": ".json",
+    "jsdoc": "",
+    "json": ".json .webmanifest",
     "julia": ".jl",
     "kotlin": ".kt .kts",
     "lua": ".lua",
+    "make": ".mk GNUmakefile Makefile makefile",
     "markdown": ".md .markdown",
+    "objc": ".m .mm",
     "ocaml": ".ml .mli",
     "perl": ".pl .pm",
-    "php": ".php",
+    "php": ".php .phtml",
     "powershell": ".ps1 .psm1",
     "python": ".py .pyi .pyw",
+    "ql": ".ql .qll",
     "r": ".r",
+    "regex": "",
     "restructuredtext": ".rst",
-    "ruby": ".rb .rake .gemspec",
+    "ruby": ".rb .rake .gemspec .ru Gemfile Rakefile",
     "rust": ".rs",
-    "scala": ".scala .sc",
+    "scala": ".scala .sc .sbt",
     "scss": ".scss",
     "sql": ".sql",
+    "sqlite": "",
     "swift": ".swift",
     "toml": ".toml",
+    "tsq": "",
     "tsx": ".tsx",
     "typescript": ".ts .mts .cts",
-    "xml": ".xml",
+    "xml": ".xml .xsd .xsl .xslt",
     "yaml": ".yaml .yml",
     "zig": ".zig",
 }
-_NAMES = {
-    "CMakeLists.txt": "cmake",
-    "Containerfile": "dockerfile",
-    "Dockerfile": "dockerfile",
-    "GNUmakefile": "make",
-    "Gemfile": "ruby",
-    "Makefile": "make",
-    "Rakefile": "ruby",
-    "makefile": "make",
-}
+LANGUAGES: tuple[str, ...] = tuple(sorted(_FILES))
+"""Every language, in order of name."""
 
-#: Suffix, dot included -> language.
 SUFFIXES: Mapping[str, str] = {
-    suffix: language for language, suffixes in _SUFFIXES.items() for suffix in suffixes.split()
+    name: language
+    for language, names in _FILES.items()
+    for name in names.split()
+    if name.startswith(".")
 }
+"""Suffix, dot included -> language."""
+
+NAMES: Mapping[str, str] = {
+    name: language
+    for language, names in _FILES.items()
+    for name in names.split()
+    if not name.startswith(".")
+}
+"""File name -> language."""
 
 
 def language_of(path: str, overrides: Mapping[str, str] | None = None) -> str | None:
@@ -162,71 +124,43 @@ def language_of(path: str, overrides: Mapping[str, str] | None = None) -> str | 
 
     Args:
         path: Path inside the corpus, parts separated by `/`.
-        overrides: Suffix -> language, asked before the table.
+        overrides: Pattern of a file name or of a whole path, such as `*.h` or `lib/*` (`*` takes
+            any characters, `?` one, `[ab]` one of these) -> language. The last that fits decides,
+            before the table.
 
     Returns:
         A name such as `python` or `ruby`; None for what no table names.
     """
     name = PurePosixPath(path).name
+    for pattern in reversed(list(overrides or ())):
+        if overrides and (fnmatchcase(name, pattern) or fnmatchcase(path, pattern)):
+            return overrides[pattern]
     suffix = PurePosixPath(path).suffix
-    for table, key in (
-        (overrides or {}, suffix),
-        (_NAMES, name),
-        (SUFFIXES, suffix),
-        (SUFFIXES, suffix.lower()),
-    ):
+    for table, key in ((NAMES, name), (SUFFIXES, suffix), (SUFFIXES, suffix.lower())):
         if key in table:
             return table[key]
     return None
 
 
-@functools.cache
-def _grammar(language: str) -> Language:
-    from tree_sitter import Language
-
-    grammar = GRAMMARS[language]
-    try:
-        module = importlib.import_module(grammar.module)
-    except ImportError as error:
-        raise InputError(_missing(grammar, language)) from error
-    return Language(getattr(module, grammar.function)())
-
-
-def _missing(grammar: Grammar, language: str) -> str:
-    wheel = grammar.module.replace("_", "-")
-    return f"the grammar of {language} is missing; install it: pip install {wheel}"
-
-
-_parsers = threading.local()
-
-
-def parser(language: str) -> Parser:
-    """This thread's parser of a language, made on first use. A parser serves one thread at a time.
+def parse_overrides(texts: Iterable[str]) -> dict[str, str]:
+    """Parse `PATTERN=LANGUAGE`, as `language_of` takes them.
 
     Raises:
-        InputError: The grammar's wheel is missing.
-        KeyError: `GRAMMARS` has no such language.
+        InputError: A text has no `=` or no pattern, or names an unknown language.
     """
-    made: dict[str, Parser] = _parsers.__dict__
-    if language not in made:
-        from tree_sitter import Parser
-
-        made[language] = Parser(_grammar(language))
-    return made[language]
-
-
-def grammar_version(language: str) -> str:
-    """Version of the wheel that holds a language's grammar.
-
-    Raises:
-        InputError: The wheel is missing.
-        KeyError: `GRAMMARS` has no such language.
-    """
-    grammar = GRAMMARS[language]
-    try:
-        return importlib.metadata.version(grammar.module.replace("_", "-"))
-    except importlib.metadata.PackageNotFoundError as error:
-        raise InputError(_missing(grammar, language)) from error
+    overrides: dict[str, str] = {}
+    for text in texts:
+        pattern, mark, language = text.rpartition("=")
+        if not mark or not pattern:
+            raise InputError(f"language {text!r}: write PATTERN=LANGUAGE, such as '*.h=cpp'")
+        if language not in LANGUAGES:
+            raise InputError(
+                f"language {text!r}: there is no {language!r}; the languages are\n"
+                f"{', '.join(LANGUAGES)}"
+            )
+        overrides.pop(pattern, None)  # what is given again comes last
+        overrides[pattern] = language
+    return overrides
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,46 +170,35 @@ class ListedLanguage:
     Attributes:
         name: What `language_of` returns.
         files: Suffixes and file names, separated by spaces.
-        grammar: The wheel of its grammar; empty where none is at hand, so that it is cut by lines.
-        version: The wheel's version; empty where it is missing.
+        grammar: The wheel of its grammar, or the grammar's name in the extra's library; empty where
+            there is none, so that it is cut by lines.
+        source: `wheel`, the name of the extra's distribution, or `none`.
+        version: Of the wheel or of the extra; empty where it is missing.
         problem: What is missing and how to get it; empty where nothing is.
     """
 
     name: str
     files: str
     grammar: str = ""
+    source: str = "none"
     version: str = ""
     problem: str = ""
 
 
 def list_languages() -> list[ListedLanguage]:
     """Every language in order of name, with its grammar, which is not loaded."""
-    files: dict[str, list[str]] = {
-        name: [] for name in sorted({*SUFFIXES.values(), *_NAMES.values()})
-    }
-    for table in (SUFFIXES, _NAMES):
-        for file, language in table.items():
-            files[language].append(file)
-    return [_listed(name, " ".join(found)) for name, found in files.items()]
+    return [_listed(name, _FILES[name]) for name in LANGUAGES]
 
 
 def _listed(name: str, files: str) -> ListedLanguage:
-    if name not in GRAMMARS:
+    grammar = GRAMMARS.get(name)
+    if grammar is None:
         return ListedLanguage(name, files)
-    wheel = GRAMMARS[name].module.replace("_", "-")
+    title, source = source_of(grammar), "wheel"
+    if not grammar.module:
+        title, source = grammar.symbol, title
     try:
-        return ListedLanguage(name, files, wheel, grammar_version(name))
+        return ListedLanguage(name, files, title, source, grammar_version(name))
     except InputError as error:
-        return ListedLanguage(name, files, wheel, problem=str(error))
-
-
-@functools.cache
-def grammar_versions() -> str:
-    """tree-sitter's version and every grammar's, in one line: part of a syntax chunker's version.
-
-    Raises:
-        InputError: A wheel is missing.
-    """
-    versions = {"tree-sitter": importlib.metadata.version("tree-sitter")}
-    versions |= {language: grammar_version(language) for language in GRAMMARS}
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
+        problem = str(error) if grammar.module else missing_extra()
+        return ListedLanguage(name, files, title, source, problem=problem)

@@ -7,13 +7,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chunkers.languages import GRAMMARS, parser
-from chunkers.syntax import ATTRIBUTES, BLOCKS, COMMENTS
+from chunkers.grammars.loading import grammar_of
+from chunkers.grammars.model import ATTRIBUTES, COMMENTS, kind_of, name_of
+from chunkers.grammars.parsing import parse
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from chunkers.languages import Grammar
+    from chunkers.grammars.model import Grammar
     from chunkers.source import Source
 
 LONGEST = 200
@@ -62,24 +63,23 @@ def outline(source: Source) -> tuple[Scope, ...]:
     Raises:
         InputError: The grammar's wheel is missing.
     """
-    language = source.language
-    if language is None or language not in GRAMMARS:
+    grammar, root = grammar_of(source.language), parse(source)
+    if grammar is None or root is None:
         return ()
-    grammar = GRAMMARS[language]
     octets = source.text.encode("utf-8", "surrogatepass")
     found: list[tuple[int, Scope]] = []
     # A node, and where the wrappers round it begin.
-    stack: list[tuple[Node, Node | None]] = [(parser(language).parse(octets).root_node, None)]
+    stack: list[tuple[Node, Node | None]] = [(root, None)]
     while stack:
         node, begin = stack.pop()
         wraps = node.type in grammar.wrappers
         holder = None if wraps else _holder(node, grammar)
         if holder is not None:
             start = begin or _begin(node)
-            scope = _scope(node, start, holder, octets)
+            scope = _scope(node, start, holder, octets, grammar)
             if scope is not None:
                 found.append((start.start_byte, scope))
-        if wraps or node.start_point[0] < node.end_point[0] or _is_body(node.type):
+        if wraps or node.start_point[0] < node.end_point[0] or _is_body(node.type, grammar):
             children = node.children
             first = _first(children, grammar) if wraps else -1
             begin = (begin or _begin(node)) if wraps else None
@@ -94,7 +94,13 @@ def outline(source: Source) -> tuple[Scope, ...]:
 
 def _holder(node: Node, grammar: Grammar) -> Node | None:
     """The node that has the body, if the node is a definition: itself, or the value it names."""
-    if node.type in grammar.definitions or node.type in grammar.scopes:
+    if node.type in grammar.transparent and node.start_point[0] < node.end_point[0]:
+        return None  # what it stands for comes next
+    kind = kind_of(node, grammar)
+    if kind in grammar.definitions or kind in grammar.scopes:
+        return node
+    heads = grammar.heads.get(kind)
+    if heads and any(child.type in heads for child in node.named_children[:2]):
         return node
     if node.type in grammar.carriers:
         value = node.child_by_field_name("value") or node.child_by_field_name("right")
@@ -126,9 +132,9 @@ def _begin(node: Node) -> Node:
         node = child
 
 
-def _scope(node: Node, begin: Node, holder: Node, octets: bytes) -> Scope | None:
-    name = _collapsed(_name(node), octets)
-    body = _body(holder)
+def _scope(node: Node, begin: Node, holder: Node, octets: bytes, grammar: Grammar) -> Scope | None:
+    name = _collapsed(_name(node, grammar), octets)
+    body = _body(holder, grammar)
     # `struct store *make()` names a type, it does not define one.
     if not name or (body is None and node.type.endswith("_specifier")):
         return None
@@ -157,8 +163,10 @@ def _last_row(node: Node) -> int:
     return row - 1 if column == 0 and row > node.start_point[0] else row
 
 
-def _name(node: Node) -> Node | None:
+def _name(node: Node, grammar: Grammar) -> Node | None:
     """What names a definition."""
+    if grammar.names and (found := name_of(node, grammar)):
+        return found
     for field in _NAMES:
         if found := node.child_by_field_name(field):
             return found
@@ -179,21 +187,25 @@ def _identifier(node: Node) -> Node | None:
     return next((one for one in node.named_children if one.type.endswith("identifier")), None)
 
 
-def _body(holder: Node) -> Node | None:
+def _body(holder: Node, grammar: Grammar) -> Node | None:
     """What follows the signature of a definition."""
     inside = [holder, *map(holder.child_by_field_name, _VALUES)]
     for node in filter(None, inside):
         if body := node.child_by_field_name("body"):
             return body
         for child in node.children:
-            if _is_body(child.type):
+            if _is_body(child.type, grammar):
                 return child
     return None
 
 
+def _is_body(kind: str, grammar: Grammar) -> bool:
+    return kind in grammar.blocks or _looks_like_body(kind)
+
+
 @functools.cache
-def _is_body(kind: str) -> bool:
-    return kind in BLOCKS or _BODY.search(kind) is not None
+def _looks_like_body(kind: str) -> bool:
+    return _BODY.search(kind) is not None
 
 
 def _collapsed(node: Node | None, octets: bytes) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunkers.errors import InputError
-from chunkers.languages import GRAMMARS
+from chunkers.grammars.loading import grammar_of
 from chunkers.syntax import syntax_runs
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def small_units(lines: Lines, services: Services, size: int) -> Runs:
         size: No unit is larger, unless it is a single line. What runs repeat does not count.
     """
     plain = lines.plain
-    if plain.source.language in GRAMMARS:
+    if grammar_of(plain.source.language):
         return syntax_runs(plain, services, size)
     return plain.pack(0, plain.count - 1, size)
 

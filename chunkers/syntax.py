@@ -18,38 +18,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from chunkers.languages import GRAMMARS, grammar_versions, parser
+from chunkers.grammars.loading import grammar_of, grammar_versions
+from chunkers.grammars.model import kind_of
+from chunkers.grammars.parsing import parse
+from chunkers.ground import ATTRIBUTE, BINDERS, CLOSE, COMMENT, DEEP, OF_ALL, OF_ANY, OPEN, Ground
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from chunkers.sizes import Lines
     from chunkers.source import Services, Source
-
-COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
-ATTRIBUTES = frozenset({"decorator", "attribute_item", "access_specifier"})
-
-# What an item or a part is. A part has the first three only if all its items do, the other two if
-# any does; `_DEEP` is what has parts of its own on several lines.
-_COMMENT, _ATTRIBUTE, _CLOSE, _OPEN, _DEEP = 1, 2, 4, 8, 16
-_OF_ALL = _COMMENT | _ATTRIBUTE | _CLOSE
-_OF_ANY = _OPEN | _DEEP
-_BINDERS = _COMMENT | _ATTRIBUTE | _OPEN
-_FLAGS = {
-    **dict.fromkeys(COMMENTS, _COMMENT),
-    **dict.fromkeys(ATTRIBUTES, _ATTRIBUTE),
-    ":": _ATTRIBUTE,  # the colon of an access specifier is a node of its own
-    ",": _CLOSE,
-    ";": _CLOSE,
-    "\n": _OF_ALL,
-    "template_parameter_list": _OPEN,
-    "jsx_opening_element": _OPEN,
-    "jsx_closing_element": _CLOSE,
-}
-
-# What a construct opens: fields, and node types that stand in no field.
-_BODIES = ("body", "consequence", "definition", "declaration")
-BLOCKS = ("block", "statement_list")
 
 # First line, last line, flags, and the node if it can be split.
 _Entry: TypeAlias = "tuple[int, int, int, Node | None]"
@@ -76,7 +54,7 @@ class _Part:
     @property
     def opens(self) -> bool:
         """Whether this is the opening lines of a construct and no more."""
-        return self.flags & _OF_ANY == _OPEN
+        return self.flags & OF_ANY == OPEN
 
 
 def version() -> str:
@@ -91,14 +69,13 @@ def version() -> str:
 def tree_of(source: Source, services: Services) -> Node | None:
     """Root of the syntax tree of a source. Its columns are bytes; its rows count LF alone.
 
-    It is None, with the note `fallback: fixed`, where the language has no grammar; the caller then
-    cuts by lines. A syntax error is noted too.
+    It is None, with the note `fallback: fixed` and the language, where no grammar is at hand; the
+    caller then cuts by lines. A syntax error is noted too.
     """
-    language = source.language
-    if language is None or language not in GRAMMARS:
-        services.note("fallback: fixed")
+    root = parse(source)
+    if root is None:
+        services.note(f"fallback: fixed ({source.language or 'unknown language'})")
         return None
-    root = parser(language).parse(source.text.encode("utf-8", "surrogatepass")).root_node
     if root.has_error:
         services.note("syntax error")
     return root
@@ -117,7 +94,7 @@ def syntax_runs(lines: Lines, services: Services, limit: int) -> list[tuple[int,
     last = lines.count - 1
     if last < 0:
         return []
-    if lines.source.language in GRAMMARS and (last == 0 or lines.size(0, last) <= limit):
+    if grammar_of(lines.source.language) and (last == 0 or lines.size(0, last) <= limit):
         return [(0, last)]
     root = tree_of(lines.source, services)
     return lines.pack(0, last, limit) if root is None else Cutter(lines, limit).cut(root)
@@ -138,7 +115,8 @@ class Cutter:
     def cut(self, root: Node) -> list[tuple[int, int]]:
         """The runs of all lines along the tree of their source."""
         lines, limit = self.lines, self.limit
-        before, through, numbers = lines.before, lines.through, lines.numbers()
+        before, through = lines.before, lines.through
+        ground = Ground.of(lines)
         total = lines.count - 1
         levels = [iter([_Part(0, total, 0, root)])]
         runs: list[tuple[int, int]] = []
@@ -153,7 +131,7 @@ class Cutter:
                         start = part.first
                         most = before[start] + limit
                     if through[last] > most:
-                        parts = _split(part, numbers)
+                        parts = _split(part, ground)
                         if parts:
                             levels.append(iter(self._hold(parts)))
                             break
@@ -173,11 +151,11 @@ class Cutter:
         """Join the parts that hold on to a neighbour with it."""
         held: list[_Part] = []
         for part in parts:
-            if not (part.flags & (_CLOSE | _COMMENT) and held and self._hold_previous(held, part)):
+            if not (part.flags & (CLOSE | COMMENT) and held and self._hold_previous(held, part)):
                 held.append(part)
         # What belongs to opening lines is joined with them before they are with a body.
         for opening in (True, False):
-            found = [at for at, part in enumerate(held) if part.flags & _BINDERS]
+            found = [at for at, part in enumerate(held) if part.flags & BINDERS]
             for at in reversed(found):
                 if at + 1 < len(held) and (held[at + 1].opens or not opening):
                     self._hold_next(held, at)
@@ -187,12 +165,12 @@ class Cutter:
         """Join a part with the last one held, if they belong together."""
         old = held[-1]
         fits = self._fits(old.first, part.last)
-        if part.flags & _CLOSE:
+        if part.flags & CLOSE:
             joins = fits or not self._fits(old.first, old.last)
         else:
-            joins = bool(old.flags & _COMMENT) and fits and self._adjoins(old, part)
+            joins = bool(old.flags & COMMENT) and fits and self._adjoins(old, part)
         if joins:
-            held[-1] = _merge(old, part, _both(old.flags, part.flags), part.flags & _CLOSE)
+            held[-1] = _merge(old, part, _both(old.flags, part.flags), part.flags & CLOSE)
         return joins
 
     def _hold_next(self, held: list[_Part], at: int) -> None:
@@ -207,13 +185,13 @@ class Cutter:
                 part.first, begins.first if begins.node else begins.last
             ):
                 return
-        held[at : at + 2] = [_merge(part, new, new.flags, _OPEN if new.opens else 0)]
+        held[at : at + 2] = [_merge(part, new, new.flags, OPEN if new.opens else 0)]
 
     def _binds(self, part: _Part, after: _Part) -> bool:
         """Whether a part holds on to the next one."""
-        if part.flags & _ATTRIBUTE or part.opens:
+        if part.flags & ATTRIBUTE or part.opens:
             return True
-        return part.flags & _COMMENT > 0 and self._adjoins(part, after)
+        return part.flags & COMMENT > 0 and self._adjoins(part, after)
 
     def _adjoins(self, part: _Part, after: _Part) -> bool:
         """Whether no blank line lies between two parts."""
@@ -221,7 +199,7 @@ class Cutter:
         return bool(rows[after.first] == rows[part.last] + 1)
 
 
-def _split(part: _Part, numbers: list[int]) -> list[_Part]:
+def _split(part: _Part, ground: Ground) -> list[_Part]:
     """The parts of a part; empty if it has no node that can be split.
 
     Opening lines and attributes stay whole as long as there is something else to split.
@@ -230,82 +208,96 @@ def _split(part: _Part, numbers: list[int]) -> list[_Part]:
     deep = [item.flags for item in items if item.node]
     if not deep:
         return []
-    shy = 0 if all(flags & (_OPEN | _ATTRIBUTE) for flags in deep) else _OPEN | _ATTRIBUTE
+    shy = 0 if all(flags & (OPEN | ATTRIBUTE) for flags in deep) else OPEN | ATTRIBUTE
     entries: list[_Entry] = []
     for item in items:
         if item.node is None or item.flags & shy:
             entries.append((item.first, item.last, item.flags, item.node))
+        elif ground.grammar.loose:
+            entries += _loose(item, ground)
         else:
-            entries += _children(item.node, numbers)
+            entries += _children(item.node, ground)
     return _join(part, entries) if entries else []
 
 
-def place(node: Node, numbers: list[int]) -> tuple[int, int]:
-    """First and last line of a node, the last before the first where it has but blank lines.
-
-    Args:
-        node: The node.
-        numbers: `Lines.numbers()` of its source.
-    """
-    row = node.start_point[0]
-    end, column = node.end_point
-    # What ends with a line feed ends before the next line.
-    if column == 0 and end > row:
-        end -= 1
-    return numbers[row], numbers[end + 1] - 1
-
-
-def _children(node: Node, numbers: list[int]) -> list[_Entry]:
+def _children(node: Node, ground: Ground) -> list[_Entry]:
     """The children of a node, with those of its body in the place of the body.
 
     So the opening lines are followed by single statements, however the body is bracketed.
     """
-    children, flags, body = _own(node)
+    children, flags, body = _own(node, ground)
     while body >= 0:
-        inside, inner, at = _own(children[body])
+        inside, inner, at = _own(children[body], ground)
         if not inside:
             break
         children = [*children[:body], *inside, *children[body + 1 :]]
         flags[body : body + 1] = inner
         body = body + at if at >= 0 else -1
+    numbers, indents = ground.numbers, ground.indents
     entries: list[_Entry] = []
     for child, flag in zip(children, flags, strict=True):
         # As `place` has it, without the cost of a call for every node.
         row = child.start_point[0]
         end, column = child.end_point
-        if column == 0 and end > row:
+        if end > row and column <= indents[end]:
             end -= 1
         first, last = numbers[row], numbers[end + 1] - 1
-        if first < last and child.child_count and not flag & _COMMENT:
-            entries.append((first, last, flag if flag & _OPEN else flag | _DEEP, child))
+        if first < last and child.child_count and not flag & COMMENT:
+            entries.append((first, last, flag if flag & OPEN else flag | DEEP, child))
         elif first <= last:
             entries.append((first, last, flag, None))
     return entries
 
 
-def _own(node: Node) -> tuple[list[Node], list[int], int]:
+def _loose(item: _Part, ground: Ground) -> list[_Entry]:
+    """The children of the node of an item, each without the comments of what follows it.
+
+    Those stand as entries of their own behind it; what belongs to what follows the item is left
+    out.
+    """
+    entries: list[_Entry] = []
+    for first, last, flags, node in _children(item.node, ground) if item.node else ():
+        tail = ground.tail(node) if node else []
+        places = [ground.place(comment) for comment in tail]
+        ends = [start for start, _ in places] + [last + 1]
+        entries.append((first, ends[0] - 1, flags, node))
+        entries += [(start, end, COMMENT, None) for start, end in places]
+    return [
+        (first, min(last, item.last), flags, node)
+        for first, last, flags, node in entries
+        if first <= min(last, item.last)
+    ]
+
+
+def _own(node: Node, ground: Ground) -> tuple[list[Node], list[int], int]:
     """The children of a node, their flags, and which of them is the body, or -1."""
+    grammar = ground.grammar
     children = node.children
-    types = [child.type for child in children]
-    flags = [_FLAGS.get(kind, 0) for kind in types]
+    if grammar.plain:
+        kinds = [child.type for child in children]
+    else:
+        kinds = [kind_of(child, grammar) for child in children]
+    flags = [ground.flags.get(kind, 0) for kind in kinds]
     if not children:
         return children, flags, -1
     if not children[0].is_named:
-        flags[0] |= _OPEN
+        flags[0] |= OPEN
     if not children[-1].is_named:
-        flags[-1] |= _CLOSE
+        flags[-1] |= CLOSE
     body = -1
-    for field in _BODIES:
-        if found := node.child_by_field_name(field):
+    for field in grammar.bodies:
+        found = node.child_by_field_name(field)
+        # In broken code a field may name a node further down.
+        if found and found in children:
             body = children.index(found)
             break
     else:
-        for kind in BLOCKS:
-            if kind in types:
-                body = types.index(kind)
+        for kind in grammar.blocks:
+            if kind in kinds:
+                body = kinds.index(kind)
                 break
     for at in range(body):
-        flags[at] |= 0 if flags[at] & _COMMENT else _OPEN
+        flags[at] |= 0 if flags[at] & COMMENT else OPEN
     return children, flags, body
 
 
@@ -322,8 +314,8 @@ def _join(part: _Part, entries: list[_Entry]) -> list[_Part]:
             reach = last
             continue
         # A comment behind code changes nothing.
-        if flags != _COMMENT:
-            new.flags = new.flags & flags & _OF_ALL | (new.flags | flags) & _OF_ANY
+        if flags != COMMENT:
+            new.flags = new.flags & flags & OF_ALL | (new.flags | flags) & OF_ANY
         if first < last:
             if new.items:
                 new.items.append(_Part(first, last, flags, node))
@@ -351,4 +343,4 @@ def _merge(old: _Part, new: _Part, flags: int, bracket: int = 0) -> _Part:
 
 
 def _both(one: int, other: int) -> int:
-    return one & other & _OF_ALL | (one | other) & _OF_ANY
+    return one & other & OF_ALL | (one | other) & OF_ANY

@@ -59,11 +59,10 @@ def _parts(data_dir: Path | None) -> Iterator[Check]:
         yield f"chunker {chunker.name}", not chunker.problem, chunker.problem or chunker.version
     for language in list_languages():
         if language.grammar:
-            yield (
-                f"grammar {language.name}",
-                not language.problem,
-                language.problem or (f"{language.grammar} {language.version}"),
-            )
+            absent = bool(language.problem) and language.source != "wheel"
+            found = f"{language.grammar} {language.version}"
+            detail = f"absent: {language.problem}" if absent else language.problem or found
+            yield f"grammar {language.name}", absent or not language.problem, detail
 
 
 def _model(data_dir: Path | None) -> Iterator[Check]:

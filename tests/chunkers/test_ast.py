@@ -5,6 +5,9 @@ import pytest
 from chunkers import Services, Source, load_chunker
 from chunkers.sizes import span_size
 
+# In these a stray bracket is text.
+NO_ERRORS = {"html", "markdown", "yaml"}
+
 CASES = {
     "python: comments and decorators stay with their definition": (
         "python",
@@ -356,12 +359,12 @@ def test_the_limit_counts_in_the_chosen_unit(programs, unit):
 
 
 @pytest.mark.parametrize("name", ["ast", "function", "random-cuts"])
-@pytest.mark.parametrize("language", ["ruby", "cobol", None])
+@pytest.mark.parametrize("language", ["cmake", "cobol", None])
 def test_a_language_without_a_grammar_is_cut_by_lines_and_said_so(name, language):
-    source = Source("x = 1\n" * 300, "a.rb", language)
+    source = Source("x = 1\n" * 300, "a.txt", language)
     services = Services()
     spans = load_chunker(name).chunk(source, services)
-    assert services.notes == {"fallback: fixed": 1}
+    assert services.notes == {f"fallback: fixed ({language or 'unknown language'})": 1}
     if name != "random-cuts":
         assert spans == load_chunker("fixed").chunk(source, Services())
 
@@ -375,5 +378,6 @@ def test_a_syntax_error_is_noted_and_loses_nothing(name, spans_of, programs):
         assert not services.notes, language
         broken = Source("(((\n" + text.replace(")", ""), "a", language)
         chunker.chunk(broken, services)
-        assert services.notes == {"syntax error": 1}, language
+        errors = {} if language in NO_ERRORS else {"syntax error": 1}
+        assert services.notes == errors, language
         spans_of(chunker, broken)
