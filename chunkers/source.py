@@ -144,7 +144,7 @@ class Services:
             that has no vector has a row of zeros.
         count_tokens: Tokens of a text without special ones, or None.
         corpus: Id of the corpus that the source belongs to; empty where there is none.
-        notes: Counts of what the chunker reported, such as `fallback: fixed`.
+        notes: Counts of what the chunker reported, such as `fallback: fixed (ruby)`.
     """
 
     embed: Callable[[Sequence[str]], NDArray[np.float32]] | None = None
