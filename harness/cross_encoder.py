@@ -176,7 +176,7 @@ class CrossEncoder:
             InputError: A batch does not fit into memory.
         """
         asked, *read = self._model.tokenizer(
-            [query.strip(), *(text.strip() for text in texts)],
+            [query, *texts],
             add_special_tokens=False,
             return_attention_mask=False,
             return_token_type_ids=False,

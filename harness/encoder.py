@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
     from harness.embedding import Role
 
+# Raised whenever this code may give a text another vector.
+_ENCODING = 2
+
 
 @dataclass(frozen=True)
 class Encoder:
@@ -87,6 +90,7 @@ class Encoder:
     def identity(self, role: Role) -> dict[str, Any]:
         """Everything that a vector of this role depends on besides the text."""
         found: dict[str, Any] = {
+            "encoding": _ENCODING,
             "weights": self.weights,
             **surroundings(),
             "shape": {"rows": self.rows, "buckets": BUCKETS},

@@ -61,11 +61,11 @@ class Lexicon:
 def join(
     first: Ranking, second: Ranking, hop_units: int, order: Order, rankable: Rankable
 ) -> Ranking:
-    """The first units of the first ranking, then the second one without them.
+    """The first scored units of the first ranking, then the second one without them.
 
     Each keeps the scores of its own hop, which are not to be compared: the order is what counts.
     """
-    head = slice(0, hop_units)
+    head = slice(0, min(hop_units, int(np.count_nonzero(~np.isnan(first.scores)))))
     new = ~np.isin(second.units, first.units[head])
     joined = Ranking(
         np.concatenate((first.units[head], second.units[new])),

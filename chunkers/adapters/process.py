@@ -217,11 +217,11 @@ def make(
 
 
 def _version(command: str, words: list[str], version: str) -> str:
-    """Changes with the command, and with the files that it names."""
+    """Changes with the command, with its program and with the files that it names."""
     digest = hashlib.sha256(command.encode("utf-8", "surrogatepass"))
-    for word in words:
-        if Path(word).is_file():
-            digest.update(hashlib.sha256(Path(word).read_bytes()).digest())
+    for file in (Path(shutil.which(words[0]) or words[0]), *map(Path, words[1:])):
+        if file.is_file():
+            digest.update(hashlib.sha256(file.read_bytes()).digest())
     return " ".join(filter(None, (version, f"command {digest.hexdigest()[:12]}")))
 
 

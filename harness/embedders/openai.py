@@ -66,7 +66,8 @@ def make(
             in use, so that the time of a query is its own.
         timeout: Seconds without a byte after which a try is given up.
         tokenizer: A `tokenizer.json`, or a folder with one.
-        max_tokens: Tokens that the model sees of a text; 8,191 unless said. Needs `tokenizer`.
+        max_tokens: Tokens that the model sees of a text, special ones left out. It goes with
+            `tokenizer`; at OpenAI's own address it is 8,191 unless said.
         windows: A text over the limit is embedded by windows of whole lines. `max`: it scores as
             the best of them; `mean`: by the mean of their unit vectors. Needs `tokenizer`.
 
@@ -84,8 +85,10 @@ def make(
         raise InputError(
             f"{who}: max_tokens and windows need tokenizer=FILE: without one nobody counts tokens"
         )
-    key_of(key_env, who)
     url = checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or _HOME, who)
+    if tokenizer and max_tokens is None and url != _HOME:
+        raise InputError(f"{who}: say max_tokens=: how many tokens this server's model sees")
+    key_of(key_env, who)
     return Remote(
         who,
         argument,

@@ -129,14 +129,16 @@ class _Table:
         """First rankings, and the second queries that follow from them."""
         policy = self._parts.retriever.policy
         with self._watch.phase("indexing"):
-            lexicon = Lexicon.of(corpus.material.chunks) if policy.hops > 1 else None
+            lexicon = Lexicon.of(corpus.slices()) if policy.hops > 1 else None
         with self._watch.phase("searching") as told:
             for at, question in corpus.questions.items():
                 with self._timed(at):
                     ranking = rank(corpus.index, question, self._parts.order, corpus.rankable)
                     self.rankings[at] = ranking
                     if lexicon is not None:
-                        chunks = corpus.chunks_of(ranking.units[: policy.hop_chunks])
+                        # What the retriever left unscored says nothing about the query.
+                        scored = ranking.units[~np.isnan(ranking.scores)]
+                        chunks = corpus.chunks_of(scored[: policy.hop_chunks])
                         self.second[at] = lexicon.second_query(question.text, chunks)
                 told(len(self.rankings), len(self.second))
 

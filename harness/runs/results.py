@@ -104,8 +104,7 @@ def _numbered(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Unit numbers in rank order, and with equal scores in corpus order if scores decide.
 
-    Behind them a score for each, NaN where there is none: its place from the end where the order
-    says more than the scores.
+    Behind them a score for each, NaN where there is none.
     """
     kept = [
         (places[name], np.nan if score is None else score)
@@ -115,7 +114,7 @@ def _numbered(
     units = np.array([unit for unit, _ in kept], dtype=np.int64)
     scores = np.array([score for _, score in kept], dtype=np.float64)
     if ranking.by_rank:
-        return units, units, np.where(np.isnan(scores), np.nan, np.arange(len(units))[::-1])
+        return units, units, scores
     return units, units[np.lexsort((units, -scores))], scores
 
 

@@ -45,6 +45,11 @@ class Searcher:
         """Numbers of the chunks of some units."""
         return np.flatnonzero(np.isin(self.material.unit_of, units)).tolist()
 
+    def slices(self) -> list[str]:
+        """The source text of every chunk: what a budget pays for, headers left out."""
+        sources = {source.path: source.text for source in self.chunked.corpus.sources}
+        return [sources[one.path][one.start : one.end] for one in self.chunked.chunks]
+
 
 @dataclass(frozen=True)
 class Scaled:

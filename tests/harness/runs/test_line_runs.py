@@ -186,7 +186,7 @@ def test_a_profile_that_knows_float32_scores_breaks_no_tie_by_more(tmp_path):
         assert (known == known.astype(np.float32)).all()
 
 
-def test_an_order_that_says_more_than_its_scores_counts_by_places(tmp_path):
+def test_what_a_chunk_brings_has_its_score_in_the_projection_too(tmp_path):
     asked = ASKED | {"retrievers": ("bm25:expand=neighbours",), "chunkers": ("ast:max_size=60",)}
     (cell,) = grid(tmp_path, **asked).cells
     record = read_record(tmp_path / "run" / "cells" / cell.key)
@@ -195,5 +195,4 @@ def test_an_order_that_says_more_than_its_scores_counts_by_places(tmp_path):
     for ranking, scores in zip(record.rankings, judged.cell.projection.scores, strict=True):
         known = [score is not None for score in ranking.scores]
         assert (~np.isnan(scores)).tolist() == known
-        if ranking.by_rank:
-            assert (np.diff(scores[known]) <= -1).all()
+        assert scores[known].tolist() == [one for one in ranking.scores if one is not None]

@@ -123,8 +123,6 @@ def test_both_queries_are_paid_for(tmp_path, monkeypatch):
     assert one.cell["cost"]["embedded_now"] > 4
     assert two.cell["cost"]["embedded_now"] == 4  # the second queries alone
     assert two.cell["cost"]["embedding_seconds"] > one.cell["cost"]["embedding_seconds"]
-    first, second = (cell.cell["latency_ms"]["embedding"]["p50"] for cell in (one, two))
-    assert second > 1.2 * first
     (three,) = grid(tmp_path, "three", retrievers=("dense:hops=2",), **asked).cells
     assert three.cell["cost"]["embedded_now"] == 0
     assert files(tmp_path / "two") == files(tmp_path / "three")
