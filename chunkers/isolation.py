@@ -61,10 +61,13 @@ class Target:
     Attributes:
         spec: Names the chunker.
         file: Name and path of a module that is imported first, where its name alone may not do.
+        services: `module:function` of what makes services in the process itself, so that none are
+            asked for over its pipe; empty for those that are given.
     """
 
     spec: str
     file: tuple[str, str] | None = None
+    services: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,7 @@ class Worker:
             "do": "load",
             "spec": self._target.spec,
             "file": self._target.file,
+            "services": self._target.services,
             "seconds": self._limits.seconds,
             "memory": self._limits.memory,
             "embeds": self._services.embed is not None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import importlib
 import importlib.util
 import os
 import re
@@ -51,9 +52,7 @@ class _Worker:
         chunker: What was loaded last.
         seconds: Time limit of a cut; 0 for none.
         memory: Bytes that it may take beyond those at rest.
-        embeds: Whether vectors can be asked for.
-        counts: Whether token counts can be asked for.
-        corpus: Id of the corpus.
+        services: What chunkers are given, but for notes.
         rest: Resident bytes before the first cut.
         waited: Seconds for which answers were waited for.
     """
@@ -63,9 +62,7 @@ class _Worker:
     chunker: LoadedChunker | None = None
     seconds: float = 0.0
     memory: int = 0
-    embeds: bool = False
-    counts: bool = False
-    corpus: str = ""
+    services: Services = field(default_factory=Services)
     rest: int = 0
     waited: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -84,8 +81,7 @@ class _Worker:
         except BaseException as error:
             return {"error": str(error) if isinstance(error, InputError) else _reason(error)}
         self.chunker, self.seconds, self.memory = chunker, message["seconds"], message["memory"]
-        self.embeds, self.counts = message["embeds"], message["counts"]
-        self.corpus = message["corpus"]
+        self.services = self._services(message)
         self.rest = _status("VmRSS")
         _limit_memory(self.memory)
         return {
@@ -97,6 +93,17 @@ class _Worker:
             "languages": chunker.languages,
             "exceptions": chunker.exceptions,
         }
+
+    def _services(self, message: dict[str, Any]) -> Services:
+        if message["services"]:
+            module, _, function = message["services"].partition(":")
+            made: Services = getattr(importlib.import_module(module), function)()
+            return made
+        return Services(
+            embed=self._embed if message["embeds"] else None,
+            count_tokens=self._count if message["counts"] else None,
+            corpus=message["corpus"],
+        )
 
     def _cut(self, message: dict[str, Any]) -> dict[str, Any]:
         if self.chunker is None:
@@ -112,11 +119,8 @@ class _Worker:
         return {"answers": answers, "peak": max(0, _status("VmHWM") - self.rest)}
 
     def _once(self, chunk: Chunk, source: Source) -> dict[str, Any]:
-        services = Services(
-            embed=self._embed if self.embeds else None,
-            count_tokens=self._count if self.counts else None,
-            corpus=self.corpus,
-        )
+        given = self.services
+        services = Services(given.embed, given.count_tokens, given.corpus)
         full = {"failure": ["memory", f"needed over {self.memory >> 20} MiB"]}
         waited, started = self.waited, time.perf_counter()
         try:

@@ -16,6 +16,11 @@ class FixedChars:
     unit: Unit = "chars"
     version: str = "1"
 
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """What it is known to fail: with an overlap, text is repeated, but none lost."""
+        return ("repeats",) if self.overlap else ()
+
     def chunk(self, source: Source, services: Services) -> list[Span]:
         """Spans with every character in one and what is repeated in two; none adds but blanks."""
         del services

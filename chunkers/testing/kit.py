@@ -51,6 +51,7 @@ EXCEPTIONS = (*CHECKS, REPEATS)
 
 _CHECK_OF = {"raised": "no crash", "crash": "no crash", "timeout": "time per MB"}
 _PATIENCE = 3  # processes that are lost in one way before no further source is tried
+_SERVICES = "chunkers.testing.services:cheap_services"
 _THREADS = 8
 _ROUNDS = 3
 _THREADED = 6  # sources that are cut in threads
@@ -91,10 +92,9 @@ def check_chunker(
     """
     target = _target(chunker)
     limits = Limits(seconds, memory)
-    services = cheap_services()
     with (
-        Worker(target, limits, services, hash_seed=1) as first,
-        Worker(target, limits, services, hash_seed=2) as second,
+        Worker(target, limits, hash_seed=1) as first,
+        Worker(target, limits, hash_seed=2) as second,
     ):
         declared = first.load()
         unknown = sorted(set(declared.exceptions) - set(EXCEPTIONS))
@@ -121,7 +121,8 @@ def _languages(declared: Declared) -> Sequence[str | None]:
 def _target(chunker: str | Spec | Callable[..., Any]) -> Target:
     """What the processes load."""
     if isinstance(chunker, str | Spec):
-        return Target(str(parse_spec(chunker) if isinstance(chunker, str) else chunker))
+        spec = parse_spec(chunker) if isinstance(chunker, str) else chunker
+        return Target(str(spec), services=_SERVICES)
     name, path = getattr(chunker, "__module__", ""), getattr(chunker, "__qualname__", "")
     module = sys.modules.get(name)
     try:
@@ -136,7 +137,7 @@ def _target(chunker: str | Spec | Callable[..., Any]) -> Target:
     file = getattr(module, "__file__", None)
     if name == "__main__":
         name = Path(file).stem if file else name
-    return Target(f"{name}:{path}", None if file is None else (name, file))
+    return Target(f"{name}:{path}", None if file is None else (name, file), _SERVICES)
 
 
 @dataclass

@@ -48,8 +48,9 @@ def test_their_options_conform_too(spec):
     check_chunker(spec, **FAST).raise_for_failures()
 
 
-def test_an_overlap_is_declared():
-    report = check_chunker("fixed:overlap=3", **FAST)
+@pytest.mark.parametrize("spec", ["fixed:overlap=3", "fixed-chars:overlap=9", "semantic:overlap=2"])
+def test_an_overlap_is_declared(spec):
+    report = check_chunker(spec, **FAST)
     report.raise_for_failures()
     assert statuses(report) == {"exactly-once": "declared"}
     assert "repeated" in report.check("exactly-once").detail
