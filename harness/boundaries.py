@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.definitions import definitions
-from chunkers.languages import GRAMMARS
 from chunkers.outline import outline
 from chunkers.sizes import measure
 from chunkers.source import Services, Source
@@ -136,7 +135,7 @@ def definition_lines(source: Source) -> list[tuple[int, int, int]]:
     lines = measure(source, services, "nws")
     starts = sorted(scope.start_line for scope in outline(source))
     found = []
-    for first, last in definitions(root, lines, GRAMMARS[source.language or ""]):
+    for first, last in definitions(root, lines):
         head, end = int(lines.rows[first]) + 1, int(lines.rows[last]) + 1
         at = bisect_right(starts, head - 1)
         start = starts[at] if at < len(starts) and starts[at] <= end else head
