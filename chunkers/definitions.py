@@ -116,7 +116,8 @@ class _Walk:
         if kind in grammar.attributes or kind in grammar.comments:
             self._hold(first, last, kind)
             return ()
-        if definition := _definition(node, grammar):
+        candidate = kind in grammar.candidates or node.type in grammar.candidates
+        if candidate and (definition := _definition(node, grammar)):
             tail = self.ground.tail(node)
             if tail:
                 last = self.ground.place(tail[0])[0] - 1

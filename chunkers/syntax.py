@@ -15,6 +15,7 @@ The walk keeps its own stack, for code may be nested deeper than Python calls.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -277,7 +278,8 @@ def _own(node: Node, ground: Ground) -> tuple[list[Node], list[int], int]:
         kinds = [child.type for child in children]
     else:
         kinds = [kind_of(child, grammar) for child in children]
-    flags = [ground.flags.get(kind, 0) for kind in kinds]
+    known = ground.flags.get
+    flags = [known(kind, 0) for kind in kinds]
     if not children:
         return children, flags, -1
     if not children[0].is_named:
@@ -286,10 +288,10 @@ def _own(node: Node, ground: Ground) -> tuple[list[Node], list[int], int]:
         flags[-1] |= CLOSE
     body = -1
     for field in grammar.bodies:
-        found = node.child_by_field_name(field)
-        # In broken code a field may name a node further down.
-        if found and found in children:
-            body = children.index(found)
+        if found := node.child_by_field_name(field):
+            # In broken code a field may name a node further down.
+            with contextlib.suppress(ValueError):
+                body = children.index(found)
             break
     else:
         for kind in grammar.blocks:

@@ -88,10 +88,14 @@ class Grammar:
     loose: bool = False
     deepest: int = 0
     plain: bool = field(init=False)
+    candidates: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        # Whether a node's kind is its type, whatever the node.
+        # Whether a node's kind is its type, whatever the node; and of which kinds or types a
+        # definition is, or what is wrapped round one.
         object.__setattr__(self, "plain", not (self.told_by or self.transparent))
+        kinds = self.definitions | self.carriers | self.wrappers | self.heads.keys()
+        object.__setattr__(self, "candidates", kinds)
 
 
 def kind_of(node: Node, grammar: Grammar) -> str:
@@ -99,6 +103,8 @@ def kind_of(node: Node, grammar: Grammar) -> str:
 
     An Elixir function is a call of `def`, so its kind is `call def`.
     """
+    if grammar.plain:
+        return node.type
     while node.type in grammar.transparent and node.named_child_count == 1:
         node = node.named_children[0]
     kind = node.type
