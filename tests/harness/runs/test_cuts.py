@@ -136,10 +136,10 @@ def test_out_of_memory_while_cutting_halves_the_batches(tmp_path, monkeypatch):
 
     forward = encoder.Encoder._forward
 
-    def tight(self, ids, filler, width):
+    def tight(self, *batch):
         if self.rows > 4:
             raise OutOfMemoryError("no")
-        return forward(self, ids, filler, width)
+        return forward(self, *batch)
 
     monkeypatch.setattr(encoder.Encoder, "_forward", tight)
     monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "cache"))
@@ -216,8 +216,8 @@ def test_a_unit_that_the_model_has_no_vector_for_is_noted(minilm, store, monkeyp
 
     forward = encoder.Encoder._forward
 
-    def broken(self, ids, filler, width):
-        vectors = forward(self, ids, filler, width)
+    def broken(self, *batch):
+        vectors = forward(self, *batch)
         vectors[0] = np.nan
         return vectors
 
@@ -231,11 +231,18 @@ def test_a_unit_that_the_model_has_no_vector_for_is_noted(minilm, store, monkeyp
 def test_a_header_is_no_text_of_the_source_but_its_tokens_cost(tmp_path):
     chunkers = ("ast:header=on,max_size=200", "ast:max_size=200")
     headed, plain = grid(tmp_path, chunkers=chunkers, retrievers=("dense",)).cells
-    rows = [
-        (tmp_path / "run" / "cells" / cell.key / "chunks.jsonl").read_bytes()
+    with_header, without = (
+        [
+            json.loads(line)
+            for line in (tmp_path / "run" / "cells" / cell.key / "chunks.jsonl").open()
+        ]
         for cell in (headed, plain)
-    ]
-    assert rows[0] == rows[1]
+    )
+    # The row says what is embedded round the text, and is the same otherwise.
+    for row in with_header:
+        before, behind = row.pop("around")
+        assert before >= len("".join(row["path"].split())) > 0 == behind
+    assert with_header == without
     assert headed.cell["cost"]["tokens"] > plain.cell["cost"]["tokens"]
     assert headed.cell["health"]["size_max"] == plain.cell["health"]["size_max"]
 
