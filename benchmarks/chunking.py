@@ -21,7 +21,17 @@ from chunkers.languages import parser
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SPECS = ("ast", "ast:max_size=1500", "function", "random-cuts", "fixed")
+SPECS = (
+    "ast",
+    "ast:max_size=1500",
+    "ast:overlap=3",
+    "ast:header=on",
+    "function",
+    "random-cuts",
+    "fixed",
+    "fixed:overlap=3",
+    "fixed-chars",
+)
 
 
 def texts() -> list[tuple[str, str]]:

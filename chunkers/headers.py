@@ -9,7 +9,8 @@ the signature of the innermost of these:
 
 A scope is a named definition that begins before the chunk and reaches into it. Where there is none,
 or no grammar, the path stands alone. A header is no part of the source: spans do not change, so it
-is embedded, searched and counted, but never delivered.
+is embedded, searched and counted, but not delivered, unless a profile delivers what is embedded. Of
+a chunk that is embedded by windows it is in the first.
 """
 
 from __future__ import annotations
