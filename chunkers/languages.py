@@ -36,6 +36,7 @@ __all__ = [
     "list_languages",
     "parse_overrides",
     "parser",
+    "pattern_of",
 ]
 
 # Suffixes and file names. An upper-case suffix counts as its lower-case one unless it stands here
@@ -131,15 +132,22 @@ def language_of(path: str, overrides: Mapping[str, str] | None = None) -> str | 
     Returns:
         A name such as `python` or `ruby`; None for what no table names.
     """
+    pattern = pattern_of(path, overrides or ())
+    if overrides and pattern is not None:
+        return overrides[pattern]
     name = PurePosixPath(path).name
-    for pattern in reversed(list(overrides or ())):
-        if overrides and (fnmatchcase(name, pattern) or fnmatchcase(path, pattern)):
-            return overrides[pattern]
     suffix = PurePosixPath(path).suffix
     for table, key in ((NAMES, name), (SUFFIXES, suffix), (SUFFIXES, suffix.lower())):
         if key in table:
             return table[key]
     return None
+
+
+def pattern_of(path: str, patterns: Iterable[str]) -> str | None:
+    """The last of the patterns that fits a file name or a whole path; see `language_of`."""
+    name = PurePosixPath(path).name
+    fitting = (one for one in patterns if fnmatchcase(name, one) or fnmatchcase(path, one))
+    return next(iter([*fitting][-1:]), None)
 
 
 def parse_overrides(texts: Iterable[str]) -> dict[str, str]:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
+from chunkers.languages import parse_overrides, pattern_of
 from chunkers.registry import Entry, Registry, suggestion
 from chunkers.spec import Spec, bind, canonical, parse_spec
 from harness.cards import card_names, load_card, missing_files
 from harness.model import Dataset, Relevance, Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+    from chunkers.source import Source
 
 _PLUG_INS = Registry("dataset", (), "chunkmark.datasets")
 
@@ -33,26 +38,34 @@ class Listed:
     missing: str = ""
 
 
-def load_dataset(spec: str | Spec, *, data_dir: Path | None = None) -> Dataset:
+def load_dataset(
+    spec: str | Spec, *, data_dir: Path | None = None, languages: Iterable[str] = ()
+) -> Dataset:
     """Load a data set.
 
     Cards come first, then the entry points of the group `chunkmark.datasets`, then `module:attr`.
     A card names a function `load(card, data_dir, *, key=default, ...)`; the other two are a
     function `load(data_dir, *, key=default, ...)`. Its keyword-only parameters are the spec's
     keys, and `argument` is the bare argument. Every data set also has the keys `relevance`
-    (`overlap`, `iou`, `share` or `graded`) and `threshold`.
+    (`overlap`, `iou`, `share` or `graded`) and `threshold`. A loader with a parameter `languages`
+    before its keys is given the languages by pattern, as `harness.reader.ReadRules.languages` takes
+    them, so that it can index what no table names.
 
     Args:
         spec: Such as `repoeval-function:target=body`.
         data_dir: A folder looked into before `$CHUNKMARK_DATA`.
+        languages: `PATTERN=LANGUAGE`: of what language files are, by name or path; the last that
+            fits a file decides. See `chunkers.languages.language_of`.
 
     Returns:
-        The data set, named by the spec in canonical form.
+        The data set, named by the spec in canonical form. Where `languages` are given, its
+        information says how many files each pattern decided.
 
     Raises:
-        InputError: The spec names nothing, has unknown keys or values, or the data is missing or
-            damaged.
+        InputError: A language is unknown, the spec names nothing or has unknown keys or values,
+            or the data is missing or damaged.
     """
+    overrides = parse_overrides(languages)
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     given: tuple[Any, ...]
     if spec.name in card_names():
@@ -67,6 +80,8 @@ def load_dataset(spec: str | Spec, *, data_dir: Path | None = None) -> Dataset:
     name = canonical(load, spec, bound, _judging)
     judging = {key: bound.pop(key) for key in ("relevance", "threshold") if key in bound}
     relevance = _judging(**judging)
+    if "languages" in inspect.signature(load).parameters:
+        bound["languages"] = overrides
     dataset = load(*given, **bound)
     if not isinstance(dataset, Dataset):
         raise InputError(
@@ -74,7 +89,28 @@ def load_dataset(spec: str | Spec, *, data_dir: Path | None = None) -> Dataset:
         )
     if judging and dataset.gold == "document":
         raise InputError(f"dataset {spec.name}: its gold is documents; relevance= is for lines")
-    return dataclasses.replace(dataset, name=name, relevance=relevance)
+    dataset = dataclasses.replace(dataset, name=name, relevance=relevance)
+    return _relabelled(dataset, overrides) if overrides else dataset
+
+
+def _relabelled(dataset: Dataset, overrides: Mapping[str, str]) -> Dataset:
+    """A data set whose files are of the languages that patterns give them."""
+    decided = dict.fromkeys(overrides, 0)
+
+    def relabelled(source: Source) -> Source:
+        pattern = pattern_of(source.path, overrides)
+        if pattern is None:
+            return source
+        decided[pattern] += 1
+        return dataclasses.replace(source, language=overrides[pattern])
+
+    corpora = tuple(
+        dataclasses.replace(corpus, sources=tuple(map(relabelled, corpus.sources)))
+        for corpus in dataset.corpora
+    )
+    told = ", ".join(f"{one}={overrides[one]}: {count} files" for one, count in decided.items())
+    information = {**dataset.information, "languages": told}
+    return dataclasses.replace(dataset, corpora=corpora, information=information)
 
 
 def _judging(*, relevance: Rule = "overlap", threshold: float = 0.5) -> Relevance:

@@ -13,7 +13,7 @@ import re
 import stat
 import zipfile
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
@@ -22,7 +22,7 @@ from chunkers.source import Source
 from harness.model import Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 _BYTE_ORDER_MARKS = (
@@ -56,6 +56,8 @@ class ReadRules:
         max_line: Longest line in characters, its LF not counted; longer ones are generated or
             minified code.
         closed: Names of folders that are not entered.
+        languages: Pattern of a name or path -> language, before the table of
+            `chunkers.languages`; a file that one fits is taken where `suffixes` is None.
     """
 
     suffixes: tuple[str, ...] | None = None
@@ -64,11 +66,12 @@ class ReadRules:
     closed: frozenset[str] = frozenset(
         {".git", ".hg", ".svn", ".tox", ".venv", "__pycache__", "node_modules", "venv"}
     )
+    languages: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def takes(self, path: str) -> bool:
         """Whether a file of this path is one to index."""
         if self.suffixes is None:
-            return language_of(path) is not None
+            return language_of(path, self.languages) is not None
         return path.endswith(self.suffixes)
 
 
@@ -95,7 +98,7 @@ def decode(data: bytes, path: str, rules: ReadRules) -> Source | Skipped:
         return Skipped(path, str(reason))
     if max(map(len, text.split("\n"))) > rules.max_line:
         return Skipped(path, f"a line longer than {rules.max_line} characters")
-    return Source(text, path, language_of(path), encoding)
+    return Source(text, path, language_of(path, rules.languages), encoding)
 
 
 def read_file(file: Path, path: str, rules: ReadRules) -> Source | Skipped:

@@ -12,6 +12,7 @@ from harness.cli.output import (
     DataDirOption,
     Format,
     FormatOption,
+    LanguageOption,
     console,
     write,
     write_json,
@@ -35,6 +36,7 @@ def chunk(
     embedder: Annotated[
         str, typer.Option("-e", "--embedder", help="Whose tokens and vectors chunkers cut by.")
     ] = "minilm",
+    language: LanguageOption = None,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
@@ -45,6 +47,7 @@ def chunk(
     """
     del data_dir  # every command takes it; this one reads no data set
     from chunkers.errors import InputError
+    from chunkers.languages import parse_overrides
     from chunkers.loading import load_chunker
     from chunkers.source import Source
     from chunkers.spec import expand_spec
@@ -52,7 +55,7 @@ def chunk(
     from harness.reader import ReadRules, read_file
 
     chunkers = [load_chunker(spec) for text in chunker or ["ast"] for spec in expand_spec(text)]
-    source = read_file(file, file.name, ReadRules())
+    source = read_file(file, file.name, ReadRules(languages=parse_overrides(language or ())))
     if not isinstance(source, Source):
         raise InputError(f"{file} is not read: {source.reason}")
     cuts = _cut(Corpus(str(file), (source,)), chunkers, embedder)

@@ -38,6 +38,14 @@ DataDirOption = Annotated[
     ),
 ]
 
+LanguageOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN=LANGUAGE",
+        help="Of what language files are, by name or path: '*.h=cpp'; may be repeated.",
+    ),
+]
+
 
 def console() -> Console:
     """Standard output for tables; as wide as the terminal."""

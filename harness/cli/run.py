@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.output import DataDirOption, Format, FormatOption, console, write, write_json
+from harness.cli.output import (
+    DataDirOption,
+    Format,
+    FormatOption,
+    LanguageOption,
+    console,
+    write,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from harness.runs.config import RunConfig
@@ -52,6 +60,7 @@ def run(
             help="Take the lines that a query's text stands in out of its corpus.",
         ),
     ] = None,
+    language: LanguageOption = None,
     data_dir: DataDirOption = None,
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Run folder.")] = Path(
         "chunkmark-run"
@@ -70,6 +79,7 @@ def run(
         limit=limit,
         seed=seed,
         mask_query=mask_query,
+        languages=tuple(language or ()),
     )
     from harness.cli.progress import Progress
     from harness.loading import load_dataset
@@ -79,7 +89,10 @@ def run(
     from harness.runs.runner import run as run_grid
 
     plan = make_plan(config)
-    datasets = [load_dataset(text, data_dir=data_dir) for text in config.datasets]
+    datasets = [
+        load_dataset(text, data_dir=data_dir, languages=config.languages)
+        for text in config.datasets
+    ]
     # What other people's code prints is no part of the result.
     with Progress() as progress, contextlib.redirect_stdout(sys.stderr):
         result = run_grid(plan, datasets, out, progress.tell)

@@ -28,6 +28,7 @@ class RunConfig(BaseModel):
         seed: Of the choice of queries, of resampling and of random orders.
         mask_query: Whether the lines that a query's text was taken from are taken out of its
             corpus, for that query alone.
+        languages: `PATTERN=LANGUAGE`: of what language files are, by name or path.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -58,6 +59,7 @@ class RunConfig(BaseModel):
     limit: int | None = Field(None, ge=1)
     seed: int = Field(0, ge=0)
     mask_query: bool = False
+    languages: tuple[str, ...] = ()
 
     def over(self, **given: Any) -> RunConfig:
         """This configuration with what was given put over it; empty lists and None give nothing.

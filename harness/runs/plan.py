@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chunkers.languages import parse_overrides
 from chunkers.loading import load_chunker
 from chunkers.spec import expand_spec
 from harness.measures.grammar import family_of, parse_measure
@@ -67,6 +68,7 @@ def make_plan(config: RunConfig) -> Plan:
     Raises:
         InputError: An unknown name, key or value, or an embedder that is not at hand.
     """
+    parse_overrides(config.languages)
     chunkers = [load_chunker(spec) for text in config.chunkers for spec in expand_spec(text)]
     profile = load_profile(config.profile)
     retrievers = dict(load_retriever(text) for text in config.retrievers)
