@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LARGEST = 2**31 - 1  # of whole numbers, so that no sum of sizes overflows
 _PLAIN = re.compile(r'[^",|]*')
 _STRING = json.JSONDecoder(strict=True)
 
@@ -259,10 +260,10 @@ def _convert(value: str, hint: Any, where: str) -> Any:
     if hint in (int, float):
         try:
             number = hint(value)
-            if math.isfinite(number):
+            if math.isfinite(number) and (hint is float or abs(number) <= _LARGEST):
                 return number
-        except ValueError:
+        except (ValueError, OverflowError):
             pass
-        kind = "a whole number" if hint is int else "a number"
+        kind = f"a whole number up to {_LARGEST}" if hint is int else "a number"
         raise InputError(f"{where}: {kind} is needed")
     return value

@@ -73,7 +73,7 @@ def folder_sha256(folder: Path, who: str, weights_sha256: str | None = None) -> 
     """
     if not folder.is_dir():
         raise InputError(f"{who}: there is no model folder {folder}")
-    paths = sorted(p for p in folder.rglob("*") if p.suffix in _MODEL_FILES)
+    paths = sorted(p for p in folder.rglob("*") if p.suffix in _MODEL_FILES and p.is_file())
     digests = {p.relative_to(folder).as_posix(): file_sha256(p) for p in paths}
     weights = {p: d for p, d in digests.items() if p.endswith(".safetensors")}
     if any(_only_pickled(one) for one in folder.iterdir() if one.is_dir()):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ROWS = 8  # the pairs of one query fall into several buckets, and what is missing is filled up
+_SMALLEST = 8  # tokens that a pair needs to be one
 _NO_LIMIT = 1_000_000  # tokenizers without a limit state an astronomical one
 
 
@@ -110,10 +111,12 @@ class CrossEncoder:
                 local_files_only=True,
                 model_kwargs={"use_safetensors": True, "dtype": torch.float32},
             )
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            self._check(model)
+        except InputError:
+            raise
+        except Exception as error:  # the libraries raise anything for a damaged folder
             reason = " ".join(str(error).split())[:300]
             raise InputError(f"{self.name}: the model cannot be loaded: {reason}") from error
-        self._check(model)
         return model.eval()
 
     def _check(self, model: Any) -> None:
@@ -124,6 +127,18 @@ class CrossEncoder:
             raise InputError(
                 f"{self.name}: {self.folder} is no cross-encoder with one label "
                 f"({kinds[0] or 'unknown architecture'}, {config.num_labels} labels)"
+            )
+        _, loaded = type(model.model).from_pretrained(
+            str(self.folder),
+            config=config,
+            local_files_only=True,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
+        if loaded["missing_keys"]:  # such weights are drawn at random
+            raise InputError(
+                f"{self.name}: {self.folder} lacks {len(loaded['missing_keys'])} weights, "
+                f"first {min(loaded['missing_keys'])}"
             )
         modules = self.folder / "modules.json"
         several = modules.is_file() and len(json.loads(modules.read_text("utf-8"))) > 1
@@ -152,7 +167,11 @@ class CrossEncoder:
         bounds = ((0, first), (first, last), (last, start), (start, end), (end, len(ids)))
         before, _, between, _, after = (tuple(ids[low:high]) for low, high in bounds)
         types = tuple(kinds[low] if low < high else 0 for low, high in bounds)
-        return _Frame(before, between, after, types)  # type: ignore[arg-type]
+        frame = _Frame(before, between, after, types)  # type: ignore[arg-type]
+        room = int(tokenizer.model_max_length) - frame.size
+        if room < _SMALLEST:
+            raise InputError(f"{self.name}: a limit that leaves {room} tokens to a pair is too low")
+        return frame
 
     @property
     def room(self) -> int:
@@ -220,6 +239,8 @@ class CrossEncoder:
                 ) from error
             raise
         found: NDArray[np.float64] = logits[: len(rows), 0].numpy().astype(np.float64)
+        if not np.isfinite(found).all():
+            raise InputError(f"{self.name}: the model gives scores that are no finite numbers")
         return found
 
 

@@ -49,7 +49,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """
     try:
         found = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read ({error}); remove its folder") from error
     if not isinstance(found, dict):
         raise InputError(f"{path} is damaged; remove its folder")

@@ -114,6 +114,24 @@ class Retriever(Protocol):
         ...
 
 
+def cosines(
+    dots: NDArray[np.int64], squares: NDArray[np.int64] | NDArray[np.float64], length: int
+) -> NDArray[np.float64]:
+    """Cosines of vectors of whole numbers with a query; equal ones have equal bits.
+
+    Division is rounded exactly, so the squared cosine is the same for vectors that differ in
+    length alone, while a quotient by a root is not.
+
+    Args:
+        dots: With the query, shape (n,).
+        squares: Squared lengths, above 0, shape (n,).
+        length: Squared length of the query, above 0.
+    """
+    wide = dots.astype(np.float64)
+    found: NDArray[np.float64] = np.sign(wide) * np.sqrt(wide * wide / squares / length)
+    return found
+
+
 def pool(
     chunk_scores: NDArray[np.float64], chunks: NDArray[np.int64], material: Material
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -220,7 +220,7 @@ def _said(error: urllib.error.HTTPError, key: str) -> str:
         found = found.get("error", found)
         parts = [found[name] for name in ("code", "message") if found.get(name)]
         text = ", ".join(map(str, parts)) or json.dumps(found)
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         text = body.decode("utf-8", "replace")
     return _scrubbed(f": {text}" if text.strip() else "", key)
 

@@ -14,7 +14,7 @@ from harness.audit.lost import Truncation, of_chunks, of_queries
 from harness.chunking import cut
 from harness.files import read_json
 from harness.relevance import Table
-from harness.runs.folder import stored_cells
+from harness.runs.folder import check_files, stored_cells
 from harness.runs.prepare import prepare
 from harness.runs.record import read_record
 
@@ -198,7 +198,7 @@ def _audit_cells(run: Path, cells: Sequence[tuple[dict[str, str], Path]]) -> Aud
     queries: dict[str, Truncation | None] = {}
     records = []
     for names, folder in cells:
-        cell = read_json(folder / "cell.json")
+        cell = check_files(folder)
         health, chunker, embedder = cell["health"], names["chunker"], names["embedder"]
         if chunker not in chunkers:
             records.append(read_record(folder))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.lexical import Tokens, tokenize
-from harness.retrieval import Index, Material, Question, pool
+from harness.retrieval import Index, Material, Question, cosines, pool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,8 +59,8 @@ class BowIndex:
                 # A chunk stands once among the postings of a token.
                 dots[self.chunks[mine]] += count * self.counts[mine].astype(np.int64)
         found = np.flatnonzero(dots)
-        length = float(sum(count * count for count in asked.values()))
-        return pool(dots[found] / np.sqrt(self.squares[found] * length), found, self.material)
+        length = sum(count * count for count in asked.values())
+        return pool(cosines(dots[found], self.squares[found], length), found, self.material)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Lexical = Literal["bm25", "bow", "vsa"]
 
+_MOST = 1_000_000  # beyond it no rank counts more than another
+
 
 @dataclass(frozen=True)
 class HybridIndex:
@@ -82,8 +84,8 @@ def make(*, lexical: Lexical = "bm25", k: int = 60) -> Hybrid:
         lexical: The side beside `dense`, with its defaults.
         k: Weight of deep ranks: the larger, the more they count against the first ones.
     """
-    if k < 0:
-        raise InputError(f"hybrid: k={k}: it is at least 0")
+    if not 0 <= k <= _MOST:
+        raise InputError(f"hybrid: k={k}: it is 0 to {_MOST}")
     sides: dict[Lexical, Callable[[], Retriever]]
     sides = {"bm25": bm25.make, "bow": bow.make, "vsa": vsa.make}
     return Hybrid((dense.make(), sides[lexical]()), k)

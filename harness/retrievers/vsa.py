@@ -17,12 +17,13 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.lexical import Tokens, tokenize
-from harness.retrieval import Index, Material, Question, pool
+from harness.retrieval import Index, Material, Question, cosines, pool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _DIGEST = 64  # bytes, the longest that blake2b gives
+_MOST = 1_000_000  # components, of a vector for every chunk
 _AT_ONCE = 512  # tokens whose components are unpacked together
 
 
@@ -90,8 +91,7 @@ class VsaIndex:
         found = np.flatnonzero(self.squares) if length else np.zeros(0, dtype=np.int64)
         # einsum of whole numbers: no library whose threads could add in another order.
         dots = np.einsum("ij,j->i", self.vectors, asked)[found]
-        lengths = self.squares[found].astype(np.float64) * float(length)
-        return pool(dots / np.sqrt(lengths), found, self.material)
+        return pool(cosines(dots, self.squares[found], length), found, self.material)
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,6 @@ def make(*, dimensions: int = 10_000, tokens: Tokens = "identifiers") -> Vsa:
         tokens: `identifiers`: every run of word characters counts as a whole and once more for
             each of its parts (`parse_url`: `parse_url`, `parse`, `url`); `words`: runs alone.
     """
-    if dimensions < 1:
-        raise InputError(f"vsa: dimensions={dimensions}: at least 1 is needed")
+    if not 1 <= dimensions <= _MOST:
+        raise InputError(f"vsa: dimensions={dimensions}: it is 1 to {_MOST}")
     return Vsa(dimensions, tokens)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.files import PARTIAL, read_json
+from harness.files import PARTIAL, file_sha256, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,6 +125,19 @@ def stored_cells(run: Path) -> list[tuple[dict[str, str], Path]]:
     keys = [*listed, *(key for key in there if key not in listed)]
     folders = {key: run / "cells" / key for key in keys}
     return [(listed.get(key) or _own_names(folder), folder) for key, folder in folders.items()]
+
+
+def check_files(folder: Path) -> dict[str, Any]:
+    """The document `cell.json` of a cell whose other files are those that were written.
+
+    Raises:
+        InputError: One is missing or was changed.
+    """
+    cell = read_json(folder / "cell.json")
+    for name, digest in cell["files"].items():
+        if not (folder / name).is_file() or file_sha256(folder / name) != digest:
+            raise InputError(f"{folder / name} is not the file that was written; remove {folder}")
+    return cell
 
 
 def _own_names(folder: Path) -> dict[str, str]:

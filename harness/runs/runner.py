@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chunkers.errors import InputError
 from harness.embedding import OutOfMemoryError
 from harness.files import file_sha256, read_json, write_json, write_jsonl
 from harness.masking import refuse_mask
@@ -21,7 +20,7 @@ from harness.retrieval import Order
 from harness.runs.compute import Computed, compute
 from harness.runs.context import Parts, Watch
 from harness.runs.cuts import UNITS, Cuts
-from harness.runs.folder import RunFolder, cell_key
+from harness.runs.folder import RunFolder, cell_key, check_files
 from harness.runs.manifest import Manifest
 from harness.runs.plan import needs_embedder
 from harness.runs.prepare import prepare
@@ -307,9 +306,7 @@ class _Bench:
             whole = rows.is_file() and found.get("per_query_sha256") == file_sha256(rows)
             if whole and found.get("asked") == self._question():
                 return found
-        for name, digest in read_json(path / "cell.json")["files"].items():
-            if not (path / name).is_file() or file_sha256(path / name) != digest:
-                raise InputError(f"{path / name} is not the file that was written; remove {path}")
+        check_files(path)
         record = read_record(path)
         return self._score(path, record, self._judged(record))
 

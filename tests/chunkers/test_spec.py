@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkers.errors import InputError
+from chunkers.loading import load_chunker
 from chunkers.spec import Spec, bind, canonical, expand_spec, parse_spec
 
 
@@ -144,7 +145,12 @@ def test_the_canonical_form_sorts_and_leaves_defaults_out():
     assert canonical(make, same, bind(make, same, "part")) == "x:depth=3,share=0.25,unit=chars"
 
 
-@given(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(), st.booleans())
+@given(
+    st.integers(-(2**31) + 1, 2**31 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(),
+    st.booleans(),
+)
 def test_the_canonical_form_means_the_same(size, share, name, on):
     written = {"size": str(size), "share": repr(share), "name": name, "on": "on" if on else "off"}
     spec = Spec("x", None, tuple(written.items()))
@@ -153,3 +159,9 @@ def test_the_canonical_form_means_the_same(size, share, name, on):
     defaults = {"size": 600, "share": 0.5, "name": "x", "on": False}
     assert defaults | bind(make, again, "part") == bound
     assert canonical(make, again, bind(make, again, "part")) == str(again)
+
+
+@pytest.mark.parametrize("digits", ["2147483648", "9" * 20, "9" * 400])
+def test_a_number_that_no_size_has_is_refused(digits: str) -> None:
+    with pytest.raises(InputError, match="a whole number up to 2147483647 is needed"):
+        load_chunker(f"fixed:max_size={digits}")

@@ -94,3 +94,9 @@ def test_scores_are_those_of_dense_vectors_of_counts(texts, query):
             assert found[unit] == pytest.approx(cosine, rel=1e-14)
         else:
             assert unit not in found
+
+
+def test_texts_that_differ_in_length_alone_score_alike():
+    texts = ["alpha beta" + " alpha beta" * n for n in range(40)]
+    for name in ("bow", "vsa"):
+        assert len(set(scores(ranked(name, material(texts), "alpha")).values())) == 1

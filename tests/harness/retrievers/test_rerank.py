@@ -279,3 +279,38 @@ def test_completion_queries_keep_their_end(folder, tmp_path):
         values[profile] = [json.loads(line)["scores"] for line in lines]
     assert values["default"][0] != values["default"][1]
     assert values["code-chunk"][0] == values["code-chunk"][1] == values["default"][0]
+
+
+def changed(folder, tmp_path, file, **changes):
+    """A copy of a model with other values in one of its JSON files."""
+    copy = Path(shutil.copytree(folder, tmp_path / "damaged"))
+    values = json.loads((copy / file).read_text("utf-8"))
+    (copy / file).write_text(json.dumps(values | changes), "utf-8")
+    return CrossEncoder("tiny", copy)
+
+
+def test_weights_that_are_not_there_are_not_drawn_at_random(folder, tmp_path):
+    with pytest.raises(InputError, match=r"lacks \d+ weights"):
+        changed(folder, tmp_path, "config.json", num_hidden_layers=4).score("a", ["b"])
+
+
+def test_a_limit_without_room_for_a_pair_is_refused(folder, tmp_path):
+    model = changed(folder, tmp_path, "tokenizer_config.json", model_max_length=5)
+    with pytest.raises(InputError, match="too low"):
+        model.score("a", ["b"])
+
+
+def test_a_folder_that_the_library_cannot_read_is_named(folder, tmp_path):
+    with pytest.raises(InputError, match="cannot be loaded"):
+        changed(folder, tmp_path, "config.json", hidden_size="abc").score("a", ["b"])
+
+
+def test_a_score_that_is_no_number_is_refused(folder, tmp_path):
+    from safetensors.numpy import load_file, save_file
+
+    copy = Path(shutil.copytree(folder, tmp_path / "nan"))
+    weights = load_file(copy / "model.safetensors")
+    nothing = {name: np.full_like(one, np.nan) for name, one in weights.items()}
+    save_file(nothing, copy / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match="no finite numbers"):
+        CrossEncoder("tiny", copy).score("a", ["b"])
