@@ -274,8 +274,9 @@ def test_a_tokenizer_counts_and_cuts_at_the_end_that_the_role_names(api, store, 
     assert long.startswith(head)
     assert long.endswith(tail)
     assert all(15 <= embedder.count_tokens([one])[0] <= 20 for one in (head, tail))
-    whole = asking(api, f",tokenizer={tokenizer.parent}")
-    assert whole.limit == 8191
+    with pytest.raises(InputError, match="say max_tokens="):
+        asking(api, f",tokenizer={tokenizer.parent}")
+    whole = asking(api, f",tokenizer={tokenizer.parent},max_tokens=8191")
     assert whole.fingerprint() != embedder.fingerprint() != asking(api).fingerprint()
     assert embedder.fingerprint("query-tail") != embedder.fingerprint()
 
