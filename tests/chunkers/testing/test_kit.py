@@ -27,7 +27,7 @@ def statuses(report: Report) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", OWN)
 def test_what_comes_with_this_program_conforms(name):
-    report = check_chunker(name, programs=4)
+    report = check_chunker(name, programs=2)
     report.raise_for_failures()
     assert report.chunker == name
     assert report.sources > 100
@@ -48,7 +48,7 @@ def test_their_options_conform_too(spec):
     check_chunker(spec, **FAST).raise_for_failures()
 
 
-@pytest.mark.parametrize("spec", ["fixed:overlap=3", "fixed-chars:overlap=9", "semantic:overlap=2"])
+@pytest.mark.parametrize("spec", ["fixed:overlap=3", "fixed-chars:overlap=9"])
 def test_an_overlap_is_declared(spec):
     report = check_chunker(spec, **FAST)
     report.raise_for_failures()
