@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,7 @@ def cases(languages: tuple[str | None, ...], seed: int, programs: int) -> list[C
     return found
 
 
+@functools.lru_cache(maxsize=4)
 def large(language: str | None, seed: int, length: int) -> Case:
     """A program of so many characters, of which no two parts are alike."""
     parts: list[str] = []

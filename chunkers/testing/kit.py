@@ -108,8 +108,10 @@ def check_chunker(
         tried = cases(chosen, seed, programs)
         kit = _Kit(declared, first, second, limits, progress or (lambda done, total: None))
         kit.all_languages = not languages
-        kit.try_all(tried)
+        whole = kit.try_all(tried)
+        # Memory is measured while the second process is a fresh one.
         kit.measure(large(chosen[0], seed, _LARGE))
+        kit.try_again(whole)
         checks = tuple(kit.check(name) for name in CHECKS)
     return Report(declared.name, declared.version, chosen, kit.tried, checks)
 
@@ -173,24 +175,27 @@ class _Kit:
     tried: int = 0
     all_languages: bool = True
 
-    def try_all(self, tried: Sequence[Case]) -> None:
-        """Cut every source three times: in order, then backwards, then in the other process."""
-        total = 3 * len(tried)
-        outcomes: list[tuple[Case, Outcome]] = []
+    def try_all(self, tried: Sequence[Case]) -> list[tuple[Case, Outcome]]:
+        """Cut every source in order; gives those that cost no process, with what became of them."""
+        whole = []
         for case in tried:
             if self._hopeless():
                 break
             outcome = self.first.cut(case.source())
             self._note(case, outcome)
-            outcomes.append((case, outcome))
-            self.progress(len(outcomes), total)
-        self.tried = len(outcomes)
-        whole = [(case, one) for case, one in reversed(outcomes) if not _ended(one)]
+            if not _ended(outcome):
+                whole.append((case, outcome))
+            self.tried += 1
+            self.progress(self.tried, 3 * len(tried))
+        return whole
+
+    def try_again(self, whole: Sequence[tuple[Case, Outcome]]) -> None:
+        """Cut the sources backwards, then so in the other process, then some in threads."""
         again = []
         for worker in (self.first, self.second):
-            for case, outcome in whole:
+            for case, outcome in reversed(whole):
                 again.append((case, _difference(outcome, worker.cut(case.source()))))
-                self.progress(total - 2 * len(whole) + len(again), total)
+                self.progress(len(whole) + len(again), 3 * len(whole))
         for (case, once), (_, twice) in zip(again, again[len(whole) :], strict=False):
             self._count("determinism", case, once or twice)
         cut = [case for case, outcome in whole if outcome.failure is None]
@@ -198,18 +203,17 @@ class _Kit:
             self._count("thread safety", case, self._threads(case))
 
     def measure(self, case: Case) -> None:
-        """Take the time and the memory of a large source, in a process of its own."""
+        """Take the time and the memory of a large source, in the second process."""
         if self._hopeless():
             return
         part = case.with_text(case.text[: len(case.text) // 4])
-        self.first.close()
-        outcome = self.first.cut(case.source())
+        outcome = self.second.cut(case.source())
         self.tried += 1
         self._note(case, outcome)
         if outcome.failure is not None:
             return
         # Once more, now that whatever is made at first use is there.
-        pace = [_pace(one, self.first.cut(one.source())) for one in (part, case)]
+        pace = [_pace(one, self.second.cut(one.source())) for one in (part, case)]
         if min(pace) > 0:
             self.measured["time per MB"] = (
                 f"{pace[1]:.2f} s per MB on a source of {len(case.text) / 1e6:.2f} MB, "

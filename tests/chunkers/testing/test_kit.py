@@ -8,6 +8,7 @@ import faulty
 import pytest
 
 from chunkers import InputError
+from chunkers.languages import GRAMMARS
 from chunkers.loading import CHUNKERS as REGISTERED
 from chunkers.testing import CHECKS, Report, check_chunker
 from chunkers.testing.cases import cases
@@ -27,13 +28,20 @@ def statuses(report: Report) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", OWN)
 def test_what_comes_with_this_program_conforms(name):
-    report = check_chunker(name, programs=2)
+    report = check_chunker(name, languages=["python", "java", None], programs=2)
     report.raise_for_failures()
     assert report.chunker == name
-    assert report.sources > 100
+    assert report.sources > 70
     assert [check.name for check in report.checks] == list(CHECKS)
     if name not in ("code-chunk-ast", "memorybench-fixed"):
         assert set(statuses(report).values()) <= {"unchecked"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OWN)
+def test_it_conforms_in_all_languages_and_declares_what_it_does_not_keep(name):
+    check_chunker(name).raise_for_failures()
+    check_chunker(name, languages=sorted(GRAMMARS)).raise_for_failures()
 
 
 @pytest.mark.parametrize(
