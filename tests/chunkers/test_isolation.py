@@ -29,7 +29,7 @@ def worker(name, services=None, **options):
         ("allocates", "memory", "needed over 256 MiB"),
         ("stops", "raised", "SystemExit: enough"),
         ("reorders", "order", "item 2 is Span(start=0, end=60"),
-        ("too_large,max_size=x", "crash", "a whole number is needed"),
+        ("too_large,max_size=x", "crash", "max_size=x: a whole number"),
     ],
 )
 def test_what_ends_a_process_is_named(name, kind, reason):
