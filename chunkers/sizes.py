@@ -158,17 +158,18 @@ def measure(source: Source, services: Services, unit: Unit) -> Lines:
 
 
 def span_size(source: Source, span: Span, unit: Unit, services: Services) -> int:
-    """Size of any span; the parts of lines in it are tokenised alone, as whole lines are.
+    """Size of any span, its gaps left out; parts of lines are tokenised alone, as whole lines are.
 
     Raises:
         InputError: `unit` is `tokens` and no tokenizer is at hand.
     """
     if unit == "nws":
-        return source.lines.size(span.start, span.end)
+        gaps = sum(source.lines.size(*gap) for gap in span.gaps)
+        return source.lines.size(span.start, span.end) - gaps
     if unit == "chars":
-        return span.end - span.start
+        return span.end - span.start - sum(end - start for start, end in span.gaps)
     count = services.line_tokens()
-    pieces = source.text[span.start : span.end].split("\n")
+    pieces = span.kept(source.text).split("\n")
     return sum(count(piece) for piece in pieces if piece.strip())
 
 

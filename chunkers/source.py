@@ -127,12 +127,21 @@ class Span:
         end: Behind the last character.
         embed_text: What is embedded, where it differs.
         ref_id: What the system that a chunker reproduces calls this chunk.
+        gaps: Characters [start, end) inside, in order, that the chunk does not have: a library
+            dropped them from between what it kept.
     """
 
     start: int
     end: int
     embed_text: str | None = None
     ref_id: str | None = None
+    gaps: tuple[tuple[int, int], ...] = ()
+
+    def kept(self, text: str) -> str:
+        """Of the source's text what the chunk has: the slice without its gaps."""
+        borders = [self.start, *(border for gap in self.gaps for border in gap), self.end]
+        pairs = zip(borders[::2], borders[1::2], strict=True)
+        return "".join(text[start:end] for start, end in pairs)
 
 
 @dataclass

@@ -47,9 +47,12 @@ def unpack_source(packed: list[Any]) -> Source:
 
 def pack_spans(spans: Iterable[Span]) -> list[list[Any]]:
     """Spans as JSON holds them."""
-    return [[span.start, span.end, span.embed_text, span.ref_id] for span in spans]
+    return [[span.start, span.end, span.embed_text, span.ref_id, span.gaps] for span in spans]
 
 
 def unpack_spans(packed: list[list[Any]]) -> list[Span]:
     """Spans from what `pack_spans` made."""
-    return [Span(*one) for one in packed]
+    return [
+        Span(start, end, text, ref_id, tuple((first, last) for first, last in gaps))
+        for start, end, text, ref_id, gaps in packed
+    ]

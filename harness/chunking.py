@@ -78,6 +78,7 @@ class Chunk:
         ref_id: What the system that the chunker reproduces calls the chunk.
         around: Non-white-space characters of `text` before and behind the chunk's own text; None
             where `text` does not hold that.
+        gaps: Non-white-space characters of `nws` that the chunk does not have.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Chunk:
     text: str
     ref_id: str | None = None
     around: tuple[int, int] | None = (0, 0)
+    gaps: int = 0
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def _rows(
         name = f"{source.path}:{first}-{last}"
         seen[name] += 1
         nws = layout.interval(span.start, span.end)
-        text = source.text[span.start : span.end]
+        text = span.kept(source.text)
         rows.append(
             Chunk(
                 id=name if seen[name] == 1 else f"{name}#{seen[name]}",
@@ -199,6 +201,7 @@ def _rows(
                 text=text if span.embed_text is None else span.embed_text,
                 ref_id=span.ref_id,
                 around=_around(text, span.embed_text),
+                gaps=sum(source.lines.size(*gap) for gap in span.gaps),
             )
         )
     return rows
@@ -227,6 +230,7 @@ def uncovered(chunked: ChunkedCorpus) -> list[tuple[int, int]]:
 
 def covered(chunked: ChunkedCorpus) -> tuple[int, int, int]:
     """Distinct characters in some chunk, characters in chunks, characters in the corpus (`c`)."""
-    distinct = sum(high - low for low, high in uncovered(chunked))
-    total = sum(chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks)
+    gaps = sum(chunk.gaps for chunk in chunked.chunks)
+    distinct = sum(high - low for low, high in uncovered(chunked)) - gaps
+    total = sum(chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks) - gaps
     return distinct, total, sum(layout.size for layout in chunked.layouts)

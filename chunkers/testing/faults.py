@@ -28,7 +28,7 @@ def not_verbatim(source: Source, spans: Sequence[Span]) -> str:
     for number, span in enumerate(spans, start=1):
         if span.embed_text is None:
             continue
-        text = source.text[span.start : span.end]
+        text = span.kept(source.text)
         if "".join(text.split()) not in "".join(span.embed_text.split()):
             return (
                 f"chunk {number} embeds {_shown(span.embed_text)}, which does not hold its own "
@@ -42,6 +42,9 @@ def not_once(source: Source, spans: Sequence[Span]) -> tuple[str, str]:
     depth = np.zeros(len(source.text) + 1, dtype=np.int64)
     np.add.at(depth, [span.start for span in spans], 1)
     np.subtract.at(depth, [span.end for span in spans], 1)
+    gaps = [gap for span in spans for gap in span.gaps]
+    np.subtract.at(depth, [start for start, _ in gaps], 1)
+    np.add.at(depth, [end for _, end in gaps], 1)
     times = np.cumsum(depth)[:-1]
     visible = np.diff(source.lines.nws) > 0
     whole = int(visible.sum())
