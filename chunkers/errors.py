@@ -1,4 +1,4 @@
-"""The one exception that a user's mistake raises."""
+"""The exceptions that a user's mistake or a missing package raises."""
 
 
 class InputError(Exception):
@@ -7,3 +7,7 @@ class InputError(Exception):
     The message is one or two lines: what is wrong, where, and what to do about it. The command
     line prints it and exits with 2.
     """
+
+
+class MissingError(InputError):
+    """A package of an extra is not installed, or not in a version that can be used."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, MissingError
 from chunkers.headers import with_headers
 from chunkers.registry import Entry, Registry
 from chunkers.sizes import UNITS, Unit
@@ -78,16 +78,24 @@ class ListedChunker:
         origin: `built-in`, or the distribution that brings it.
         description: One line.
         options: Key -> default, as a spec says it; empty for None.
+        family: What it goes by: `syntax`, `text`, `semantic`, `fixed`, `anchor`, `process`; empty
+            where its module does not say.
+        languages: Those that it reads, separated by blanks, or `any`; empty where it cannot be
+            used.
         version: Its version; empty where it needs options or cannot be used.
         problem: Why it cannot be used, in one line; empty where it can.
+        absent: Whether the reason is no fault: an extra that is not installed.
     """
 
     name: str
     origin: str
     description: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+    family: str = ""
+    languages: str = ""
     version: str = ""
     problem: str = ""
+    absent: bool = False
 
 
 def load_chunker(spec: Spec | str) -> LoadedChunker:
@@ -175,10 +183,10 @@ def list_chunkers() -> list[ListedChunker]:
 
 
 def _listed(entry: Entry) -> ListedChunker:
+    listed = ListedChunker(entry.name, entry.origin)
     try:
         make = CHUNKERS.load(entry)
         parameters = _parameters(entry, make)
-        description = (inspect.getdoc(make) or "").partition("\n")[0]
         common = _common(entry, parameters)
         shared = inspect.signature(common).parameters if common else {}
         options = {
@@ -186,11 +194,21 @@ def _listed(entry: Entry) -> ListedChunker:
             for key, one in {**parameters, **shared, **parameters}.items()
             if one.default is not inspect.Parameter.empty and key != "services"
         }
-        version = "" if needed(make) else load_chunker(Spec(entry.name)).version
+        listed = replace(
+            listed,
+            description=(inspect.getdoc(make) or "").partition("\n")[0],
+            options=options,
+            family=getattr(sys.modules.get(getattr(make, "__module__", "")), "FAMILY", ""),
+        )
+        if needed(make):
+            return listed
+        loaded = load_chunker(Spec(entry.name))
+    except MissingError as error:
+        return replace(listed, problem=str(error), absent=True)
     except InputError as error:
         warnings.warn(str(error), stacklevel=3)
-        return ListedChunker(entry.name, entry.origin, problem=str(error))
-    return ListedChunker(entry.name, entry.origin, description, options, version)
+        return replace(listed, problem=str(error))
+    return replace(listed, languages=" ".join(loaded.languages) or "any", version=loaded.version)
 
 
 def _shown(default: object) -> str:
@@ -213,8 +231,8 @@ def _make(entry: Entry, make: Callable[..., Any], bound: Mapping[str, Any]) -> A
     where = f"chunker {entry.name} ({entry.origin})"
     try:
         made = make(**bound)
-    except InputError:
-        raise
+    except InputError as error:
+        raise type(error)(f"chunker {entry.name}: {error}") from error
     # Other people's code may raise anything.
     except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
@@ -274,6 +292,9 @@ def _problem(span: object, length: int) -> str:
         return f"is {span}; the text has the characters 0 to {length}"
     if not isinstance(span.embed_text, str | None):
         return f"has an embed_text of type {type(span.embed_text).__name__}, not str"
+    borders = [span.start, *(border for gap in span.gaps for border in gap), span.end]
+    if borders != sorted(borders):
+        return f"is {span}; its gaps must lie inside, in order"
     return ""
 
 

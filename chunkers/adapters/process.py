@@ -29,6 +29,8 @@ from chunkers.source import Services, Source, Span
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+FAMILY = "process"
+
 _FORMS = (("start", "end"), ("start_line", "end_line"), ("text",))
 _ANSWER = 4 << 20  # bytes that an answer may have,
 _EACH = 64  # and for each character of the source

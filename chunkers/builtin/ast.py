@@ -4,6 +4,8 @@ from chunkers.frame import LineChunker
 from chunkers.sizes import Unit
 from chunkers.syntax import syntax_runs, version
 
+FAMILY = "syntax"
+
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> LineChunker:
     """Whole lines along the syntax tree: neighbours merged, what is too large split.

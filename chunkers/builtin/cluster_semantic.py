@@ -21,6 +21,8 @@ from chunkers.sizes import Lines, Unit
 from chunkers.source import Services
 from chunkers.syntax import version
 
+FAMILY = "semantic"
+
 
 @dataclass(frozen=True)
 class _Clusters:

@@ -3,6 +3,8 @@
 from chunkers.frame import LineChunker, pack_lines
 from chunkers.sizes import Unit
 
+FAMILY = "fixed"
+
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> LineChunker:
     """As many whole lines as fit, whatever they hold.

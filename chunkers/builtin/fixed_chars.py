@@ -6,6 +6,8 @@ from chunkers.errors import InputError
 from chunkers.sizes import Unit, check_max_size
 from chunkers.source import Services, Source, Span
 
+FAMILY = "fixed"
+
 
 @dataclass(frozen=True)
 class FixedChars:

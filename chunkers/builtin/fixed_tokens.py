@@ -3,6 +3,8 @@
 from chunkers.frame import LineChunker, pack_lines
 from chunkers.source import Services, Source, Span
 
+FAMILY = "fixed"
+
 
 def _split(source: Source, services: Services, span: Span, limit: int) -> list[Span]:
     """A line cut into pieces of as many tokens as fit; a single character over it is a piece."""

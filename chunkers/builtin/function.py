@@ -5,6 +5,8 @@ from chunkers.frame import LineChunker
 from chunkers.sizes import Unit
 from chunkers.syntax import version
 
+FAMILY = "syntax"
+
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> LineChunker:
     """One chunk a function or method; the rest grouped, what is too large split as `ast` does.

@@ -14,6 +14,8 @@ from chunkers.sizes import Lines, Unit
 from chunkers.source import Services
 from chunkers.syntax import syntax_runs, version
 
+FAMILY = "anchor"
+
 
 def _runs(seed: int, lines: Lines, services: Services, limit: int) -> Runs:
     runs = syntax_runs(lines, services, limit)

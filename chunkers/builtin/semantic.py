@@ -12,6 +12,8 @@ from chunkers.sizes import Lines, Unit
 from chunkers.source import Services
 from chunkers.syntax import version
 
+FAMILY = "semantic"
+
 
 @dataclass(frozen=True)
 class _Breaks:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from chunkers.source import Services, Source, Span
 
+FAMILY = "anchor"
+
 
 @dataclass(frozen=True)
 class WholeFile:

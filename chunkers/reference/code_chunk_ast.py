@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from chunkers.source import Services, Source, Span
 
+FAMILY = "syntax"
+
 #: Language -> the grammar that the original reads it with.
 _GRAMMARS: Mapping[str, str] = {
     "go": "go",

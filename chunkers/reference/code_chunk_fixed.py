@@ -12,6 +12,8 @@ from chunkers.sizes import check_max_size
 if TYPE_CHECKING:
     from chunkers.source import Services, Source, Span
 
+FAMILY = "fixed"
+
 
 @dataclass(frozen=True)
 class CodeChunkFixed:

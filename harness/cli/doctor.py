@@ -56,7 +56,12 @@ def _parts(data_dir: Path | None) -> Iterator[Check]:
     from chunkers.loading import list_chunkers
 
     for chunker in list_chunkers():
-        yield f"chunker {chunker.name}", not chunker.problem, chunker.problem or chunker.version
+        detail = f"absent: {chunker.problem}" if chunker.absent else chunker.problem
+        yield (
+            f"chunker {chunker.name}",
+            chunker.absent or not chunker.problem,
+            detail or chunker.version,
+        )
     for language in list_languages():
         if language.grammar:
             absent = bool(language.problem) and language.source != "wheel"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Rows = list[dict[str, Any]]
+
+_FEW = 5
+_MANY = re.compile(r"(, [^,]*), .*")
 
 
 class Kind(StrEnum):
@@ -45,6 +49,8 @@ def list_parts(
 
         # As a table profiles stand side by side, each field with what it decides.
         found[Kind.PROFILES.value] = [dict(row) for row in explain_profiles()]
+    if Kind.CHUNKERS in kinds and form is Format.TABLE:
+        found[Kind.CHUNKERS.value] = [_brief(row) for row in found[Kind.CHUNKERS.value]]
     for name, rows in found.items():
         if kind is None and form is Format.TABLE:
             typer.echo(f"{name}:")
@@ -65,6 +71,20 @@ def _chunkers(data_dir: Path | None) -> Rows:
     from chunkers.loading import list_chunkers
 
     return [dataclasses.asdict(one) for one in list_chunkers()]
+
+
+def _brief(chunker: dict[str, Any]) -> dict[str, Any]:
+    """What there is room for: many languages are counted, of many versions two are named."""
+    languages = chunker["languages"].split()
+    return {
+        "name": chunker["name"],
+        "family": chunker["family"],
+        "usable here": chunker["problem"] or "yes",
+        "languages": " ".join(languages) if len(languages) <= _FEW else str(len(languages)),
+        "options": chunker["options"],
+        "version": _MANY.sub(r"\1, …)", chunker["version"]),
+        "description": chunker["description"],
+    }
 
 
 def _datasets(data_dir: Path | None) -> Rows:

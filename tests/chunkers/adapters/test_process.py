@@ -171,7 +171,9 @@ def test_the_version_follows_the_command_and_the_files_that_it_names(tmp_path):
 
 def running() -> list[str]:
     """Programs that run in mode `hang`."""
-    found = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
+    )
     return [line for line in found.stdout.splitlines() if f"hang {os.getpid()}" in line]
 
 

@@ -1,0 +1,145 @@
+"""What every chunker keeps, loses and makes too large, over the standard library without its tests.
+
+    python -m benchmarks.adapters [SPEC ...]
+
+Files are read as the data set `stdlib` reads them, but all of them, and none is cut before. Limits
+are 1,500 characters where a chunker can count them. Vectors are those of the conformance kit, which
+cost nothing: what is cut by meaning is cut otherwise than in a run. Prints a Markdown table.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunkers import list_chunkers, load_chunker
+from chunkers.errors import MissingError
+from chunkers.sizes import span_size
+from chunkers.testing.services import cheap_services
+from harness.model import Skipped
+from harness.reader import ReadRules, read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chunkers import LoadedChunker, Source
+
+_TESTS = {"test", "tests", "idle_test"}
+_PACKAGES = {"site-packages", "dist-packages"}
+_LIMIT = ":max_size=1500,unit=chars"
+_OPTIONS = {
+    "astchunk": ":max_size=1100",  # of those characters that are no white space
+    "chonkie-token": ":max_size=1500",
+    "langchain-code": f"{_LIMIT},strip=off",
+    "langchain-recursive": f"{_LIMIT},strip=off",
+    "memorybench-fixed": ":max_size=1500",
+}
+_COLUMNS = (
+    "chunker", "family", "limit", "chunks", "files that chunks join to", "files with a loss",
+    "characters lost", "chunks over the limit", "median size", "largest", "files failed", "MB/s",
+)  # fmt: skip
+
+
+def specs() -> list[str]:
+    """Every chunker that can be used here, in order of family and name."""
+    found = [one for one in list_chunkers() if one.version]
+    found.sort(key=lambda one: (one.family, one.name))
+    return [f"{one.name}{_OPTIONS.get(one.name) or _limit(one.options)}" for one in found]
+
+
+def _limit(options: dict[str, str] | object) -> str:
+    return _LIMIT if isinstance(options, dict) and {"max_size", "unit"} <= set(options) else ""
+
+
+def sources() -> list[Source]:
+    """The files."""
+    root = Path(sysconfig.get_path("stdlib"))
+    rules = ReadRules(suffixes=(".py",))
+    found = []
+    for file in sorted(root.rglob("*.py")):
+        path = file.relative_to(root)
+        if (_TESTS | _PACKAGES).isdisjoint(path.parts):
+            read = read_file(file, path.as_posix(), rules)
+            if not isinstance(read, Skipped):
+                found.append(read)
+    return found
+
+
+def measure(chunker: LoadedChunker, files: list[Source]) -> dict[str, str]:
+    """The columns of one chunker."""
+    counts: Counter[str] = Counter()
+    sizes: list[int] = []
+    seconds = 0.0
+    for source in files:
+        services = cheap_services()
+        started = time.process_time()
+        try:
+            spans = chunker.chunk(source, services)
+        # Other people's code may raise anything; it is counted.
+        except Exception:
+            counts["failed"] += 1
+            continue
+        finally:
+            seconds += time.process_time() - started
+        kept = [span.kept(source.text) for span in spans]
+        # What chunks repeat would hide a loss, so places are counted, not characters.
+        seen = np.zeros(len(source.text), dtype=bool)
+        for span in spans:
+            seen[span.start : span.end] = True
+        for start, end in (gap for span in spans for gap in span.gaps):
+            seen[start:end] = False
+        lost = int(np.diff(source.lines.nws)[~seen].sum())
+        counts["lost"] += lost
+        counts["lossy"] += lost > 0
+        counts["joined"] += "".join(kept) == source.text
+        sizes += [span_size(source, span, chunker.unit, services) for span in spans]
+    limit = chunker.max_size
+    over = "no limit" if limit is None else f"{sum(size > limit for size in sizes):,}"
+    return {
+        "chunks": f"{len(sizes):,}",
+        "files that chunks join to": f"{counts['joined']:,}",
+        "files with a loss": f"{counts['lossy']:,}",
+        "characters lost": f"{counts['lost']:,}",
+        "chunks over the limit": over,
+        "median size": f"{int(np.median(sizes or [0])):,}",
+        "largest": f"{max(sizes, default=0):,}",
+        "files failed": f"{counts['failed']:,}",
+        "MB/s": f"{sum(len(source.text.encode()) for source in files) / 1e6 / seconds:.2f}",
+    }
+
+
+def rows(chosen: list[str], files: list[Source]) -> Iterator[dict[str, str]]:
+    """A row for every chunker, as soon as it is measured."""
+    families = {one.name: one.family for one in list_chunkers()}
+    for spec in chosen:
+        try:
+            chunker = load_chunker(spec)
+        except MissingError as error:
+            print(error, file=sys.stderr)
+            continue
+        limit = "none" if chunker.max_size is None else f"{chunker.max_size:,} {chunker.unit}"
+        family = families.get(spec.partition(":")[0], "")
+        # What is imported and made at first use is no part of the speed.
+        chunker.chunk(files[0], cheap_services())
+        yield {"chunker": f"`{spec}`", "family": family, "limit": limit} | measure(chunker, files)
+
+
+def main() -> None:
+    """Print the table."""
+    files = sources()
+    size = sum(source.lines.size(0, len(source.text)) for source in files)
+    print(f"{len(files)} files, {size:,} characters that are no white space\n")
+    print("| " + " | ".join(_COLUMNS) + " |")
+    print("|---|---|" + "---:|" * (len(_COLUMNS) - 2))
+    for row in rows(sys.argv[1:] or specs(), files):
+        print("| " + " | ".join(row[column] for column in _COLUMNS) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""chonkie's RecursiveChunker: paragraphs, sentences, clauses, words, characters."""
+
+from functools import partial
+
+from chunkers.adapters._library import Adapter, Limit, installed, spans_at
+from chunkers.sizes import Unit
+from chunkers.source import Services, Source, Span
+
+FAMILY = "text"
+
+
+def make(*, max_size: int = 600, unit: Unit = "nws") -> Adapter:
+    """Chonkie's RecursiveChunker with its default rules; its limit is hard.
+
+    Args:
+        max_size: `chunk_size`.
+        unit: What the library is made to count: `nws`, `chars` or `tokens`.
+
+    Raises:
+        InputError: `max_size` is below 1.
+        MissingError: chonkie is missing.
+    """
+    limit = Limit(max_size, unit)
+    return Adapter(partial(_chunk, limit), f"1 ({installed('chonkie', 'chonkie-core')})", limit)
+
+
+def _chunk(limit: Limit, source: Source, services: Services) -> list[Span]:
+    from chonkie import RecursiveChunker
+    from chonkie.tokenizer import CharacterTokenizer
+
+    # What has no delimiter and is over the limit, the library cuts by the tokenizer's tokens. They
+    # are characters whatever is counted, for there is no tokenizer at hand that decodes.
+    tokenizer = CharacterTokenizer()
+    tokenizer.count_tokens = limit.counter(services)
+    chunker = RecursiveChunker(tokenizer, limit.max_size)
+    found = ((one.start_index, one.text) for one in chunker.chunk(source.text))
+    return spans_at(source, found, services)

@@ -1,0 +1,33 @@
+"""chonkie's TokenChunker: equal stretches, whatever they hold."""
+
+from functools import partial
+
+from chunkers.adapters._library import Adapter, Limit, installed, spans_at
+from chunkers.sizes import Unit
+from chunkers.source import Services, Source, Span
+
+FAMILY = "fixed"
+
+
+def make(*, max_size: int = 800, unit: Unit = "chars", overlap: int = 0) -> Adapter:
+    """Chonkie's TokenChunker, its tokens being characters; its limit is hard.
+
+    Args:
+        max_size: `chunk_size`. The default holds about 600 characters that are no white space.
+        unit: `chars` alone: for others the library needs a tokenizer that decodes too.
+        overlap: `chunk_overlap`, in characters.
+
+    Raises:
+        InputError: `max_size` is below 1, `overlap` is not below it, or the unit is another.
+        MissingError: chonkie is missing.
+    """
+    limit = Limit(max_size, unit, overlap, units=("chars",))
+    return Adapter(partial(_chunk, limit), f"1 ({installed('chonkie')})", limit)
+
+
+def _chunk(limit: Limit, source: Source, services: Services) -> list[Span]:
+    from chonkie import TokenChunker
+
+    chunker = TokenChunker("character", limit.max_size, limit.overlap)
+    found = ((one.start_index, one.text) for one in chunker.chunk(source.text))
+    return spans_at(source, found, services)

@@ -1,0 +1,53 @@
+"""semantic-text-splitter's CodeSplitter: the largest nodes of the syntax tree that fit."""
+
+import importlib
+from functools import partial
+
+from chunkers.adapters._library import Adapter, Limit, installed, known, named, spans_at
+from chunkers.languages import GRAMMARS, grammar_versions
+from chunkers.sizes import Unit
+from chunkers.source import Services, Source, Span
+
+FAMILY = "syntax"
+
+# Those of the extra are in no wheel.
+_GRAMMARS = named(" ".join(name for name, one in GRAMMARS.items() if one.module))
+
+
+def make(*, max_size: int = 600, unit: Unit = "nws", overlap: int = 0) -> Adapter:
+    """semantic-text-splitter's CodeSplitter with `trim=False`; its limit is hard.
+
+    Deep nesting takes it time that grows faster than its depth.
+
+    Args:
+        max_size: `capacity`.
+        unit: What the library is made to count: `nws`, `chars` or `tokens`.
+        overlap: `overlap`, in the same unit: how much a chunk may repeat of the one before.
+
+    Raises:
+        InputError: `max_size` is below 1, `overlap` is not below it, or a grammar is missing.
+        MissingError: semantic-text-splitter is missing.
+    """
+    limit = Limit(max_size, unit, overlap)
+    version = f"1 ({installed('semantic-text-splitter')}, {grammar_versions()})"
+    return Adapter(
+        partial(_chunk, limit),
+        version,
+        limit,
+        languages=tuple(_GRAMMARS),
+        faults=("time per MB",),
+    )
+
+
+def _chunk(limit: Limit, source: Source, services: Services) -> list[Span]:
+    language = known(source, services, _GRAMMARS)
+    if language is None:
+        return []
+    from semantic_text_splitter import CodeSplitter
+
+    # The library has a tree-sitter of its own, so it is given what the wheel gives to ours.
+    wheel = importlib.import_module(GRAMMARS[language].module)
+    grammar = getattr(wheel, GRAMMARS[language].function)()
+    count = limit.counter(services)
+    splitter = CodeSplitter.from_callback(grammar, count, limit.max_size, limit.overlap, trim=False)
+    return spans_at(source, splitter.chunk_indices(source.text), services)

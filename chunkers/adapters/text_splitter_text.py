@@ -1,0 +1,33 @@
+"""semantic-text-splitter's TextSplitter: line breaks, sentences, words, characters."""
+
+from functools import partial
+
+from chunkers.adapters._library import Adapter, Limit, installed, spans_at
+from chunkers.sizes import Unit
+from chunkers.source import Services, Source, Span
+
+FAMILY = "text"
+
+
+def make(*, max_size: int = 600, unit: Unit = "nws", overlap: int = 0) -> Adapter:
+    """semantic-text-splitter's TextSplitter with `trim=False`; its limit is hard.
+
+    Args:
+        max_size: `capacity`.
+        unit: What the library is made to count: `nws`, `chars` or `tokens`.
+        overlap: `overlap`, in the same unit: how much a chunk may repeat of the one before.
+
+    Raises:
+        InputError: `max_size` is below 1, or `overlap` is not below it.
+        MissingError: semantic-text-splitter is missing.
+    """
+    limit = Limit(max_size, unit, overlap)
+    return Adapter(partial(_chunk, limit), f"1 ({installed('semantic-text-splitter')})", limit)
+
+
+def _chunk(limit: Limit, source: Source, services: Services) -> list[Span]:
+    from semantic_text_splitter import TextSplitter
+
+    count = limit.counter(services)
+    splitter = TextSplitter.from_callback(count, limit.max_size, limit.overlap, trim=False)
+    return spans_at(source, splitter.chunk_indices(source.text), services)
