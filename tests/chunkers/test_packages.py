@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from chunkers import Source, language_of, load_chunker
+from chunkers.grammars.wheels import WHEELS
 
 pytestmark = pytest.mark.slow
 
@@ -28,6 +29,18 @@ PACKAGES = [
     ("debian", "librust-serde-dev", {"rust"}),
     ("debian", "libeigen3-dev", {"cpp"}),
     ("debian", "nlohmann-json3-dev", {"cpp"}),
+    # Examples of all languages, many of which are odd on purpose.
+    ("pypi", "Pygments==2.18.0", set(WHEELS) - {"tsx", "typescript"}),
+    ("pypi", "pythonnet==3.0.3", {"csharp"}),
+    ("npm", "bats@1.11.0", {"bash"}),
+    ("npm", "bootstrap@5.3.3", {"css"}),
+    ("npm", "react-native-screens@3.31.1", {"kotlin", "xml", "json", "markdown"}),
+    ("npm", "@capacitor/ios@6.0.0", {"swift"}),
+    ("debian", "hlint", {"haskell", "yaml"}),
+    ("debian", "lua-penlight", {"lua"}),
+    ("debian", "php-twig", {"php"}),
+    ("debian", "roundcube-core", {"sql", "html", "css", "php"}),
+    ("debian", "ruby-rack", {"ruby"}),
 ]
 COMMANDS = {
     "npm": ("npm", "pack"),
