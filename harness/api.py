@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chunkers.errors import InputError
+from harness.model import Dataset
 from harness.runs.config import RunConfig
 from harness.runs.plan import make_plan
 from harness.runs.runner import run
@@ -14,7 +16,6 @@ from harness.runs.runner import run
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.model import Dataset
     from harness.runs.runner import RunResult
 
 
@@ -55,6 +56,10 @@ def evaluate(
     Raises:
         InputError: An unknown name, or a part that cannot be used.
     """
+    if not isinstance(dataset, Dataset):
+        raise InputError(
+            f"evaluate takes a data set, not {type(dataset).__name__}; load_dataset gives one"
+        )
     config = RunConfig().over(
         datasets=(dataset.name,),
         chunkers=tuple(chunkers),

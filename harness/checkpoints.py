@@ -31,6 +31,47 @@ _KERNEL_VARIABLES = ("ATEN_CPU_CAPABILITY", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_
 _MODEL_FILES = (".safetensors", ".json", ".txt", ".model")
 
 
+NO_LIMIT = 1_000_000
+"""Tokenizers without a limit state an astronomical one: from here on it is none."""
+
+
+def hush() -> None:
+    """Keep the libraries from writing of themselves and from starting threads of their own."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import transformers
+
+    quiet: Any = transformers.logging
+    quiet.set_verbosity_error()
+    quiet.disable_progress_bar()
+
+
+def refuse_missing(model: Any, folder: Path, who: str, unused: str = "") -> None:
+    """Refuse a folder that lacks weights: the libraries draw such at random.
+
+    Args:
+        model: The transformers model that was loaded from it.
+        folder: The model's.
+        who: Whose model it is, for messages.
+        unused: Weights with this in their name may be missing, if it is not empty.
+
+    Raises:
+        InputError: Weights are missing.
+    """
+    _, found = type(model).from_pretrained(
+        str(folder),
+        config=model.config,
+        local_files_only=True,
+        use_safetensors=True,
+        output_loading_info=True,
+    )
+    missing = sorted(key for key in found["missing_keys"] if not unused or unused not in key)
+    if missing:
+        raise InputError(
+            f"{who}: {folder} lacks {len(missing)} weights of {type(model).__name__}, "
+            f"first {missing[0]}"
+        )
+
+
 def find_folder(name: str, who: str) -> Path:
     """A model's folder, or where there is none of that name, the hub's model from its local cache.
 

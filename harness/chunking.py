@@ -228,6 +228,16 @@ def uncovered(chunked: ChunkedCorpus) -> list[tuple[int, int]]:
     return result
 
 
+def duplicates(chunked: ChunkedCorpus) -> int:
+    """Chunks whose embedded text another chunk of the corpus has too."""
+    return not_alone(chunk.text for chunk in chunked.chunks)
+
+
+def not_alone(texts: Iterable[str]) -> int:
+    """How many texts stand more than once, each time counted."""
+    return sum(count for count in Counter(texts).values() if count > 1)
+
+
 def covered(chunked: ChunkedCorpus) -> tuple[int, int, int]:
     """Distinct characters in some chunk, characters in chunks, characters in the corpus (`c`)."""
     gaps = sum(chunk.gaps for chunk in chunked.chunks)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.checkpoints import BUCKETS, batches, folder_sha256, surroundings
+from harness.checkpoints import (
+    BUCKETS,
+    NO_LIMIT,
+    batches,
+    folder_sha256,
+    hush,
+    refuse_missing,
+    surroundings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +33,6 @@ if TYPE_CHECKING:
 
 _ROWS = 8  # the pairs of one query fall into several buckets, and what is missing is filled up
 _SMALLEST = 8  # tokens that a pair needs to be one
-_NO_LIMIT = 1_000_000  # tokenizers without a limit state an astronomical one
 
 
 @dataclass(frozen=True)
@@ -95,14 +101,10 @@ class CrossEncoder:
     @cached_property
     def _model(self) -> Any:
         _ = self.weights  # checked before anything of it is loaded
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        hush()
         import torch
-        import transformers
         from sentence_transformers import CrossEncoder as Model
 
-        quiet: Any = transformers.logging
-        quiet.set_verbosity_error()
-        quiet.disable_progress_bar()
         try:
             model = Model(
                 str(self.folder),
@@ -128,18 +130,7 @@ class CrossEncoder:
                 f"{self.name}: {self.folder} is no cross-encoder with one label "
                 f"({kinds[0] or 'unknown architecture'}, {config.num_labels} labels)"
             )
-        _, loaded = type(model.model).from_pretrained(
-            str(self.folder),
-            config=config,
-            local_files_only=True,
-            use_safetensors=True,
-            output_loading_info=True,
-        )
-        if loaded["missing_keys"]:  # such weights are drawn at random
-            raise InputError(
-                f"{self.name}: {self.folder} lacks {len(loaded['missing_keys'])} weights, "
-                f"first {min(loaded['missing_keys'])}"
-            )
+        refuse_missing(model.model, self.folder, self.name)
         modules = self.folder / "modules.json"
         several = modules.is_file() and len(json.loads(modules.read_text("utf-8"))) > 1
         if several or getattr(model, "default_prompt_name", None):
@@ -148,7 +139,7 @@ class CrossEncoder:
             )
         if not model.tokenizer.is_fast:
             raise InputError(f"{self.name}: a tokenizer of the tokenizers library is needed")
-        if not 0 < model.tokenizer.model_max_length < _NO_LIMIT:
+        if not 0 < model.tokenizer.model_max_length < NO_LIMIT:
             raise InputError(
                 f"{self.name}: the model states no largest number of tokens; "
                 "write model_max_length into its tokenizer_config.json"

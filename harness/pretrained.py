@@ -6,11 +6,11 @@ Nothing is fetched, no code of a model runs, and weights come from .safetensors 
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
+from harness.checkpoints import NO_LIMIT, hush, refuse_missing
 from harness.embedding import encodable
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ DEFAULT_TOKENS = 1024
 """Tokens that a model sees where neither it nor its tokenizer states a limit, as with ByT5,
 which was pre-trained on this many bytes. Special tokens and the prompt's are among them."""
 
-_NO_LIMIT = 1_000_000  # tokenizers without a limit state an astronomical one
 _SMALLEST = 8  # CANINE's convolutions need four positions
 _PROBES = ("a", "1", "def")
 
@@ -130,14 +129,10 @@ def load(folder: Path, name: str, max_tokens: int | None = None) -> Loaded:
 
 
 def _sentence_transformer(folder: Path, name: str) -> Any:
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    hush()
     import torch
-    import transformers
     from sentence_transformers import SentenceTransformer
 
-    quiet: Any = transformers.logging
-    quiet.set_verbosity_error()
-    quiet.disable_progress_bar()
     try:
         return SentenceTransformer(
             str(folder),
@@ -160,20 +155,7 @@ def _pool_by_mean(model: Any, folder: Path, name: str) -> None:
     if len(model) < 2:
         raise InputError(f"{name}: {folder} holds no model that gives a vector for each token")
     transformer = model[0].auto_model
-    _, found = type(transformer).from_pretrained(
-        str(folder),
-        config=transformer.config,
-        local_files_only=True,
-        use_safetensors=True,
-        output_loading_info=True,
-    )
-    # Missing weights are drawn at random. Those of a pooler are not used.
-    missing = sorted(key for key in found["missing_keys"] if "pooler" not in key)
-    if missing:
-        raise InputError(
-            f"{name}: {folder} lacks {len(missing)} weights of {type(transformer).__name__}, "
-            f"first {missing[0]}"
-        )
+    refuse_missing(transformer, folder, name, unused="pooler")
     model[1] = type(model[1])(transformer.config.hidden_size, pooling_mode="mean")
 
 
@@ -195,7 +177,7 @@ def _limit(model: Any, name: str, wanted: int | None) -> int:
         if own is not None and wanted > own:
             raise InputError(f"{name}: max_tokens={wanted}, but the model has {own} positions")
         return wanted
-    known = [one for one in (stated, own) if one is not None and 0 < one < _NO_LIMIT]
+    known = [one for one in (stated, own) if one is not None and 0 < one < NO_LIMIT]
     return int(min(known, default=DEFAULT_TOKENS))
 
 

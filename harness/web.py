@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 LONGEST_WAIT = 60.0
 """Seconds between two tries, at most, whatever the server asks for."""
 
+LARGEST = 1 << 28
+"""Bytes of an answer, at most."""
+
+SLOWEST = 10
+"""Time-outs that an answer may take in all, however steadily it drips."""
+
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PASSING = frozenset({408, 409, 425, 429})  # besides all from 500 on
 _OF_THE_REQUEST = frozenset({400, 413, 422})
@@ -47,7 +53,8 @@ class Server:
         name: Who asks, for messages.
         url: The base address, without `/` at its end.
         key_env: The environment variable that holds the key; the key itself is nowhere else.
-        timeout: Seconds without a byte after which a try is given up.
+        timeout: Seconds without a byte after which a try is given up; all of an answer may take
+            ten times as long.
         tries: How often a request is sent, at most.
         pause: Seconds before the second try; twice as many before each further one.
     """
@@ -136,7 +143,7 @@ def post(server: Server, path: str, body: Mapping[str, Any]) -> tuple[Any, float
         started = time.perf_counter()
         try:
             with opener.open(request, timeout=server.timeout) as response:
-                answer = json.loads(response.read())
+                answer = json.loads(_read(response, LARGEST, SLOWEST * server.timeout))
             return answer, time.perf_counter() - started
         except urllib.error.HTTPError as error:
             with error:
@@ -148,7 +155,7 @@ def post(server: Server, path: str, body: Mapping[str, Any]) -> tuple[Any, float
             wait = asked_wait(error.headers, time.time(), wait)
         except (OSError, http.client.HTTPException) as error:
             why = _scrubbed(f"{type(error).__name__}: {getattr(error, 'reason', error)}", key)
-        except ValueError:
+        except (ValueError, RecursionError):
             why = "an answer that is no whole JSON document"
         if number + 1 < server.tries:
             time.sleep(min(wait, LONGEST_WAIT))
@@ -156,6 +163,24 @@ def post(server: Server, path: str, body: Mapping[str, Any]) -> tuple[Any, float
         f"{server.name}: no answer from {server.url} in {server.tries} tries, last: {why}\n"
         "what was answered before is stored; the same command goes on from there"
     )
+
+
+def _read(answer: Any, most: int, seconds: float) -> bytes:
+    """The body of an answer.
+
+    Raises:
+        OSError: It is longer than `most` bytes, or takes longer than so many seconds.
+    """
+    parts: list[bytes] = []
+    size, end = 0, time.monotonic() + seconds
+    while part := answer.read1(1 << 16):
+        parts.append(part)
+        size += len(part)
+        if size > most:
+            raise OSError(f"an answer of more than {most} bytes")
+        if time.monotonic() > end:
+            raise TimeoutError(f"an answer that took more than {seconds:g} seconds")
+    return b"".join(parts)
 
 
 def asked_wait(headers: Message, now: float, otherwise: float) -> float:
@@ -212,7 +237,7 @@ def _final(server: Server, code: int, said: str) -> Exception:
 def _said(error: urllib.error.HTTPError, key: str) -> str:
     """The server's own words, in one line, without the key."""
     try:
-        body = error.read(1 << 16)
+        body = _read(error, 1 << 16, SLOWEST)
     except (OSError, http.client.HTTPException):
         return ""
     try:

@@ -11,6 +11,7 @@ from harness.audit.copies import Duplicates, Twins, count_duplicates, count_twin
 from harness.audit.cuts import GoldCut, count_cuts
 from harness.audit.leaks import SelfRetrieval, find_leaks, summarise
 from harness.audit.lost import Truncation, of_chunks, of_queries
+from harness.chunk_vectors import counter
 from harness.chunking import cut
 from harness.files import read_json
 from harness.relevance import Table
@@ -137,7 +138,7 @@ def _audit_chunker(
     embedders: Sequence[Embedder],
     told: Callable[[int, int], None],
 ) -> ChunkerAudit:
-    count = _counter(embedders[0]) if embedders and chunker.unit == "tokens" else None
+    count = counter(embedders[0]) if embedders and chunker.unit == "tokens" else None
     chunked = [cut(corpus, chunker, count, told) for corpus in prepared.corpora]
     span = prepared.dataset.gold == "span"
     windows = span and chunker.windows == "max"
@@ -148,14 +149,6 @@ def _audit_chunker(
         truncation={one.name: of_chunks(chunked, one, windows) for one in embedders},
         failures=tuple((one.corpus.id, path, why) for one in chunked for path, why in one.failures),
     )
-
-
-def _counter(embedder: Embedder) -> Callable[[str], int]:
-    @functools.lru_cache(maxsize=1 << 17)
-    def count(text: str) -> int:
-        return int(embedder.count_tokens([text])[0])
-
-    return count
 
 
 def _tables(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from harness.chunking import duplicates, not_alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,16 +66,12 @@ def count_twins(places: Sequence[Sequence[Place]]) -> Twins:
 def identical_files(corpora: Iterable[Corpus]) -> int:
     """Files that are not blank and equal another one of their corpus but for white space."""
     return sum(
-        _not_alone(text for one in corpus.sources if (text := "".join(one.text.split())))
+        not_alone(text for one in corpus.sources if (text := "".join(one.text.split())))
         for corpus in corpora
     )
 
 
 def count_duplicates(chunked: Iterable[ChunkedCorpus]) -> Duplicates:
     """Count the chunks that are not alone with their text."""
-    texts = [[chunk.text for chunk in one.chunks] for one in chunked]
-    return Duplicates(sum(map(len, texts)), sum(map(_not_alone, texts)))
-
-
-def _not_alone(texts: Iterable[str]) -> int:
-    return sum(count for count in Counter(texts).values() if count > 1)
+    every = list(chunked)
+    return Duplicates(sum(len(one.chunks) for one in every), sum(map(duplicates, every)))

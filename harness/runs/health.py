@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.chunking import covered
+from harness.chunking import covered, duplicates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,7 +67,7 @@ def health(
         "repeated": _share(cover[1] - cover[0], cover[2]),
         "single_chunk_files": _single(whole),
         "gold_uncut": gold_uncut,
-        "duplicates": sum(_duplicates(one) for one in chunked),
+        "duplicates": sum(duplicates(one) for one in chunked),
         "size_max": int(sizes.max()),
         "size_p95": int(np.percentile(sizes, 95, method="inverted_cdf")),
         "over_size": 0 if limit is None else int((sizes > limit).sum()),
@@ -160,8 +160,3 @@ def uncut(prepared: Prepared, chunked: Sequence[ChunkedCorpus]) -> int:
         relevant = [name for name, grade in (query.qrels or {}).items() if grade > 0]
         uncut += sum((by_corpus[query.corpus].corpus.id, name) not in pieces for name in relevant)
     return uncut
-
-
-def _duplicates(chunked: ChunkedCorpus) -> int:
-    counts = Counter(chunk.text for chunk in chunked.chunks)
-    return sum(count for count in counts.values() if count > 1)

@@ -67,3 +67,49 @@ def test_addresses_are_shown_in_one_form(text, url):
 def test_what_is_no_address_is_refused(text):
     with pytest.raises(InputError, match="the base address is none"):
         checked_url(text, "x")
+
+
+def test_an_answer_that_drips_or_never_ends_is_given_up(monkeypatch):
+    import time
+
+    from embedding_server import serving
+
+    from harness import web
+
+    def dripping(handler, answer):
+        handler.send_response(200)
+        handler.send_header("Content-Length", "100000")
+        handler.end_headers()
+        for _ in range(100):
+            try:
+                handler.wfile.write(b" ")
+                handler.wfile.flush()
+            except OSError:
+                return
+            time.sleep(0.02)
+
+    def endless(handler, answer):
+        handler.reply(200, b"[" * 5000)
+
+    monkeypatch.setattr(web, "LARGEST", 4000)
+    monkeypatch.setenv("THE_KEY", "key")
+    asked = {"model": "m", "input": ["x"]}
+    for fault, why in ((dripping, "took more than"), (endless, "more than 4000 bytes")):
+        with serving() as api:
+            api.faults = [fault] * 2
+            server = web.Server("test", api.url, "THE_KEY", timeout=0.05, tries=2, pause=0.0)
+            with pytest.raises(InputError, match=why):
+                web.post(server, "/embeddings", asked)
+
+
+def test_an_answer_nested_too_deep_is_no_document(monkeypatch):
+    from embedding_server import serving
+
+    from harness import web
+
+    monkeypatch.setenv("THE_KEY", "key")
+    with serving() as api:
+        api.faults = [lambda handler, answer: handler.reply(200, b"[" * 200_000)]
+        server = web.Server("test", api.url, "THE_KEY", tries=1)
+        with pytest.raises(InputError, match="no whole JSON document"):
+            web.post(server, "/embeddings", {"model": "m", "input": ["x"]})

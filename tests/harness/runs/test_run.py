@@ -382,3 +382,8 @@ def test_a_stored_vector_that_is_not_finite_is_counted_and_ranks_last(tmp_path, 
     (cell,) = grid(tmp_path, chunkers=("fixed:max_size=60",), retrievers=("dense",)).cells
     assert cell.cell["health"]["zero_vectors"] >= 1
     assert all(one["mean"] is not None for one in cell.metrics["metrics"].values())
+
+
+def test_evaluate_takes_a_data_set_and_no_name():
+    with pytest.raises(InputError, match="load_dataset gives one"):
+        harness.evaluate("stdlib")
