@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-from harness.reports.tables import NONE, number, plain
+from harness.reports.tables import NONE, coverage, number, plain, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,10 +22,6 @@ def letters(count: int) -> list[str]:
     """A short name for each of so many chunkers: a, b, …, z, aa, ab, …."""
     more = [first + second for first in ascii_lowercase for second in ascii_lowercase]
     return [*ascii_lowercase, *more][:count]
-
-
-def _share(value: float | None) -> str:
-    return NONE if value is None else f"{100 * value:.1f} %"
 
 
 def _definitions(key: str) -> Callable[[Result], str]:
@@ -48,8 +44,9 @@ def _bars(result: Result) -> str:
 
 COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
     ("chunks", lambda result: str(len(result["chunks"]))),
-    ("covered", lambda result: _share(result["health"]["coverage"])),
-    ("repeated", lambda result: _share(result["health"]["repeated"])),
+    ("covered", lambda result: coverage(result["health"]["coverage"])),
+    ("repeated", lambda result: share(result["health"]["repeated"])),
+    ("duplicates", lambda result: str(result["boundaries"]["duplicates"])),
     ("over size", lambda result: str(result["health"]["over_size"])),
     ("p5", _size("p5")),
     ("p50", _size("p50")),
@@ -61,7 +58,7 @@ COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
     ("head cut off", _definitions("head_cut")),
     ("split", _definitions("split")),
     ("lost", _definitions("lost")),
-    ("parse alone", lambda result: _share(result["boundaries"]["parsed"])),
+    ("parse alone", lambda result: share(result["boundaries"]["parsed"])),
     ("sizes, 0 to 2000 and more", _bars),
 )
 """What is shown of each chunker, in rows: chunkers stand beside each other."""

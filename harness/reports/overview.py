@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.reports.tables import LATENCY, NAMES, Cell, column_name, marked, number, share
+from harness.reports.marks import Cell, marked
+from harness.reports.tables import LATENCY, NAMES, column_name, number, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

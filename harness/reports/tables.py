@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from typing import TYPE_CHECKING, Any
 
-from harness.runs.health import TRUNCATION_MARK
+from harness.reports.marks import Cell, legend, marked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
-Cell = dict[str, "Any"]
 NONE = "-"
 ANCHOR_CHUNKERS = ("whole-file", "random-cuts")
 NAMES = 32  # columns for a chunker's name; a longer one wraps
+NOT_READ = "not read: "  # what a chunker notes of a file in a language that it does not know
 ANCHORS = ("± 95 %", "oracle", "random")
 MILLISECONDS = (
     "ms/query, p50 and p95: embedding it, as it was done then (in a batch of fixed shape where the "
     "model runs here), search, and both"
 )
-TRUNCATED = "!"  # behind the name of a chunker
 
 
 def plain(text: object) -> str:
@@ -51,6 +51,11 @@ def share(value: float | None) -> str:
     return NONE if value is None else f"{100 * value:.1f} %"
 
 
+def coverage(value: float) -> str:
+    """A share in per cent, rounded down: what is not all is not shown as all."""
+    return f"{math.floor(round(1000 * value, 6)) / 10:.1f} %"
+
+
 def _milliseconds(of_query: Mapping[str, float] | None) -> str:
     """The median and the 95th percentile, with two digits where they are small."""
     if of_query is None:
@@ -71,7 +76,7 @@ LATENCY: tuple[tuple[str, Callable[[Cell], str]], ...] = (
 HEALTH: tuple[tuple[str, Callable[[Cell], str]], ...] = (
     ("chunks", lambda cell: str(cell["health"]["chunks"])),
     ("gold\nchunks", lambda cell: number(cell["relevant_units"], ".1f")),
-    ("cover-\nage", lambda cell: share(cell["health"]["coverage"])),
+    ("cover-\nage", lambda cell: coverage(cell["health"]["coverage"])),
     ("gold\nuncut", lambda cell: str(cell["health"]["gold_uncut"])),
     ("over\nsize", lambda cell: str(cell["health"]["over_size"])),
     ("unseen\nchunk", lambda cell: share(cell["health"]["unseen_chunk_tokens"])),
@@ -121,11 +126,6 @@ def rows_of(cell: Cell) -> list[list[str]]:
     ]
 
 
-def marked(cell: Cell) -> str:
-    """A chunker's name, with the mark of a cell that was truncated."""
-    return f"{cell['chunker']} {TRUNCATED}" if cell["truncated"] else str(cell["chunker"])
-
-
 def _half(interval: list[float] | None) -> str:
     return NONE if interval is None else f"±{(interval[1] - interval[0]) / 2:.3f}"
 
@@ -141,11 +141,7 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
         )
     skipped = {why: name for name, one in cells[0]["metrics"].items() if (why := one.get("why"))}
     notes += [f"{name} is skipped: {why}" for why, name in skipped.items()]
-    if any(cell["truncated"] for cell in cells):
-        notes.append(
-            f"{TRUNCATED} behind a name: the embedder never saw over {TRUNCATION_MARK:.0%} of the "
-            "chunk tokens, so the scores say little about where to cut"
-        )
+    notes += legend(cells)
     notes.append(MILLISECONDS)
     if cells[0].get("mask_query"):
         notes.append("--mask-query: each query's own lines are taken out of its corpus")
@@ -156,13 +152,21 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
     notes += [f"{dropped} targets cannot be found and are dropped for all"] if dropped else []
     left_out = {why: count for why, count in cells[0]["left_out"].items() if count}
     notes += [f"left out: {count} queries, {why}" for why, count in left_out.items()]
-    notes += [f"! {cell['chunker']}: {mark}" for cell in cells for mark in cell["marks"]]
+    notes += _marks(cells)
     notes += [
         f"absent: {one['corpus']} ({one['n_queries']} queries): {one['reason']}"
         for one in document["absent"]
         if one["dataset"] == cells[0]["dataset"]
     ]
     return notes
+
+
+def _marks(cells: list[Cell]) -> Iterator[str]:
+    """The marks of cells in words; one that all have stands once."""
+    common = set.intersection(*(set(cell["marks"]) for cell in cells)) if len(cells) > 1 else set()
+    yield from (f"! all: {mark}" for mark in cells[0]["marks"] if mark in common)
+    for cell in cells:
+        yield from (f"! {cell['chunker']}: {m}" for m in cell["marks"] if m not in common)
 
 
 def print_table(document: Mapping[str, Any], console: Console) -> None:
@@ -194,7 +198,7 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
         columns = HEALTH[: _fitting_health(cells, console.width)]
         health = table(["chunker", *(name for name, _ in columns)])
         for cell in cells:
-            health.add_row(plain(cell["chunker"]), *(show(cell) for _, show in columns))
+            health.add_row(plain(marked(cell)), *(show(cell) for _, show in columns))
         console.print(health)
         _print_splits(cells, console, table)
         for caption, rows in _reference(cells):
@@ -246,7 +250,7 @@ def _fitting(cells: list[Cell], width: int) -> int:
 
 def _fitting_health(cells: list[Cell], width: int) -> int:
     """How many columns of `HEALTH` fit beside the names, at least one."""
-    used = min(NAMES, max(len("chunker"), *(len(cell["chunker"]) for cell in cells)))
+    used = min(NAMES, max(len("chunker"), *(len(marked(cell)) for cell in cells)))
     fits = 0
     for name, show in HEALTH:
         used += 2 + max(len(part) for part in [*name.split("\n"), *map(show, cells)])
@@ -278,11 +282,16 @@ def _print_splits(
             [f"{headline} by {tag}", *(f"{plain(v)}\nn={one['n']}" for v, one in values.items())]
         )
         for cell in cells:
-            by = cell["by"][tag]
-            made.add_row(
-                plain(cell["chunker"]), *(number(by[v]["metrics"][headline]) for v in values)
-            )
+            means = (_of_tag(cell, tag, value)[headline] for value in values)
+            made.add_row(plain(cell["chunker"]), *means)
         console.print(made)
+
+
+def _of_tag(cell: Cell, tag: str, value: str) -> dict[str, str]:
+    """The means of the queries with a tag; `-` where the chunker does not read their language."""
+    unread = tag == "language" and f"{NOT_READ}{value}" in cell["health"]["notes"]
+    metrics = cell["by"][tag][value]["metrics"]
+    return {name: NONE if unread else number(mean) for name, mean in metrics.items()}
 
 
 def as_markdown(document: Mapping[str, Any]) -> str:
@@ -296,17 +305,14 @@ def as_markdown(document: Mapping[str, Any]) -> str:
         lines += _md_table(["chunker", *names], (row for cell in cells for row in rows_of(cell)))
         lines += _md_table(
             ["chunker", *(_in_line(name) for name, _ in HEALTH)],
-            ([cell["chunker"], *(show(cell) for _, show in HEALTH)] for cell in cells),
+            ([marked(cell), *(show(cell) for _, show in HEALTH)] for cell in cells),
         )
         for tag, values in cells[0]["by"].items():
             for value, of in values.items():
                 heads = [f"{tag}={value}, n={of['n']}", *names]
                 lines += _md_table(
                     heads,
-                    (
-                        [c["chunker"], *map(number, c["by"][tag][value]["metrics"].values())]
-                        for c in cells
-                    ),
+                    ([one["chunker"], *_of_tag(one, tag, value).values()] for one in cells),
                 )
         for caption, rows in _reference(cells):
             lines += _md_table([caption, *rows[0][1:]], (list(row) for row in rows[1:]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Interval = tuple[int, int]
+
+_LINES = re.compile(r":([0-9]+)-([0-9]+)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +46,11 @@ class ChunkRow:
 
     @property
     def ref_lines(self) -> tuple[int, int]:
-        """First and last line, from 0, as the reproduced system counts them, else as we do."""
-        if self.ref_id is None:
+        """First and last line, from 0: those in the reproduced system's id, else ours."""
+        told = _LINES.search(self.ref_id or "")
+        if told is None:
             return self.start_line - 1, self.end_line - 1
-        first, _, last = self.ref_id.rpartition(":")[2].partition("-")
-        return int(first), int(last)
+        return int(told[1]), int(told[2])
 
 
 @dataclass(frozen=True, slots=True)
