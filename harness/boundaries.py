@@ -14,7 +14,7 @@ from chunkers.outline import outline
 from chunkers.sizes import measure
 from chunkers.source import Services, Source
 from chunkers.syntax import tree_of
-from harness.chunking import covered
+from harness.chunking import covered, duplicates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ class Boundaries:
             smallest size that so many per cent of the chunks do not exceed.
         histogram: Chunks in each bin of BINS.
         repeated: Share of non-white-space characters that are in further chunks, counted each time.
-        duplicates: Chunks whose text, white space apart, is that of another one before.
+        duplicates: Chunks whose embedded text another chunk of the corpus has too.
         per_1000_lines: Chunks per 1,000 lines of the files.
     """
 
@@ -99,7 +99,7 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
         sizes=_percentiles(sizes) if sizes else None,
         histogram=_histogram(sizes),
         repeated=(total - distinct) / all_ if all_ else None,
-        duplicates=_duplicates(chunked),
+        duplicates=duplicates(chunked),
         per_1000_lines=1000 * len(sizes) / lines if lines else None,
     )
 
@@ -168,9 +168,3 @@ def _percentiles(sizes: list[int]) -> tuple[int, int, int, int]:
 def _histogram(sizes: Iterable[int]) -> tuple[int, ...]:
     counts = Counter(bisect_right(BINS, size) - 1 for size in sizes)
     return tuple(counts[at] for at in range(len(BINS)))
-
-
-def _duplicates(chunked: ChunkedCorpus) -> int:
-    texts = {source.path: source.text for source in chunked.corpus.sources}
-    seen = {"".join(texts[one.path][one.start : one.end].split()) for one in chunked.chunks}
-    return len(chunked.chunks) - len(seen)

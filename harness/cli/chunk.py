@@ -18,6 +18,7 @@ from harness.cli.output import (
     write_json,
     write_rows,
 )
+from harness.cli.run import PARTIAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,11 +40,11 @@ def chunk(
     language: LanguageOption = None,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
-) -> None:
+) -> int:
     """Show how chunkers cut a file, what they lose of it, and what their boundaries cut.
 
     Several stand side by side: numbers first, then the file with the number of every chunk where it
-    begins.
+    begins. A chunker that fails is named, and the others are shown; the exit code is 3 then.
     """
     del data_dir  # every command takes it; this one reads no data set
     from chunkers.errors import InputError
@@ -51,6 +52,7 @@ def chunk(
     from chunkers.loading import load_chunker
     from chunkers.source import Source
     from chunkers.spec import expand_spec
+    from harness.cli.progress import Progress
     from harness.model import Corpus
     from harness.reader import ReadRules, read_file
 
@@ -59,7 +61,20 @@ def chunk(
     if not isinstance(source, Source):
         raise InputError(f"{file} is not read: {source.reason}")
     cuts = _cut(Corpus(str(file), (source,)), chunkers, embedder)
-    results = [_result(one, source, cut) for one, cut in zip(chunkers, cuts, strict=True)]
+    failures = [
+        f"{one.name} failed on {path}: {reason}"
+        for one, cut in zip(chunkers, cuts, strict=True)
+        for path, reason in cut.failures
+    ]
+    results = [
+        _result(one, source, cut)
+        for one, cut in zip(chunkers, cuts, strict=True)
+        if not cut.failures
+    ]
+    if not results:
+        raise InputError(failures[0])
+    for line in failures:
+        Progress().warn(line)
     if form is Format.JSON:
         write_json(
             {
@@ -67,6 +82,7 @@ def chunk(
                 "path": str(file),
                 "language": source.language,
                 "results": results,
+                "failures": failures,
             }
         )
     elif form is Format.TABLE:
@@ -79,6 +95,7 @@ def chunk(
             for row in result["chunks"]
         ]
         write_rows(form, columns, rows)
+    return PARTIAL if failures else 0
 
 
 def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> list[ChunkedCorpus]:
@@ -105,12 +122,9 @@ def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> li
 
 
 def _result(chunker: LoadedChunker, source: Source, chunked: ChunkedCorpus) -> dict[str, Any]:
-    from chunkers.errors import InputError
     from harness.boundaries import boundaries
     from harness.chunking import covered
 
-    for path, reason in chunked.failures:
-        raise InputError(f"{chunker.name} failed on {path}: {reason}")
     distinct, total, whole = covered(chunked)
     sizes = [row.size for row in chunked.chunks]
     limit = chunker.max_size

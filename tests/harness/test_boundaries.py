@@ -115,14 +115,36 @@ def test_sizes_are_percentiles_by_nearest_rank_and_a_histogram():
 
 
 def test_repeated_text_and_equal_chunks_are_counted():
-    found = look("abcd\nefgh\n abcd\n", (1, 2), (2, 2), (3, 3), (1, 1))
+    found = look("abcd\nefgh\nabcd\n", (1, 2), (2, 2), (3, 3), (1, 1))
     assert found.repeated == 8 / 12
-    assert found.duplicates == 1
+    assert found.duplicates == 2
 
 
 def test_an_empty_corpus_has_nothing_to_say():
     found = look("", language="python")
     assert found == Boundaries(0, 0, 0, 0, 0, None, None, (0,) * len(BINS), None, 0, None)
+
+
+def test_files_of_several_languages_and_of_none_are_taken_together():
+    files = ((DECORATED, "python"), (RUST, "rust"), (JAVA, "java"), ("a\nb\n", None))
+    sources = tuple(Source(text, str(at), language) for at, (text, language) in enumerate(files))
+    found = boundaries(cut(Corpus("corpus", sources), chunker((1, 3), (4, 7))))
+    # Python's alpha and Java's f lose their heads, Rust's f is split, beta and g are lost.
+    assert fates(found) == (0, 2, 1, 2)
+    assert found.per_1000_lines == 1000 * 7 / (10 + 11 + 8 + 2)
+
+
+def test_a_file_on_which_the_chunker_fails_has_lost_its_definitions():
+    def chunk(source, services):
+        if source.path == "b":
+            raise RecursionError("too deep")
+        return [Span(0, len(source.text))]
+
+    sources = tuple(Source(DECORATED, name, "python") for name in "abc")
+    failing = LoadedChunker("failing", chunk, "1", None, "nws", None)
+    found = boundaries(cut(Corpus("corpus", sources), failing))
+    assert fates(found) == (4, 0, 0, 2)
+    assert (found.parsed, found.per_1000_lines) == (1.0, 1000 * 2 / 30)
 
 
 def test_function_keeps_whole_what_lines_split():
@@ -138,5 +160,5 @@ def test_files_of_a_corpus_are_taken_together():
     sources = tuple(Source(DECORATED, name, "python") for name in "ab")
     corpus = Corpus("corpus", sources)
     found = boundaries(cut(corpus, chunker((1, 10))))
-    assert (found.definitions, found.whole, found.duplicates) == (4, 4, 1)
+    assert (found.definitions, found.whole, found.duplicates) == (4, 4, 2)
     assert found.per_1000_lines == 100.0

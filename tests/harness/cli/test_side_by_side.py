@@ -1,7 +1,7 @@
 """`chunkmark chunk`: chunkers side by side, with what their boundaries do."""
 
 import pytest
-from commands import call
+from commands import call, says
 
 TEXT = "import os\n\n@deco\ndef alpha(x):\n    return x\n\n\n# é\ndef beta():\n\tpass\n"
 
@@ -70,6 +70,18 @@ def test_one_chunker_is_shown_chunk_by_chunk(capsys, file):
     assert "── 3-5, size 24" in done.out
     assert "a.py\n@deco\n" in done.out
     assert "p95" in done.out
+
+
+def test_a_chunker_that_fails_is_named_and_the_others_are_shown(capsys, file, monkeypatch):
+    monkeypatch.chdir(file.parent)
+    (file.parent / "broken.py").write_text("def broken(source):\n    raise ValueError('too odd')\n")
+    message = "broken:broken failed on a.py: ValueError: too odd"
+    both = ("chunk", file, "-c", "broken:broken", "-c", "fixed")
+    says(call(capsys, *both), 3, message)
+    done = call(capsys, *both, "--format", "json")
+    assert [one["chunker"] for one in done.json["results"]] == ["fixed"]
+    assert done.json["failures"] == [message]
+    says(call(capsys, *both[:4]), 2, message)
 
 
 def test_an_empty_file_has_nothing_to_show(capsys, tmp_path):
