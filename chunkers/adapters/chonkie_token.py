@@ -13,7 +13,7 @@ def make(*, max_size: int = 800, unit: Unit = "chars", overlap: int = 0) -> Adap
     """Chonkie's TokenChunker, its tokens being characters; its limit is hard.
 
     Args:
-        max_size: `chunk_size`. The default holds about 600 characters that are no white space.
+        max_size: `chunk_size`. The default makes about as many chunks of code as 600 `nws`.
         unit: `chars` alone: for others the library needs a tokenizer that decodes too.
         overlap: `chunk_overlap`, in characters.
 

@@ -1,11 +1,8 @@
 """LangChain's RecursiveCharacterTextSplitter with the separators of a language."""
 
-from functools import partial
-
-from chunkers.adapters._library import Adapter, Limit, installed, known, named
-from chunkers.adapters.langchain_recursive import split
+from chunkers.adapters._langchain import adapter
+from chunkers.adapters._library import Adapter, Limit, named
 from chunkers.sizes import Unit
-from chunkers.source import Services, Source, Span
 
 FAMILY = "text"
 
@@ -25,21 +22,6 @@ def make(
 ) -> Adapter:
     """LangChain's splitter made by `from_language`; its limit is hard.
 
-    Args:
-        max_size: `chunk_size`.
-        unit: What `length_function` counts: `nws`, `chars` or `tokens`.
-        overlap: `chunk_overlap`, in the same unit: how much a chunk may repeat of the one before.
-        strip: `strip_whitespace`: whether chunks lose the white space at their ends.
-
-    Raises:
-        InputError: `max_size` is below 1, or `overlap` is not below it.
-        MissingError: langchain-text-splitters is missing.
+    Options and errors are those of `langchain-recursive`.
     """
-    limit = Limit(max_size, unit, overlap)
-    version = f"1 ({installed('langchain-text-splitters')})"
-    return Adapter(partial(_chunk, limit, strip), version, limit, languages=tuple(_LANGUAGES))
-
-
-def _chunk(limit: Limit, strip: bool, source: Source, services: Services) -> list[Span]:
-    language = known(source, services, _LANGUAGES)
-    return [] if language is None else split(limit, strip, language, source, services)
+    return adapter(Limit(max_size, unit, overlap), _LANGUAGES, strip=strip)
