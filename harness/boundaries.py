@@ -106,21 +106,27 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
 
 def _fates(source: Source, layout: Layout, chunks: Sequence[Chunk]) -> Iterator[str]:
     """What became of every definition of a source."""
+    kept = [piece for chunk in chunks for piece in _pieces(chunk)]
     for head, start, end in definition_lines(source):
         whole = layout.interval(source.lines.start_of(head), source.lines.end_of(end))
         body = layout.interval(source.lines.start_of(start), source.lines.end_of(end))
-        if any(_holds(chunk, whole) for chunk in chunks):
+        if any(low <= whole[0] and whole[1] <= high for low, high in kept):
             yield "whole"
-        elif any(_holds(chunk, body) for chunk in chunks):
+        elif any(low <= body[0] and body[1] <= high for low, high in kept):
             yield "head_cut"
-        elif any(chunk.nws[0] < body[1] and body[0] < chunk.nws[1] for chunk in chunks):
+        elif any(low < body[1] and body[0] < high for low, high in kept):
             yield "split"
         else:
             yield "lost"
 
 
-def _holds(chunk: Chunk, interval: tuple[int, int]) -> bool:
-    return chunk.nws[0] <= interval[0] and interval[1] <= chunk.nws[1]
+def _pieces(chunk: Chunk) -> Iterator[tuple[int, int]]:
+    """The intervals of non-white-space characters that a chunk has: one, if it has no gaps."""
+    low = chunk.nws[0]
+    for start, end in chunk.gaps:
+        yield low, start
+        low = end
+    yield low, chunk.nws[1]
 
 
 def definition_lines(source: Source) -> list[tuple[int, int, int]]:
@@ -148,6 +154,9 @@ def _alone(source: Source, chunks: Iterable[Chunk]) -> Iterator[bool]:
     if not _parses(source.text, source):
         return
     for chunk in chunks:
+        if chunk.gaps:
+            yield _parses(textwrap.dedent(chunk.text), source)
+            continue
         # What stands before the chunk's first line is its indentation, which dedent must see.
         start = source.lines.start_of(chunk.start_line)
         begin = start if not source.text[start : chunk.start].strip() else chunk.start

@@ -78,7 +78,7 @@ class Chunk:
         ref_id: What the system that the chunker reproduces calls the chunk.
         around: Non-white-space characters of `text` before and behind the chunk's own text; None
             where `text` does not hold that.
-        gaps: Non-white-space characters of `nws` that the chunk does not have.
+        gaps: Intervals of `nws`, in order and none of them empty, that the chunk does not have.
     """
 
     id: str
@@ -93,7 +93,7 @@ class Chunk:
     text: str
     ref_id: str | None = None
     around: tuple[int, int] | None = (0, 0)
-    gaps: int = 0
+    gaps: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def _rows(
                 text=text if span.embed_text is None else span.embed_text,
                 ref_id=span.ref_id,
                 around=_around(text, span.embed_text),
-                gaps=sum(source.lines.size(*gap) for gap in span.gaps),
+                gaps=tuple(layout.interval(*gap) for gap in span.gaps if source.lines.size(*gap)),
             )
         )
     return rows
@@ -240,7 +240,7 @@ def not_alone(texts: Iterable[str]) -> int:
 
 def covered(chunked: ChunkedCorpus) -> tuple[int, int, int]:
     """Distinct characters in some chunk, characters in chunks, characters in the corpus (`c`)."""
-    gaps = sum(chunk.gaps for chunk in chunked.chunks)
+    gaps = sum(high - low for chunk in chunked.chunks for low, high in chunk.gaps)
     distinct = sum(high - low for low, high in uncovered(chunked)) - gaps
     total = sum(chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks) - gaps
     return distinct, total, sum(layout.size for layout in chunked.layouts)

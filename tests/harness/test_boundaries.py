@@ -147,6 +147,24 @@ def test_a_file_on_which_the_chunker_fails_has_lost_its_definitions():
     assert (found.parsed, found.per_1000_lines) == (1.0, 1000 * 2 / 30)
 
 
+def test_a_definition_that_lost_text_inside_is_split_and_parses_by_what_is_left():
+    text = "def f():\n    return 'a' + 'b'\n\n\n# g\ndef g():\n    pass\n"
+
+    def gapped(*gaps):
+        spans = [Span(0, len(text), gaps=tuple((text.index(one), text.index(one) + len(one))
+                                               for one in gaps))]  # fmt: skip
+        return LoadedChunker("gapped", lambda source, services: spans, "1", None, "nws", None)
+
+    def look_at(*gaps):
+        return boundaries(cut(Corpus("c", (Source(text, "a", "python"),)), gapped(*gaps)))
+
+    assert fates(look_at("'a' + ")) == (1, 0, 1, 0)
+    assert fates(look_at("# g")) == (1, 1, 0, 0)
+    assert fates(look_at("\n\n\n")) == (2, 0, 0, 0)  # white space weighs nothing
+    assert fates(look_at("def g():\n    pass\n")) == (1, 0, 0, 1)
+    assert [look_at(one).parsed for one in ("'a' + ", "'b'")] == [1, 0]
+
+
 def test_function_keeps_whole_what_lines_split():
     lines = [f"def f{at}(a):\n    b = a\n    return a + {at} + b\n\n" for at in range(40)]
     corpus = Corpus("corpus", (Source("".join(lines), "a", "python"),))
