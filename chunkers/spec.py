@@ -63,6 +63,10 @@ def parse_spec(text: str) -> Spec:
 
 def expand_spec(text: str) -> tuple[Spec, ...]:
     """Parse a spec and expand its sweeps, the last key varying fastest."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(f"{text!r} is no spec: it is not UTF-8") from None
     name, colon, rest = text.partition(":")
     if not name or name != name.strip() or any(mark in name for mark in ",=|"):
         raise InputError(f"{text!r} is no spec; write name or name:key=value,key=value")

@@ -43,11 +43,15 @@ class Scored:
         scores: The model's logits, shape (n,).
         tokens: Tokens of each pair, query and text, without special ones, shape (n,).
         unseen: Those of them that were cut off, shape (n,).
+        text_tokens: Tokens of each text, shape (n,).
+        unseen_text: Those of them that were cut off, shape (n,).
     """
 
     scores: NDArray[np.float64]
     tokens: NDArray[np.int64]
     unseen: NDArray[np.int64]
+    text_tokens: NDArray[np.int64]
+    unseen_text: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -199,9 +203,12 @@ class CrossEncoder:
         limit = room + self._frame.size
         for width, numbers in batches([len(ids) for ids, _ in rows], _ROWS, limit):
             scores[numbers] = self._forward([rows[n] for n in numbers], width)
-        tokens = np.array([len(asked) + len(text) for text in read], dtype=np.int64)
-        seen = np.array([len(one) + len(other) for one, other in pairs], dtype=np.int64)
-        return Scored(scores, tokens, tokens - seen)
+        texts_read = np.array([len(text) for text in read], dtype=np.int64)
+        seen = np.array(list(map(_lengths, pairs)), dtype=np.int64).reshape(-1, 2)
+        tokens = texts_read + len(asked)
+        return Scored(
+            scores, tokens, tokens - seen.sum(axis=1), texts_read, texts_read - seen[:, 1]
+        )
 
     def _forward(self, rows: list[tuple[list[int], list[int]]], width: int) -> NDArray[np.float64]:
         import torch
@@ -233,6 +240,10 @@ class CrossEncoder:
         if not np.isfinite(found).all():
             raise InputError(f"{self.name}: the model gives scores that are no finite numbers")
         return found
+
+
+def _lengths(pair: tuple[list[int], list[int]]) -> tuple[int, int]:
+    return len(pair[0]), len(pair[1])
 
 
 def _cut(

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+DAMAGED = (
+    OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError
+)  # fmt: skip
+"""What reading a file raises that is not as it was written, whatever was done to it."""
+
 PARTIAL = ".partial-"
 """How the name of what is not whole yet begins."""
 

@@ -4,8 +4,8 @@ The second query is made of the identifiers in the first units of the first rank
 stand in the query, the most distinctive first: those that the fewest chunks of the corpus hold,
 then in order of the alphabet, at most 32. An identifier is a run of word characters that Python
 would take for a name, as it is written, whatever it stands for: comments, keywords and words of
-strings are among them, though keywords are too common to come first. Chunks are read as the
-retriever sees them, headers included. Where there is no such identifier there is no second hop.
+strings are among them, though keywords are too common to come first. Headers are not read. Where
+there is no such identifier there is no second hop.
 
 The final ranking is the beginning of the first one, then the second one without repeats.
 """

@@ -107,7 +107,7 @@ def masks_of(corpora: Mapping[str, Corpus], queries: Iterable[Query]) -> tuple[M
 
 
 def _mask(query: Query, region: Region, corpus: Corpus, number: int) -> Mask:
-    source = _without(corpus.sources[number], region, query.id)
+    source = without(corpus.sources[number], region, query.id)
     sources = (*corpus.sources[:number], source, *corpus.sources[number + 1 :])
     name = f"{corpus.id}@{query.id}"
     targets = tuple(_shifted(target, region) for target in query.targets)
@@ -119,7 +119,12 @@ def _mask(query: Query, region: Region, corpus: Corpus, number: int) -> Mask:
     )
 
 
-def _without(source: Source, region: Region, query: str) -> Source:
+def without(source: Source, region: Region, query: str) -> Source:
+    """A source without the lines of a query's region.
+
+    Raises:
+        InputError: It does not have them.
+    """
     if region.end_line > source.lines.count:
         raise InputError(
             f"query {query}: its region {region.path}:{region.start_line}-{region.end_line} "

@@ -23,6 +23,7 @@ RANKING = (
     "harness/index.py",
     "harness/lexical.py",
     "harness/masking.py",
+    "harness/measures/inputs.py",
     "harness/parity/dot_over_norms.py",
     "harness/policy.py",
     "harness/relevance.py",
@@ -44,6 +45,7 @@ SCORING = (
     "harness/relevance.py",
     "harness/runs/line_runs.py",
     "harness/runs/results.py",
+    "harness/textual.py",
 )
 
 

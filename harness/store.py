@@ -7,7 +7,7 @@ import hashlib
 import sqlite3
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -57,40 +57,47 @@ def text_key(text: str) -> bytes:
 
 
 class VectorStore:
-    """Vectors by model fingerprint and text.
-
-    Raises:
-        InputError: The file cannot be opened, is damaged, or is of another schema.
-    """
+    """Vectors by model fingerprint and text, in a file that is opened when it is first needed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with self._readable():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version not in (0, _SCHEMA):
-                raise InputError(
-                    f"{path}: the store has schema {version}, this release reads {_SCHEMA}; "
-                    "run `chunkmark cache clear`"
-                )
-            self._db.executescript(_TABLES)
-            self._complete()
-            self._db.execute(f"PRAGMA user_version={_SCHEMA}")
+        self._opened: sqlite3.Connection | None = None
 
-    def _complete(self) -> None:
-        if self._has_check_sums():
+    def open(self) -> None:
+        """Open the file now, so that it is known to be usable; nothing where it is open.
+
+        Raises:
+            InputError: It cannot be opened, is damaged, or is of another schema.
+        """
+        if self._opened is not None:
             return
-        self._db.execute("BEGIN IMMEDIATE")
-        if not self._has_check_sums():  # another process may have been here
-            self._db.execute(_LATER)
-        self._db.execute("COMMIT")
+        with self._readable():
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            db = sqlite3.connect(self._path, timeout=60, isolation_level=None)
+            try:
+                self._prepare(db)
+            except BaseException:
+                db.close()
+                raise
+        self._opened = db
 
-    def _has_check_sums(self) -> bool:
-        columns = self._db.execute("PRAGMA table_info(vectors)")
-        return "check_sum" in {column[1] for column in columns}
+    @property
+    def _db(self) -> sqlite3.Connection:
+        self.open()
+        return cast("sqlite3.Connection", self._opened)
+
+    def _prepare(self, db: sqlite3.Connection) -> None:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        if version not in (0, _SCHEMA):
+            raise InputError(
+                f"{self._path}: the store has schema {version}, this release reads {_SCHEMA}; "
+                "run `chunkmark cache clear`"
+            )
+        db.executescript(_TABLES)
+        _complete(db)
+        db.execute(f"PRAGMA user_version={_SCHEMA}")
 
     @contextlib.contextmanager
     def _readable(self) -> Iterator[None]:
@@ -104,7 +111,8 @@ class VectorStore:
 
     def close(self) -> None:
         """Close the file."""
-        self._db.close()
+        if self._opened is not None:
+            self._opened.close()
 
     def _model(self, fingerprint: str) -> int | None:
         row = self._db.execute("SELECT id FROM models WHERE fingerprint=?", (fingerprint,))
@@ -173,3 +181,17 @@ class VectorStore:
                     "FROM models m ORDER BY name, fingerprint"
                 )
             )
+
+
+def _complete(db: sqlite3.Connection) -> None:
+    if _has_check_sums(db):
+        return
+    db.execute("BEGIN IMMEDIATE")
+    if not _has_check_sums(db):  # another process may have been here
+        db.execute(_LATER)
+    db.execute("COMMIT")
+
+
+def _has_check_sums(db: sqlite3.Connection) -> bool:
+    columns = db.execute("PRAGMA table_info(vectors)")
+    return "check_sum" in {column[1] for column in columns}

@@ -78,6 +78,11 @@ class Squeezed:
         files = (*self.files[:number], file, *self.files[number + 1 :])
         return replace(self, files=files, changed=number)
 
+    def holds(self, text: str) -> bool:
+        """Whether a file contains the whole of a text, white space aside; no file a blank one."""
+        wanted = "".join(text.split())
+        return bool(wanted) and any(wanted in file.text for file in self.files)
+
     def twins(self, target: Stretch, taken: Sequence[Stretch]) -> list[Stretch]:
         """Runs of whole lines elsewhere that equal a target, in corpus order.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.files import file_sha256, read_json
+from harness.files import DAMAGED, file_sha256, read_json
 from harness.measures.grammar import parse_measure
 from harness.model import Relevance
 from harness.profiles import load_profile
@@ -106,8 +106,8 @@ def _verify_cell(folder: Path) -> Verified:
         stored = [json.loads(line) for line in _raw_lines(folder / "per_query.jsonl")]
         own = list(_own(folder, record, judged, asked, stored))
         values, outside = _outside(folder, judged, asked, stored)
-    except (InputError, OSError, ValueError, KeyError, TypeError) as error:
-        reason = " ".join(f"{error}".split())
+    except (InputError, *DAMAGED) as error:
+        reason = " ".join(f"{error}".split()) or type(error).__name__
         return Verified(cell, 0, 0, (Difference(cell, "", "", f"cannot be read: {reason}"),))
     found = [Difference(cell, *one) for one in (*own, *outside)]
     return Verified(cell, len(stored) * len(asked.measures), values, (*changed, *found))

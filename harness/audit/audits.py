@@ -13,9 +13,8 @@ from harness.audit.leaks import SelfRetrieval, find_leaks, summarise
 from harness.audit.lost import Truncation, of_chunks, of_queries
 from harness.chunk_vectors import counter
 from harness.chunking import cut
-from harness.files import read_json
 from harness.relevance import Table
-from harness.runs.folder import check_files, stored_cells
+from harness.runs.folder import check_files, read_cell, stored_cells
 from harness.runs.prepare import prepare
 from harness.runs.record import read_record
 
@@ -92,6 +91,8 @@ def audit_dataset(
     chunkers: Sequence[LoadedChunker],
     embedders: Sequence[Embedder],
     limit: int | None = None,
+    *,
+    seed: int = 0,
     tell: Callable[[str, int, int], None] = lambda phase, done, total: None,
 ) -> Audit:
     """Audit a data set.
@@ -100,7 +101,8 @@ def audit_dataset(
         dataset: The data set.
         chunkers: Whose chunks are looked at.
         embedders: Whose limits are; the first one's tokenizer also counts for chunkers by tokens.
-        limit: Only so many queries, those of a run with the same limit.
+        limit: Only so many queries, those of a run with the same limit and seed.
+        seed: Of their choice.
         tell: Told the phase, and how many of how many are done.
 
     Raises:
@@ -113,7 +115,7 @@ def audit_dataset(
                 f"chunker {chunker.name} cuts by vectors, and an audit embeds nothing; "
                 "run it, and audit the run folder"
             )
-    prepared = prepare(dataset, limit)
+    prepared = prepare(dataset, limit, seed)
     span = dataset.gold == "span"
     return Audit(
         source="data set",
@@ -181,7 +183,7 @@ def audit_run(run: Path) -> tuple[Audit, ...]:
 
 
 def _identity(folder: Path) -> dict[str, Any]:
-    identity: dict[str, Any] = read_json(folder / "cell.json")["identity"]
+    identity: dict[str, Any] = read_cell(folder)["identity"]
     return identity
 
 

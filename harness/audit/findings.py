@@ -104,7 +104,8 @@ def _self_retrieval(one: SelfRetrieval) -> Iterator[Finding]:
         "self-retrieval, whole text",
         "",
         f"{_percent(one.inside_gold)} of queries stand whole in their gold, "
-        f"{_percent(one.inside_file)} in an indexed file",
+        f"{_percent(one.inside_file)} in a file, "
+        f"{_percent(one.inside_rest)} outside of their own lines too",
         reading,
     )
 

@@ -14,6 +14,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.masking import without
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -41,6 +43,7 @@ class Leak:
         words_in_corpus: The same of the whole corpus, the gold included.
         inside_gold: Whether its whole text is contained in a target.
         inside_file: Whether its whole text is contained in an indexed file.
+        inside_rest: Whether it still is when the query's own region is taken out.
     """
 
     query: str
@@ -49,6 +52,7 @@ class Leak:
     words_in_corpus: float
     inside_gold: bool
     inside_file: bool
+    inside_rest: bool
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class SelfRetrieval:
         queries_sharing_words: Queries with a run of words that stands in the corpus.
         inside_gold: Queries whose whole text is contained in a target.
         inside_file: Queries whose whole text is contained in an indexed file.
+        inside_rest: Queries of which that is so without their own regions too.
     """
 
     queries: int
@@ -76,6 +81,7 @@ class SelfRetrieval:
     queries_sharing_words: float
     inside_gold: float
     inside_file: float
+    inside_rest: float
 
 
 def summarise(leaks: Sequence[Leak]) -> SelfRetrieval:
@@ -94,6 +100,7 @@ def summarise(leaks: Sequence[Leak]) -> SelfRetrieval:
         queries_sharing_words=mean(one.words_in_corpus > 0 for one in leaks),
         inside_gold=mean(one.inside_gold for one in leaks),
         inside_file=mean(one.inside_file for one in leaks),
+        inside_rest=mean(one.inside_rest for one in leaks),
     )
 
 
@@ -105,21 +112,32 @@ def find_leaks(prepared: Prepared) -> tuple[Leak, ...]:
         mine = [query for query in prepared.queries if query.corpus == corpus.id]
         grams = {query.id: _grams(query.text) for query in mine}
         held = _held({gram for one in grams.values() for gram in one}, texts.values())
-        squeezed = "\n".join(map(_squeeze, texts.values()))
+        squeezed = {path: _squeeze(text) for path, text in texts.items()}
         for query in mine:
             gold = _gold(query, corpus, texts)
             own = grams[query.id]
             in_gold = _held(set(own), gold)
             text = _squeeze(query.text)
+            holding = [path for path, one in squeezed.items() if text and text in one]
             found[query.id] = Leak(
                 query=query.id,
                 lines_in_gold=_lines_in(query.text, gold),
                 words_in_gold=_share(sum(gram in in_gold for gram in own), len(own)),
                 words_in_corpus=_share(sum(gram in held for gram in own), len(own)),
                 inside_gold=bool(text) and any(text in _squeeze(one) for one in gold),
-                inside_file=bool(text) and text in squeezed,
+                inside_file=bool(holding),
+                inside_rest=_in_rest(query, corpus, holding),
             )
     return tuple(found[query.id] for query in prepared.queries)
+
+
+def _in_rest(query: Query, corpus: Corpus, holding: Sequence[str]) -> bool:
+    """Whether one of the files that hold a query's text holds it outside of its region too."""
+    region = query.region
+    if region is None or holding != [region.path]:
+        return bool(holding)
+    source = next(one for one in corpus.sources if one.path == region.path)
+    return _squeeze(query.text) in _squeeze(without(source, region, query.id).text)
 
 
 def _gold(query: Query, corpus: Corpus, texts: Mapping[str, str]) -> list[str]:

@@ -46,6 +46,7 @@ def audit(
     limit: Annotated[
         int | None, typer.Option(help="Only the queries of a run with this limit.")
     ] = None,
+    seed: Annotated[int, typer.Option(help="Of the choice of queries.")] = 0,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> int:
@@ -59,12 +60,14 @@ def audit(
 
     if run is None and not dataset:
         raise InputError("nothing to audit; give a run folder, or a data set as in -d stdlib")
-    if run is not None and not dataset and (embedder or chunker or limit is not None):
-        raise InputError("-e, -c and --limit are for data sets; a run has its own; give -d too")
+    if run is not None and not dataset and (embedder or chunker or limit is not None or seed):
+        raise InputError(
+            "-e, -c, --limit and --seed are for data sets; a run has its own; give -d too"
+        )
     made = [] if run is None else list(audit_run(run))
     if dataset:
         parts = (chunker or ["ast", "fixed"], embedder or ["minilm"])
-        made += _audit_datasets(dataset, *parts, limit, data_dir)
+        made += _audit_datasets(dataset, *parts, (limit, seed), data_dir)
     if form is Format.JSON:
         write_json({"schema": "chunkmark.audit/1", "audits": [_document(one) for one in made]})
     elif form is Format.CSV:
@@ -78,7 +81,7 @@ def _audit_datasets(
     datasets: Sequence[str],
     chunkers: Sequence[str],
     embedders: Sequence[str],
-    limit: int | None,
+    sample: tuple[int | None, int],
     data_dir: Path | None,
 ) -> list[Audit]:
     from chunkers.loading import load_chunker
@@ -92,8 +95,12 @@ def _audit_datasets(
     models = [load_embedder(text) for text in embedders]
     loaded = [load_dataset(text, data_dir=data_dir) for text in datasets]
     # What other people's code prints is no part of the result.
+    limit, seed = sample
     with Progress() as progress, contextlib.redirect_stdout(sys.stderr):
-        return [audit_dataset(one, cutters, models, limit, progress.tell) for one in loaded]
+        return [
+            audit_dataset(one, cutters, models, limit, seed=seed, tell=progress.tell)
+            for one in loaded
+        ]
 
 
 def _document(one: Audit) -> dict[str, Any]:

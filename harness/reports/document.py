@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from harness.runs.health import truncated
+from harness.runs.health import TRUNCATION_MARK, truncated
 
 if TYPE_CHECKING:
     from harness.runs.runner import CellResult, RunResult
@@ -54,6 +54,7 @@ def _cell(cell: CellResult) -> dict[str, Any]:
 _COUNTED = {
     "files_skipped": "files are not indexed",
     "blank": "blank chunks are dropped",
+    "masked_copies": "masked queries still stand word for word in a file",
     "zero_vectors": "texts have a zero or non-finite vector",
 }
 
@@ -62,13 +63,15 @@ def _marks(cell: CellResult) -> list[str]:
     """What a reader must know before believing the cell."""
     health = cell.cell["health"]
     marks = []
-    if truncated(health):
-        unseen = health["unseen_chunk_tokens"]
+    unseen = health["unseen_chunk_tokens"] or 0
+    if unseen > TRUNCATION_MARK:
         marks.append(f"truncated: the embedder never saw {unseen:.1%} of the chunk tokens")
     if health.get("truncated_pairs"):
+        unseen = health.get("unseen_rerank_text_tokens") or 0
+        truncation = "truncated: " if unseen > TRUNCATION_MARK else ""
         marks.append(
-            f"the cross-encoder never saw {health['unseen_rerank_tokens']:.0%} of the tokens of "
-            f"its pairs, {health['truncated_pairs']} of which it saw cut short"
+            f"{truncation}the cross-encoder never saw {unseen:.1%} of the tokens of the chunks; "
+            f"{health['truncated_pairs']} of its pairs were cut short"
         )
     if health["coverage"] < 1:
         marks.append(f"{1 - health['coverage']:.2%} of the text is in no chunk")
@@ -84,7 +87,7 @@ def _marks(cell: CellResult) -> list[str]:
             "cannot sort; here they stand last"
         )
     for name, what in _COUNTED.items():
-        if health[name]:
+        if health.get(name):
             marks.append(f"{health[name]} {what}")
     if health["files_failed"]:
         marks.append(f"failed on {health['files_failed']} files")

@@ -15,7 +15,7 @@ MARKS: tuple[tuple[str, Callable[[Cell], bool], str], ...] = (
     (
         "!",
         lambda cell: bool(cell["truncated"]),
-        f"the embedder never saw over {TRUNCATION_MARK:.0%} of the chunk tokens, so the scores say "
+        f"a model never saw over {TRUNCATION_MARK:.0%} of the chunk tokens, so the scores say "
         "little about where to cut",
     ),
     ("<", lambda cell: cell["health"]["coverage"] < 1, "part of the text is in no chunk"),

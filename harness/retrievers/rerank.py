@@ -56,6 +56,8 @@ class RerankIndex:
                 "pair_tokens": int(scored.tokens.sum()),
                 "truncated_pairs": int((scored.unseen > 0).sum()),
                 "unseen_pair_tokens": int(scored.unseen.sum()),
+                "pair_text_tokens": int(scored.text_tokens.sum()),
+                "unseen_pair_text_tokens": int(scored.unseen_text.sum()),
             },
         )
         return fit(ranking, order, rankable)
@@ -106,6 +108,8 @@ def make(*, argument: str, first: First = "dense", top: int = 50) -> Rerank:
         "dense": dense.make, "bm25": bm25.make, "bow": bow.make, "vsa": vsa.make,
         "hybrid": hybrid.make,
     }  # fmt: skip
+    if not argument.strip():
+        raise InputError("rerank: it needs a model; write rerank:FOLDER")
     model = CrossEncoder(f"rerank:{argument}", find_folder(argument, "rerank"))
     _ = model.weights  # what cannot be loaded is refused before anything is computed
     return Rerank(makers[first](), model, top)

@@ -94,13 +94,17 @@ def compute(
     again = ranked.again
     record = _record(prepared, chunked, corpora, ranked.rankings)
     used = _once(corpora, texts.embedded_of_chunk)
-    lost = truncation(parts.embedder, vectors, (queries, again), used)
+    lost = truncation(parts.embedder, vectors, queries, again, used)
     return Computed(
         record=record,
         health=health(prepared, chunked, parts.chunker, uncut(prepared, corpora))
         | lost
         | cut_pairs(ranked.counts)
-        | {"zero_vectors": texts.unusable, "disturbed": ranked.disturbed},
+        | {
+            "masked_copies": prepared.copied,
+            "zero_vectors": texts.unusable,
+            "disturbed": ranked.disturbed,
+        },
         cost={
             "tokens": _seen_tokens(parts.embedder, vectors),
             "vectors": texts.indexed,
@@ -108,6 +112,8 @@ def compute(
             "index_bytes": ranked.index_bytes,
             "embedding_seconds": _embedding_cost(vectors, queries, again),
             "chars_delivered": round(float(ranked.delivered.mean())),
+            "pairs": ranked.counts.get("pairs"),
+            "pair_tokens": ranked.counts.get("pair_tokens"),
         },
         latency={
             "embedding": _embedding_seconds(queries, again),

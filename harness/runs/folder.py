@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.files import PARTIAL, file_sha256, read_json
+from harness.files import DAMAGED, PARTIAL, file_sha256, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,13 +127,32 @@ def stored_cells(run: Path) -> list[tuple[dict[str, str], Path]]:
     return [(listed.get(key) or _own_names(folder), folder) for key, folder in folders.items()]
 
 
+_CELL = {
+    "identity": dict, "health": dict, "cost": dict, "latency_ms": dict, "failures": list,
+    "files": dict, "targets_dropped": int, "queries_left_out": int,
+}  # fmt: skip
+
+
+def read_cell(folder: Path) -> dict[str, Any]:
+    """The document `cell.json` of a cell.
+
+    Raises:
+        InputError: It is missing or damaged.
+    """
+    cell = read_json(folder / "cell.json")
+    for name, kind in _CELL.items():
+        if not isinstance(cell.get(name), kind):
+            raise InputError(f"{folder / 'cell.json'} is damaged, at {name}; remove its folder")
+    return cell
+
+
 def check_files(folder: Path) -> dict[str, Any]:
     """The document `cell.json` of a cell whose other files are those that were written.
 
     Raises:
         InputError: One is missing or was changed.
     """
-    cell = read_json(folder / "cell.json")
+    cell = read_cell(folder)
     for name, digest in cell["files"].items():
         if not (folder / name).is_file() or file_sha256(folder / name) != digest:
             raise InputError(f"{folder / name} is not the file that was written; remove {folder}")
@@ -142,14 +161,14 @@ def check_files(folder: Path) -> dict[str, Any]:
 
 def _own_names(folder: Path) -> dict[str, str]:
     try:
-        identity = read_json(folder / "cell.json")["identity"]
+        identity = read_cell(folder)["identity"]
         return {
             "dataset": identity["dataset"][:12],
             "chunker": identity["chunker"][0],
             "embedder": identity["embedder"][0][:12] if identity["embedder"] else "none",
             "retriever": identity["retriever"][0],
         }
-    except (KeyError, TypeError) as error:
+    except DAMAGED as error:
         raise InputError(f"{folder / 'cell.json'} is damaged; remove its folder") from error
 
 

@@ -22,9 +22,9 @@ TRUNCATION_MARK = 0.1
 
 
 def truncated(health: Mapping[str, Any]) -> bool:
-    """Whether the health of a cell earns it the truncation mark."""
-    unseen = health["unseen_chunk_tokens"]
-    return unseen is not None and bool(unseen > TRUNCATION_MARK)
+    """Whether the health of a cell earns it the truncation mark, from embedder or cross-encoder."""
+    shares = (health["unseen_chunk_tokens"], health.get("unseen_rerank_text_tokens"))
+    return any(unseen is not None and unseen > TRUNCATION_MARK for unseen in shares)
 
 
 def health(
@@ -80,7 +80,8 @@ def health(
 def truncation(
     embedder: Embedder | None,
     documents: Vectors | None,
-    queries: Sequence[Vectors | None],
+    queries: Vectors | None,
+    again: Vectors | None,
     of_chunk: Sequence[Sequence[Sequence[int]]],
 ) -> dict[str, float | int | None]:
     """Shares of tokens that the embedder never saw.
@@ -88,22 +89,26 @@ def truncation(
     Args:
         embedder: The embedder.
         documents: Vectors of the distinct texts.
-        queries: Vectors of the queries, those of each hop.
+        queries: Vectors of the queries.
+        again: Vectors of second queries, of which an empty one has no tokens.
         of_chunk: The numbers of the texts of each chunk, by corpus.
 
     Returns:
-        `unseen_chunk_tokens`, `unseen_query_tokens` (shares), `truncated_chunks` (texts over the
-        limit); None without an embedder, or where its limit is unknown.
+        `unseen_chunk_tokens`, `unseen_query_tokens`, `unseen_second_query_tokens` (shares),
+        `truncated_chunks` (texts over the limit); None where nothing was embedded, or the limit
+        is unknown.
     """
+    shares = ("unseen_chunk_tokens", "unseen_query_tokens", "unseen_second_query_tokens")
     limit = None if embedder is None else embedder.limit
-    asked = [one.tokens for one in queries if one is not None]
-    if embedder is None or limit is None or documents is None or not asked:
-        return dict.fromkeys(("unseen_chunk_tokens", "unseen_query_tokens", "truncated_chunks"))
+    if embedder is None or limit is None or documents is None or queries is None:
+        return dict.fromkeys((*shares, "truncated_chunks"))
+    asked = embedder.query_limit or limit
     used = [text for corpus in of_chunk for texts in corpus for text in texts]
     share, truncated = unseen(documents.tokens[np.array(used, dtype=np.int64)], limit)
     return {
         "unseen_chunk_tokens": share,
-        "unseen_query_tokens": unseen(np.concatenate(asked), embedder.query_limit or limit)[0],
+        "unseen_query_tokens": unseen(queries.tokens, asked)[0],
+        "unseen_second_query_tokens": None if again is None else unseen(again.tokens, asked)[0],
         "truncated_chunks": truncated,
     }
 
@@ -115,14 +120,19 @@ def cut_pairs(counts: Mapping[str, int]) -> dict[str, float | int | None]:
         counts: What was counted while ranking.
 
     Returns:
-        `unseen_rerank_tokens` (share of the tokens of all pairs), `truncated_pairs` (pairs over
-        the model's limit); None without a cross-encoder.
+        `unseen_rerank_tokens` (share of the tokens of all pairs), `unseen_rerank_text_tokens`
+        (of those of their texts), `truncated_pairs` (pairs over the model's limit); None without a
+        cross-encoder.
     """
     if "pairs" not in counts:
-        return dict.fromkeys(("unseen_rerank_tokens", "truncated_pairs"))
+        shares = ("unseen_rerank_tokens", "unseen_rerank_text_tokens")
+        return dict.fromkeys((*shares, "truncated_pairs"))
     return {
         "unseen_rerank_tokens": _share(
             counts.get("unseen_pair_tokens", 0), counts.get("pair_tokens", 0)
+        ),
+        "unseen_rerank_text_tokens": _share(
+            counts.get("unseen_pair_text_tokens", 0), counts.get("pair_text_tokens", 0)
         ),
         "truncated_pairs": counts.get("truncated_pairs", 0),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from chunkers.errors import InputError
 from harness.chunking import Layout
@@ -34,6 +34,7 @@ class Prepared:
         left_out: Queries without a target that can be found, with the reasons.
         targets_dropped: Number of targets dropped, those of queries that stay included.
         masks: Of the queries that have one, in their order.
+        copied: Masked queries whose whole text still stands in a file of their corpus.
     """
 
     dataset: Dataset
@@ -44,6 +45,7 @@ class Prepared:
     left_out: tuple[tuple[str, str], ...]
     targets_dropped: int
     masks: tuple[Mask, ...] = ()
+    copied: int = 0
 
 
 def prepare(
@@ -70,11 +72,11 @@ def prepare(
         refuse_mask(dataset)
         masks = masks_of({corpus.id: corpus for corpus in corpora}, queries)
     found = _find(corpora, masks, queries)
-    kept = {name: places for name, (places, _) in found.items() if places}
+    kept = {name: one.places for name, one in found.items() if one.places}
     left_out = [
-        (name, "; ".join(reasons) or "it names no target")
-        for name, (places, reasons) in found.items()
-        if not places
+        (name, "; ".join(one.reasons) or "it names no target")
+        for name, one in found.items()
+        if not one.places
     ]
     if not kept:
         reason = f": {left_out[0][0]}: {left_out[0][1]}" if left_out else ""
@@ -89,15 +91,24 @@ def prepare(
         queries=queries,
         places=tuple(tuple(kept[query.id]) for query in queries),
         left_out=tuple(left_out),
-        targets_dropped=sum(len(reasons) for _, reasons in found.values()),
+        targets_dropped=sum(len(one.reasons) for one in found.values()),
         masks=masks,
+        copied=sum(found[one.query.id].copied for one in masks),
     )
+
+
+class _Found(NamedTuple):
+    """Where a query's targets are, why others were dropped, and whether its text is left."""
+
+    places: list[Place]
+    reasons: list[str]
+    copied: bool
 
 
 def _find(
     corpora: Sequence[Corpus], masks: Sequence[Mask], queries: Sequence[Query]
-) -> dict[str, tuple[list[Place], list[str]]]:
-    """The places of each query's targets, and why others were dropped, in order of id."""
+) -> dict[str, _Found]:
+    """What there is to know of each query, in order of id."""
     of = {mask.query.id: mask for mask in masks}
     found = {}
     for corpus in corpora:
@@ -105,7 +116,7 @@ def _find(
         laid = [Layout.of(source) for source in corpus.sources]
         squeezed = Squeezed.of(corpus.sources, laid)
         for query in (one for one in queries if one.corpus == corpus.id):
-            seen = (query, corpus, laid, files, squeezed)
+            seen, copied = (query, corpus, laid, files, squeezed), False
             if query.id in of:
                 mask = of[query.id]
                 source = mask.corpus.sources[mask.number]
@@ -113,7 +124,8 @@ def _find(
                 layouts = [*laid[: mask.number], own, *laid[mask.number + 1 :]]
                 changed = squeezed.with_file(mask.number, SqueezedFile.of(source, own))
                 seen = (mask.query, mask.corpus, layouts, files, changed)
-            found[query.id] = locate(*seen)
+                copied = changed.holds(query.text)
+            found[query.id] = _Found(*locate(*seen), copied)
     return {query.id: found[query.id] for query in queries}
 
 

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.files import DAMAGED
 from harness.relevance import Place
 
 if TYPE_CHECKING:
@@ -322,7 +323,7 @@ def read_record(folder: Path) -> Record:
             )
             for row in _read_jsonl(folder / "scores.jsonl")
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except DAMAGED as error:
         raise InputError(
             f"{folder}: the stored cell is damaged ({type(error).__name__}: {error}); remove it"
         ) from error

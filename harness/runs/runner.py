@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chunkers.errors import InputError
 from harness.embedding import OutOfMemoryError
 from harness.files import file_sha256, read_json, write_json, write_jsonl
 from harness.masking import refuse_mask
@@ -20,7 +21,7 @@ from harness.retrieval import Order
 from harness.runs.compute import Computed, compute
 from harness.runs.context import Parts, Watch
 from harness.runs.cuts import UNITS, Cuts
-from harness.runs.folder import RunFolder, cell_key, check_files
+from harness.runs.folder import RunFolder, cell_key, check_files, read_cell
 from harness.runs.manifest import Manifest
 from harness.runs.plan import needs_embedder
 from harness.runs.prepare import prepare
@@ -142,6 +143,8 @@ def run(
         tell,
     )
     try:
+        if plan.embedders:
+            session.store.open()  # what is unusable is refused before any work
         cells = [cell for dataset in distinct for cell in _cells(session, dataset)]
     finally:
         session.store.close()
@@ -213,7 +216,7 @@ class _Bench:
             **names,
             profile=session.plan.profile.name,
             key=key,
-            cell=read_json(path / "cell.json"),
+            cell=read_cell(path),
             metrics=self._metrics(path),
         )
 
@@ -300,12 +303,10 @@ class _Bench:
 
     def _metrics(self, path: Path) -> dict[str, Any]:
         """The cell's metrics: those that are there where they answer the same question."""
-        if (path / "metrics.json").is_file():
-            found = read_json(path / "metrics.json")
-            rows = path / "per_query.jsonl"
-            whole = rows.is_file() and found.get("per_query_sha256") == file_sha256(rows)
-            if whole and found.get("asked") == self._question():
-                return found
+        found, rows = _found(path / "metrics.json"), path / "per_query.jsonl"
+        whole = rows.is_file() and found.get("per_query_sha256") == file_sha256(rows)
+        if whole and found.get("asked") == self._question():
+            return found
         check_files(path)
         record = read_record(path)
         return self._score(path, record, self._judged(record))
@@ -334,6 +335,14 @@ class _Bench:
             "relevance": dataclasses.asdict(asked.relevance),
             "seed": asked.seed,
         }
+
+
+def _found(path: Path) -> dict[str, Any]:
+    """A document that can be computed again; empty where it is missing or damaged."""
+    try:
+        return read_json(path)
+    except InputError:
+        return {}
 
 
 def _cost(computed: Computed, cut: Cut, watch: Watch) -> dict[str, float | None]:

@@ -76,7 +76,7 @@ def test_sweeps_vary_the_last_key_fastest():
     [
         *("", ":", "ast:", " ast", "a,b", "a|b"),
         *("ast:a=", "ast:a=1,", "ast:a=1,b", "ast:a=1,a=2", "ast:a=1|2", "ast:x|y"),
-        *('ast:a="1', 'ast:a="1"x'),
+        *('ast:a="1', 'ast:a="1"x', "st:model,prompt=\udcff"),
     ],
 )
 def test_what_is_no_single_spec_is_refused_in_one_line(text):

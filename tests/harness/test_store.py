@@ -98,7 +98,7 @@ def test_a_damaged_file_is_named(tmp_path):
     path = tmp_path / "v.sqlite"
     path.write_bytes(b"this is no database, and long enough to be read as one" * 100)
     with pytest.raises(InputError, match=r"v\.sqlite: the store .* cache clear"):
-        VectorStore(path)
+        VectorStore(path).open()
 
 
 def test_another_schema_is_refused(tmp_path):
@@ -106,7 +106,7 @@ def test_another_schema_is_refused(tmp_path):
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version=99")
     with pytest.raises(InputError, match="schema 99"):
-        VectorStore(path)
+        VectorStore(path).open()
 
 
 WRITER = """

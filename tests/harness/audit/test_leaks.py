@@ -4,7 +4,7 @@ import pytest
 
 from chunkers.source import Source
 from harness.audit.leaks import Leak, find_leaks, summarise
-from harness.model import Corpus, Dataset, Query, Target
+from harness.model import Corpus, Dataset, Query, Region, Target
 from harness.runs.prepare import prepare
 
 CODE = "".join(f"    value_{n} = compute(argument_{n})\n" for n in range(20))
@@ -26,18 +26,18 @@ def leak(text, files, *targets):
 
 def test_a_query_that_is_the_lines_of_its_gold():
     files = {"a.py": CODE + "other = 1\n", "b.py": "x = 1\n"}
-    assert leak(CODE, files, ("a.py", 1, 20)) == Leak("q", 1.0, 1.0, 1.0, True, True)
+    assert leak(CODE, files, ("a.py", 1, 20)) == Leak("q", 1.0, 1.0, 1.0, True, True, True)
 
 
 def test_a_query_that_stands_elsewhere_in_the_corpus_alone():
     files = {"a.py": "x = 1\n", "b.py": f"# {CODE}"}
     one = leak(CODE, files, ("a.py", 1, 1))
-    assert one == Leak("q", 0.0, 0.0, 1.0, False, True)
+    assert one == Leak("q", 0.0, 0.0, 1.0, False, True, True)
 
 
 def test_a_query_in_another_corpus_leaks_nothing():
     found = leaks({"c": {"a": "x\n"}, "d": {"b": CODE}}, Query("q", "c", CODE, (Target("a"),)))
-    assert found == (Leak("q", 0.0, 0.0, 0.0, False, False),)
+    assert found == (Leak("q", 0.0, 0.0, 0.0, False, False, False),)
 
 
 def test_each_line_of_gold_counts_for_one_line_of_the_query_and_ends_are_stripped():
@@ -85,7 +85,7 @@ def test_a_short_query_is_one_run(query, held, whole):
 
 def test_a_query_of_words_and_gold_that_is_not_there_are_no_error():
     one = leak("", {"a.py": "x\n"}, ("a.py", 1, 1))
-    assert one == Leak("q", 0.0, 0.0, 0.0, False, False)
+    assert one == Leak("q", 0.0, 0.0, 0.0, False, False, False)
 
 
 def test_relevant_documents_are_gold_too():
@@ -94,18 +94,35 @@ def test_relevant_documents_are_gold_too():
     other = Query("r", "c", "red fox", qrels={"d1": 1, "d2": 0})
     dataset = Dataset("made", "document", (Corpus("c", sources),), (query, other), pooling="max")
     assert find_leaks(prepare(dataset)) == (
-        Leak("q", 1.0, 1.0, 1.0, True, True),
-        Leak("r", 0.0, 0.0, 1.0, False, True),
+        Leak("q", 1.0, 1.0, 1.0, True, True, True),
+        Leak("r", 0.0, 0.0, 1.0, False, True, True),
     )
+
+
+@pytest.mark.parametrize(
+    ("files", "left"),
+    [
+        ({"a.py": CODE + "x = 1\n"}, False),
+        ({"a.py": CODE + CODE}, True),  # once more in its own file
+        ({"a.py": CODE + "x = 1\n", "b.py": f"if 1:\n{CODE}"}, True),
+    ],
+)
+def test_what_stands_outside_of_its_own_lines_is_left(files, left):
+    corpus = Corpus("c", tuple(Source(text, path) for path, text in files.items()))
+    query = Query("q", "c", CODE, (Target("a.py", 21, 21),), region=Region("a.py", 1, 20))
+    dataset = Dataset("made", "span", (corpus,), (query,))
+    (one,) = find_leaks(prepare(dataset))
+    assert (one.inside_file, one.inside_rest) == (True, left)
+    assert prepare(dataset, mask=True).copied == left
 
 
 def test_a_summary_is_means_over_queries():
     one = summarise(
         [
-            Leak("a", 1.0, 1.0, 1.0, True, True),
-            Leak("b", 0.95, 0.5, 0.75, False, True),
-            Leak("c", 0.9, 0.0, 0.25, False, False),
-            Leak("d", 0.0, 0.0, 0.0, False, False),
+            Leak("a", 1.0, 1.0, 1.0, True, True, True),
+            Leak("b", 0.95, 0.5, 0.75, False, True, True),
+            Leak("c", 0.9, 0.0, 0.25, False, False, False),
+            Leak("d", 0.0, 0.0, 0.0, False, False, False),
         ]
     )
     assert one.queries == 4
@@ -113,4 +130,4 @@ def test_a_summary_is_means_over_queries():
     assert (one.queries_over_90, one.queries_of_gold) == (0.5, 0.25)
     assert (one.words_in_gold, one.words_in_corpus) == (0.375, 0.5)
     assert one.queries_sharing_words == 0.75
-    assert (one.inside_gold, one.inside_file) == (0.25, 0.5)
+    assert (one.inside_gold, one.inside_file, one.inside_rest) == (0.25, 0.5, 0.5)

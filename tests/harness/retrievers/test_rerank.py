@@ -211,7 +211,8 @@ def test_where_the_tokenizer_states_no_limit_the_positions_are_one(folder, tmp_p
 
 
 @pytest.mark.parametrize(
-    "spec", ["rerank", "rerank:/nowhere/at/all", "rerank:{},top=0", "rerank:{},first=rerank"]
+    "spec",
+    ["rerank", 'rerank:""', "rerank:/nowhere/at/all", "rerank:{},top=0", "rerank:{},first=rerank"],
 )
 def test_wrong_specs_are_refused_before_anything_is_computed(folder, spec):
     with pytest.raises(InputError):
@@ -228,6 +229,8 @@ def test_a_run_counts_what_the_model_did_not_see_and_repeats(folder, tmp_path):
     cells = grid(tmp_path, "one", **asked).cells
     plain, both, bare = (cell.cell["health"] for cell in cells)
     assert 0 < plain["unseen_rerank_tokens"] < 1
+    assert 0 < plain["unseen_rerank_text_tokens"] < 1
+    assert bare["unseen_rerank_text_tokens"] is None
     assert 0 < plain["truncated_pairs"] <= 4 * 4
     assert both["truncated_pairs"] > plain["truncated_pairs"]
     assert bare["unseen_rerank_tokens"] is bare["truncated_pairs"] is None
@@ -242,7 +245,21 @@ def test_a_mark_says_that_pairs_were_cut(folder, tmp_path):
 
     retrievers = (f"rerank:{folder},first=bm25,top=4",)
     document = run_document(grid(tmp_path, chunkers=("whole-file",), retrievers=retrievers))
-    assert any("cross-encoder never saw" in mark for mark in document["cells"][0]["marks"])
+    (cell,) = document["cells"]
+    assert cell["health"]["unseen_chunk_tokens"] is None  # nothing is embedded, and yet:
+    assert cell["truncated"]
+    assert any(mark.startswith("truncated: the cross-encoder never saw") for mark in cell["marks"])
+    assert cell["cost"]["pairs"] == 2 * 2 + 2 * 1  # two queries each of two files and of one
+
+
+def test_tokens_of_the_texts_are_counted_apart_from_the_query_s(model):
+    long = " ".join(["value"] * LIMIT)
+    one = model.score("parse url", ["def x", long])
+    query = one.tokens[0] - one.text_tokens[0]
+    assert (one.tokens - one.text_tokens == query).all()
+    assert one.unseen_text.tolist() == [0, LIMIT - (model.room - query)]
+    over = model.score(long, ["x"])  # of the query alone something is lost
+    assert (over.unseen[0] > 0, over.unseen_text[0]) == (True, 0)
 
 
 def test_a_collection_of_documents_is_reranked(folder, tmp_path):

@@ -203,3 +203,23 @@ def test_second_queries_need_an_embedder_that_can_embed_them(tmp_path):
     assert grid(tmp_path, dataset=dataset, retrievers=("dense",), **asked).cells
     with pytest.raises(InputError, match="hops=2 embeds second queries, and vectors:"):
         grid(tmp_path, "two", dataset, retrievers=("dense:hops=2",), **asked)
+
+
+def test_unseen_tokens_of_second_queries_are_counted_apart():
+    from types import SimpleNamespace
+
+    from harness.embedding import Vectors
+    from harness.runs.health import truncation
+
+    def vectors(*tokens):
+        zeros = np.zeros(len(tokens))
+        return Vectors(np.zeros((len(tokens), 2), np.float32), np.array(tokens), zeros, zeros, 0)
+
+    embedder = SimpleNamespace(limit=4, query_limit=None)
+    texts = [[(0,), (1,)]]
+    one = truncation(embedder, vectors(2, 4), vectors(6, 2), vectors(0, 16), texts)
+    assert one["unseen_query_tokens"] == 2 / 8
+    assert one["unseen_second_query_tokens"] == 12 / 16
+    assert one["unseen_chunk_tokens"] == 0
+    plain = truncation(embedder, vectors(2, 4), vectors(6, 2), None, texts)
+    assert (plain["unseen_query_tokens"], plain["unseen_second_query_tokens"]) == (2 / 8, None)

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 
-from worlds import BYTES, files
+import pytest
+from worlds import BYTES, files, grid
 
 from chunkers.errors import InputError
 from harness.store import VectorStore
@@ -105,3 +106,13 @@ def stored_seconds(path):
     with sqlite3.connect(path) as db:
         rows = db.execute("SELECT model, text, seconds FROM vectors")
         return {(model, text): seconds for model, text, seconds in rows}
+
+
+def test_an_unusable_store_stops_what_embeds_and_nothing_else(tmp_path, monkeypatch):
+    (tmp_path / "vectors.sqlite").write_bytes(b"this is no database, long as it is" * 200)
+    monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path))
+    asked = {"chunkers": ("fixed",)}
+    assert len(grid(tmp_path, retrievers=("bm25",), **asked).cells) == 1
+    with pytest.raises(InputError, match="the store of vectors cannot be used"):
+        grid(tmp_path, retrievers=("bm25", "dense"), depth=7, **asked)
+    assert len(list((tmp_path / "run" / "cells").iterdir())) == 1  # no work was done before
