@@ -113,7 +113,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Corpus:
-    """A repository at one commit, or a document collection; `sources` in order of path.
+    """A repository at one commit, or a document collection; sources are put in order of path.
 
     `of` is the id of the corpus that this one was made from for a single query, else empty.
     """
@@ -122,6 +122,9 @@ class Corpus:
     sources: tuple[Source, ...]
     skipped: tuple[Skipped, ...] = ()
     of: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sources", tuple(sorted(self.sources, key=lambda s: s.path)))
 
     @property
     def name(self) -> str:
@@ -145,8 +148,8 @@ class Dataset:
     Attributes:
         name: The spec in canonical form.
         gold: `span` (targets are lines of files) or `document` (qrels name documents).
-        corpora: In order of id.
-        queries: In order of id.
+        corpora: They are put in order of id.
+        queries: They are put in order of id.
         absent: What the data set names and this machine lacks.
         left_out: Counts of what the loader dropped, by reason.
         information: Facts that a result must carry, such as the Python release.
@@ -168,6 +171,9 @@ class Dataset:
     def __post_init__(self) -> None:
         _refuse_repeats("corpus", (corpus.id for corpus in self.corpora))
         _refuse_repeats("query", (query.id for query in self.queries))
+        # Ties are broken by the order of the corpus, which must not be the caller's.
+        object.__setattr__(self, "corpora", tuple(sorted(self.corpora, key=lambda one: one.id)))
+        object.__setattr__(self, "queries", tuple(sorted(self.queries, key=lambda one: one.id)))
         for corpus in self.corpora:
             _refuse_repeats(f"file in {corpus.id}", (s.path for s in corpus.sources))
         known = {corpus.id for corpus in self.corpora}
