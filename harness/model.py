@@ -113,8 +113,9 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Corpus:
-    """A repository at one commit, or a document collection; sources are put in order of path.
+    """A repository at one commit, or a document collection.
 
+    Ties follow the order of `sources`: that of their paths, where a data set asks for no other.
     `of` is the id of the corpus that this one was made from for a single query, else empty.
     """
 
@@ -122,9 +123,6 @@ class Corpus:
     sources: tuple[Source, ...]
     skipped: tuple[Skipped, ...] = ()
     of: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sources", tuple(sorted(self.sources, key=lambda s: s.path)))
 
     @property
     def name(self) -> str:
@@ -171,7 +169,6 @@ class Dataset:
     def __post_init__(self) -> None:
         _refuse_repeats("corpus", (corpus.id for corpus in self.corpora))
         _refuse_repeats("query", (query.id for query in self.queries))
-        # Ties are broken by the order of the corpus, which must not be the caller's.
         object.__setattr__(self, "corpora", tuple(sorted(self.corpora, key=lambda one: one.id)))
         object.__setattr__(self, "queries", tuple(sorted(self.queries, key=lambda one: one.id)))
         for corpus in self.corpora:

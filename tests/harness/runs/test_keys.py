@@ -67,14 +67,13 @@ def test_values_of_each_query_of_another_question_are_not_reused(tmp_path):
     assert rows.read_bytes() == whole
 
 
-def test_the_order_in_which_a_data_set_is_given_changes_nothing(tmp_path):
+def test_the_order_in_which_corpora_and_queries_are_given_changes_nothing(tmp_path):
     from dataclasses import replace
 
     from worlds import files, small
 
     given = small()
-    corpora = [replace(one, sources=one.sources[::-1]) for one in given.corpora]
-    turned = replace(given, corpora=tuple(corpora[::-1]), queries=given.queries[::-1])
+    turned = replace(given, corpora=given.corpora[::-1], queries=given.queries[::-1])
     asked = {"chunkers": ("fixed:max_size=30",), "retrievers": ("bm25",)}
     first, second = (
         grid(tmp_path, name, one, **asked) for name, one in (("a", given), ("b", turned))
