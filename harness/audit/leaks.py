@@ -9,11 +9,11 @@ Text: whether the whole query, without white space, is contained in a file.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.grams import grams_of, held
 from harness.masking import without
 
 if TYPE_CHECKING:
@@ -22,14 +22,8 @@ if TYPE_CHECKING:
     from harness.model import Corpus, Query
     from harness.runs.prepare import Prepared
 
-RUN = 8
-"""Words that two texts share by copying, not by chance."""
-
 MOST = 0.9
 """Share of a query's lines above which it is taken to be its own answer."""
-
-_WORD = re.compile(r"\w+")
-Gram = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -110,20 +104,20 @@ def find_leaks(prepared: Prepared) -> tuple[Leak, ...]:
     for corpus in prepared.corpora:
         texts = {source.path: source.text for source in corpus.sources}
         mine = [query for query in prepared.queries if query.corpus == corpus.id]
-        grams = {query.id: _grams(query.text) for query in mine}
-        held = _held({gram for one in grams.values() for gram in one}, texts.values())
+        grams = {query.id: grams_of(query.text) for query in mine}
+        there = held({gram for one in grams.values() for gram in one}, texts.values())
         squeezed = {path: _squeeze(text) for path, text in texts.items()}
         for query in mine:
             gold = _gold(query, corpus, texts)
             own = grams[query.id]
-            in_gold = _held(set(own), gold)
+            in_gold = held(set(own), gold)
             text = _squeeze(query.text)
             holding = [path for path, one in squeezed.items() if text and text in one]
             found[query.id] = Leak(
                 query=query.id,
                 lines_in_gold=_lines_in(query.text, gold),
                 words_in_gold=_share(sum(gram in in_gold for gram in own), len(own)),
-                words_in_corpus=_share(sum(gram in held for gram in own), len(own)),
+                words_in_corpus=_share(sum(gram in there for gram in own), len(own)),
                 inside_gold=bool(text) and any(text in _squeeze(one) for one in gold),
                 inside_file=bool(holding),
                 inside_rest=_in_rest(query, corpus, holding),
@@ -166,29 +160,6 @@ def _lines_in(text: str, gold: Iterable[str]) -> float:
 def _lines(text: str) -> Iterator[str]:
     stripped = (line.strip() for line in text.split("\n"))
     return (line for line in stripped if line)
-
-
-def _grams(text: str) -> list[Gram]:
-    words = _words(text)
-    if not words:
-        return []
-    return [tuple(words[at : at + RUN]) for at in range(max(1, len(words) - RUN + 1))]
-
-
-def _held(wanted: set[Gram], texts: Iterable[str]) -> set[Gram]:
-    """Which runs of words stand in one of the texts."""
-    lengths = sorted({len(gram) for gram in wanted})
-    held: set[Gram] = set()
-    for text in texts if wanted else ():
-        words = _words(text)
-        for length in lengths:
-            runs = zip(*(words[at:] for at in range(length)), strict=False)
-            held.update(run for run in runs if run in wanted)
-    return held
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
 
 
 def _squeeze(text: str) -> str:

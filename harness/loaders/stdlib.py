@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from harness.grams import RUN, remaining, words_of
 from harness.loaders.docstrings import Function, cut_docstrings
 from harness.model import Corpus, Dataset, Query, Skipped, Target
 from harness.reader import ReadRules, read_file
@@ -24,12 +25,10 @@ if TYPE_CHECKING:
     from harness.cards import Card
 
 _RULES = ReadRules(suffixes=(".py",))
-_WORD = re.compile(r"\w+")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 # A full stop before a lower-case letter belongs to `e.g.`, `i.e.` or a file's name.
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?![a-z])")
 _NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_LEAK = 8
 _FEWEST_WORDS = 4
 _SHORTEST_NAME_WORD = 3
 
@@ -37,7 +36,7 @@ _SHORTEST_NAME_WORD = 3
 _ONLY_DOCSTRING = "body is nothing but the docstring"
 _FEW_WORDS = f"summary under {_FEWEST_WORDS} words"
 _SHARED = "summary shared by several functions"
-_LEAKED = f"{_LEAK} words in a row of the summary remain in the corpus"
+_LEAKED = f"{RUN} words in a row of the summary remain in the corpus"
 _TWINS = "modules that are the Python twin of C code"
 _LACKING = "modules that this Python lacks"
 
@@ -99,11 +98,6 @@ def summary_of(docstring: str) -> str:
     return _SENTENCE_END.split(paragraph, maxsplit=1)[0]
 
 
-def words_of(text: str) -> tuple[str, ...]:
-    """Lower-cased words: runs of letters, digits and underscores."""
-    return tuple(_WORD.findall(text.lower()))
-
-
 def names_overlap(name: str, summary: str) -> bool:
     """Whether a word of the function's name stands in its summary.
 
@@ -139,7 +133,7 @@ def _summaries(path: str, functions: tuple[Function, ...], ids: Counter[str]) ->
         if function.docstring:
             text = summary_of(function.docstring)
             number = f"#{ids[name]}" if ids[name] > 1 else ""
-            found.append(_Summary(path, name + number, function, text, words_of(text)))
+            found.append(_Summary(path, name + number, function, text, tuple(words_of(text))))
     return found
 
 
@@ -148,7 +142,7 @@ def _queries(
 ) -> tuple[tuple[Query, ...], dict[str, int]]:
     dropped = dict.fromkeys((_ONLY_DOCSTRING, _FEW_WORDS, _SHARED, _LEAKED), 0)
     shared = Counter(summary.words for summary in summaries)
-    remaining = _remaining(summaries, sources)
+    leaked = remaining({one.id: one.text for one in summaries}, (one.text for one in sources))
     queries = []
     for summary in summaries:
         if summary.function.only_docstring:
@@ -157,29 +151,11 @@ def _queries(
             dropped[_FEW_WORDS] += 1
         elif shared[summary.words] > 1:
             dropped[_SHARED] += 1
-        elif not remaining.isdisjoint(_grams(summary.words, min(_LEAK, len(summary.words)))):
+        elif summary.id in leaked:
             dropped[_LEAKED] += 1
         else:
             queries.append(_query(summary))
     return tuple(sorted(queries, key=lambda query: query.id)), dropped
-
-
-def _remaining(summaries: list[_Summary], sources: list[Source]) -> set[tuple[str, ...]]:
-    """The word runs of summaries, each as long as is looked for, that the corpus still holds."""
-    wanted: set[tuple[str, ...]] = set()
-    for summary in summaries:
-        wanted.update(_grams(summary.words, min(_LEAK, len(summary.words))))
-    lengths = {len(gram) for gram in wanted}
-    found: set[tuple[str, ...]] = set()
-    for source in sources:
-        words = words_of(source.text)
-        for length in lengths:
-            found.update(gram for gram in _grams(words, length) if gram in wanted)
-    return found
-
-
-def _grams(words: tuple[str, ...], length: int) -> list[tuple[str, ...]]:
-    return [words[at : at + length] for at in range(len(words) - length + 1)]
 
 
 def _query(summary: _Summary) -> Query:

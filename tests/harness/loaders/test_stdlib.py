@@ -13,7 +13,8 @@ from chunkers.builtin import function as function_chunker
 from chunkers.errors import InputError
 from chunkers.source import Services
 from harness.cards import Card, load_card
-from harness.loaders.stdlib import is_twin, load, names_overlap, summary_of, words_of
+from harness.grams import words_of
+from harness.loaders.stdlib import is_twin, load, names_overlap, summary_of
 from harness.loading import load_dataset
 from harness.model import Dataset
 
@@ -98,7 +99,7 @@ class TestTheRunningPython:
                 assert not any(text.startswith(gram) or " " + gram in text for text in corpus)
 
     def test_queries_are_apart_long_enough_and_in_order(self, dataset: Dataset) -> None:
-        texts = [words_of(query.text) for query in dataset.queries]
+        texts = [tuple(words_of(query.text)) for query in dataset.queries]
         assert len(set(texts)) == len(texts)
         assert min(map(len, texts)) >= 4
         ids = [query.id for query in dataset.queries]

@@ -1,0 +1,1 @@
+"""Makes data sets out of repositories."""
