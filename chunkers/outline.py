@@ -12,6 +12,8 @@ from chunkers.grammars.model import ATTRIBUTES, COMMENTS, kind_of, name_of
 from chunkers.grammars.parsing import parse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node
 
     from chunkers.grammars.model import Grammar
@@ -67,7 +69,33 @@ def outline(source: Source) -> tuple[Scope, ...]:
     if grammar is None or root is None:
         return ()
     octets = source.text.encode("utf-8", "surrogatepass")
-    found: list[tuple[int, Scope]] = []
+    found = ((one, _scope(one, octets, grammar)) for one in defined(root, grammar))
+    scopes = [(one.begin.start_byte, scope) for one, scope in found if scope is not None]
+    # A function in a decorator begins before what it decorates.
+    return tuple(scope for _, scope in sorted(scopes, key=lambda one: one[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """A definition as nodes of a syntax tree.
+
+    Attributes:
+        node: The definition, without what is wrapped round it.
+        begin: Its first part, or that of its outermost wrapper, that is no comment, attribute or
+            decorator.
+        holder: What has its body: itself, or the value that it names.
+    """
+
+    node: Node
+    begin: Node
+    holder: Node
+
+
+def defined(root: Node, grammar: Grammar) -> Iterator[Defined]:
+    """Every definition of a tree, outer before inner; see `outline` for what is left out.
+
+    Some have no name; see `name_in`.
+    """
     # A node, and where the wrappers round it begin.
     stack: list[tuple[Node, Node | None]] = [(root, None)]
     while stack:
@@ -75,10 +103,7 @@ def outline(source: Source) -> tuple[Scope, ...]:
         wraps = node.type in grammar.wrappers
         holder = None if wraps else _holder(node, grammar)
         if holder is not None:
-            start = begin or _begin(node)
-            scope = _scope(node, start, holder, octets, grammar)
-            if scope is not None:
-                found.append((start.start_byte, scope))
+            yield Defined(node, begin or _begin(node), holder)
         if wraps or node.start_point[0] < node.end_point[0] or _is_body(node.type, grammar):
             children = node.children
             first = _first(children, grammar) if wraps else -1
@@ -88,8 +113,15 @@ def outline(source: Source) -> tuple[Scope, ...]:
                 for at, child in reversed(list(enumerate(children)))
                 if child.child_count
             ]
-    # A function in a decorator begins before what it decorates.
-    return tuple(scope for _, scope in sorted(found, key=lambda one: one[0]))
+
+
+def name_in(one: Defined, octets: bytes, grammar: Grammar) -> str:
+    """What a definition is called in a source of these bytes; empty where it defines nothing."""
+    name = _collapsed(_name(one.node, grammar), octets)
+    # `struct store *make()` names a type, it does not define one.
+    if one.node.type.endswith("_specifier") and _body(one.holder, grammar) is None:
+        return ""
+    return name
 
 
 def _holder(node: Node, grammar: Grammar) -> Node | None:
@@ -132,12 +164,11 @@ def _begin(node: Node) -> Node:
         node = child
 
 
-def _scope(node: Node, begin: Node, holder: Node, octets: bytes, grammar: Grammar) -> Scope | None:
-    name = _collapsed(_name(node, grammar), octets)
-    body = _body(holder, grammar)
-    # `struct store *make()` names a type, it does not define one.
-    if not name or (body is None and node.type.endswith("_specifier")):
+def _scope(one: Defined, octets: bytes, grammar: Grammar) -> Scope | None:
+    node, begin, name = one.node, one.begin, name_in(one, octets, grammar)
+    if not name:
         return None
+    body = _body(one.holder, grammar)
     first, last = begin.start_point[0], _last_row(node)
     start = begin.start_byte
     line = octets.rfind(b"\n", 0, start) + 1
