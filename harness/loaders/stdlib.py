@@ -7,7 +7,6 @@ where the code itself holds them; queries of which too much still is are left ou
 from __future__ import annotations
 
 import platform
-import re
 import sysconfig
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -19,18 +18,14 @@ from harness.grams import RUN, remaining, words_of
 from harness.loaders.docstrings import Function, cut_docstrings
 from harness.model import Corpus, Dataset, Query, Skipped, Target
 from harness.reader import ReadRules, read_file
+from harness.summaries import names_overlap, summary_of
 
 if TYPE_CHECKING:
     from chunkers.source import Source
     from harness.cards import Card
 
 _RULES = ReadRules(suffixes=(".py",))
-_PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
-# A full stop before a lower-case letter belongs to `e.g.`, `i.e.` or a file's name.
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?![a-z])")
-_NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _FEWEST_WORDS = 4
-_SHORTEST_NAME_WORD = 3
 
 # Why a docstring makes no query; the first that applies is counted.
 _ONLY_DOCSTRING = "body is nothing but the docstring"
@@ -90,26 +85,6 @@ def is_twin(path: str) -> bool:
     """Whether a library path is a Python twin of C code, or text generated from documentation."""
     top = path.split("/", 1)[0]
     return top.startswith("_py") or top == "pydoc_data"
-
-
-def summary_of(docstring: str) -> str:
-    """The first sentence of the first paragraph, its white space collapsed."""
-    paragraph = " ".join(_PARAGRAPH_END.split(docstring.strip(), maxsplit=1)[0].split())
-    return _SENTENCE_END.split(paragraph, maxsplit=1)[0]
-
-
-def names_overlap(name: str, summary: str) -> bool:
-    """Whether a word of the function's name stands in its summary.
-
-    Names, those in the summary too, are split at underscores, digits and capitals. Words of under
-    three letters are ignored, for `is`, `to` or `of` give nothing away.
-    """
-    mine = _name_words(name.rsplit(".", 1)[-1])
-    return any(len(word) >= _SHORTEST_NAME_WORD for word in mine & _name_words(summary))
-
-
-def _name_words(text: str) -> set[str]:
-    return {word.lower() for word in _NAME_WORD.findall(text)}
 
 
 def _chosen(card: Card) -> list[str]:
