@@ -10,7 +10,7 @@ run: setup ## compare the built-in chunkers on the embedded data set
 	$(BIN)/chunkmark run
 
 test: setup ## all tests but the slow ones
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test-slow: setup ## the slow ones: minutes each, some fetch packages
 	$(BIN)/python -m pytest -m slow

@@ -1,6 +1,8 @@
 """What all tests share: no network, and one store of vectors for the whole session."""
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,13 +11,11 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 collect_ignore = ["packages"]  # tests of example packages, which are run where those are installed
 
 
-@pytest.fixture(scope="session", autouse=True)
-def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def pytest_configure(config: pytest.Config) -> None:
     """One store of vectors; `$CHUNKMARK_CACHE` keeps it from one session to the next."""
-    chosen = os.environ.get("CHUNKMARK_CACHE")
-    path = Path(chosen) if chosen else tmp_path_factory.mktemp("cache")
-    os.environ["CHUNKMARK_CACHE"] = str(path)
-    return path
+    if "CHUNKMARK_CACHE" not in os.environ:  # processes that share the tests inherit it
+        os.environ["CHUNKMARK_CACHE"] = tempfile.mkdtemp(prefix="chunkmark-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(os.environ.pop("CHUNKMARK_CACHE")))
 
 
 @pytest.fixture(scope="session")

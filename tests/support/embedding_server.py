@@ -5,7 +5,7 @@ import hashlib
 import json
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -69,7 +69,8 @@ def serving():
             for name, value in headers:
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(data)
+            with suppress(OSError):  # whoever asked may have gone
+                self.wfile.write(data)
 
         def log_message(self, *_):
             pass
