@@ -14,7 +14,7 @@ from worlds import files, grid, small
 from chunkers.errors import InputError
 from harness.cross_encoder import CrossEncoder
 from harness.files import read_json
-from harness.model import Corpus, Dataset, Query
+from harness.model import Corpus, Dataset, Query, Target
 from harness.parts import load_retriever
 from harness.retrieval import Order
 from harness.verify import verify
@@ -282,10 +282,10 @@ def test_a_collection_of_documents_is_reranked(folder, tmp_path):
 
 def test_completion_queries_keep_their_end(folder, tmp_path):
     long = "x " * 200 + "parse url"
+    alpha = (Target("one/alpha.py", 1, 6),)
     dataset = small(
         queries=tuple(
-            Query(f"q {keeps}", "one", long, small().queries[0].targets, truncate=keeps)
-            for keeps in ("head", "tail")
+            Query(f"q {keeps}", "one", long, alpha, truncate=keeps) for keeps in ("head", "tail")
         )
     )
     asked = {"chunkers": ("ast:max_size=120",), "retrievers": (f"rerank:{folder},first=bm25",)}
