@@ -25,9 +25,9 @@ from harness.model import Skipped
 from harness.reader import ReadRules, read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from chunkers import LoadedChunker, Source
+    from chunkers import LoadedChunker, Source, Span
 
 _TESTS = {"test", "tests", "idle_test"}
 _PACKAGES = {"site-packages", "dist-packages"}
@@ -70,6 +70,17 @@ def sources() -> list[Source]:
     return found
 
 
+def lost(source: Source, spans: Sequence[Span]) -> int:
+    """Characters of a file that are no white space and in no chunk."""
+    # What chunks repeat would hide a loss, so places are counted, not characters.
+    seen = np.zeros(len(source.text), dtype=bool)
+    for span in spans:
+        borders = [span.start, *(border for gap in span.gaps for border in gap), span.end]
+        for start, end in zip(borders[::2], borders[1::2], strict=True):
+            seen[start:end] = True
+    return int(np.diff(source.lines.nws)[~seen].sum())
+
+
 def measure(chunker: LoadedChunker, files: list[Source]) -> dict[str, str]:
     """The columns of one chunker."""
     counts: Counter[str] = Counter()
@@ -83,15 +94,9 @@ def measure(chunker: LoadedChunker, files: list[Source]) -> dict[str, str]:
             counts["failed"] += 1
             continue
         kept = [span.kept(source.text) for span in spans]
-        # What chunks repeat would hide a loss, so places are counted, not characters.
-        seen = np.zeros(len(source.text), dtype=bool)
-        for span in spans:
-            borders = [span.start, *(border for gap in span.gaps for border in gap), span.end]
-            for start, end in zip(borders[::2], borders[1::2], strict=True):
-                seen[start:end] = True
-        lost = int(np.diff(source.lines.nws)[~seen].sum())
-        counts["lost"] += lost
-        counts["lossy"] += lost > 0
+        gone = lost(source, spans)
+        counts["lost"] += gone
+        counts["lossy"] += gone > 0
         counts["joined"] += "".join(kept) == source.text
         sizes += [span_size(source, span, chunker.unit, services) for span in spans]
     limit = chunker.max_size

@@ -50,7 +50,7 @@ def _chunk(
     )
     texts = splitter.split_text(source.text)
     found = zip(chain(splitter.starts, repeat(-1)), texts, strict=False)
-    return spans_at(source, found, services, limit.overlap)
+    return spans_at(source, found, services)
 
 
 @cache

@@ -166,9 +166,7 @@ def known(source: Source, services: Services, names: Mapping[str, str]) -> str |
     return names.get(language)
 
 
-def spans_at(
-    source: Source, found: Iterable[tuple[int, str]], services: Services, overlap: int = 0
-) -> list[Span]:
+def spans_at(source: Source, found: Iterable[tuple[int, str]], services: Services) -> list[Span]:
     """Spans where the library says they start, or else wherever its strings are found.
 
     A start is believed where all of a source's are right: so offsets in bytes, or -1, are not.
@@ -177,13 +175,12 @@ def spans_at(
         source: The source.
         found: Start and text of every chunk, in the library's order.
         services: Where notes go.
-        overlap: As for `chunkers.locate.locate`.
     """
     found = list(found)
     if all(start >= 0 and source.text.startswith(text, start) for start, text in found):
         spans = [Span(start, start + len(text)) for start, text in found]
         return sorted(spans, key=lambda span: (span.start, span.end))
-    return spans_of(source, [text for _, text in found], services, overlap)
+    return spans_of(source, [text for _, text in found], services)
 
 
 def spans_joined(source: Source, texts: Sequence[str], services: Services) -> list[Span]:

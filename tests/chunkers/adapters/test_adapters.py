@@ -210,7 +210,10 @@ def test_an_adapter_conforms_in_one_language(spec):
 @pytest.mark.parametrize("spec", [*sorted(MODULES), *OVERLAPPING])
 def test_an_adapter_fails_what_it_declares_and_nothing_else(spec):
     need(spec)
-    check_chunker(spec).raise_for_failures()
+    slow = "time per MB" in load_chunker(spec).exceptions
+    report = check_chunker(spec, seconds=2.0 if slow else 10.0)
+    report.raise_for_failures()
+    assert not slow or "declared" in {one.status for one in report.checks}
 
 
 def test_listing_and_making_adapters_imports_no_library():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from libraries import need
 
-from chunkers import load_chunker
+from chunkers import Source, Span, load_chunker
 from chunkers.loading import CHUNKERS
 
 ROOT = Path(__file__).parents[3]
@@ -80,3 +80,10 @@ def test_the_document_has_a_row_for_every_chunker():
     for name, family in rows.items():
         module = entries[name].target.partition(":")[0]
         assert family == importlib.import_module(module).FAMILY
+
+
+def test_a_loss_is_counted_by_place_and_gaps_are_lost(benchmark):
+    source = Source("ab cd\nef gh\n", "a.py", "python")
+    assert benchmark.lost(source, [Span(0, 5), Span(0, 5)]) == 4
+    assert benchmark.lost(source, [Span(0, 12, gaps=((3, 8),))]) == 4
+    assert benchmark.lost(source, [Span(0, 12, gaps=((3, 8),)), Span(3, 8)]) == 0

@@ -119,9 +119,11 @@ def test_a_declared_exception_is_shown_and_one_that_is_not_met_is_stale():
     assert statuses(declared) == {"exactly-once": "declared", "size limit": "unchecked"}
     assert declared.check("exactly-once").example.text
 
-    stale = check("exceptions=exactly-once+order+size limit")
+    stale = check("exceptions=exactly-once+order+size limit+time per MB")
     assert [one.name for one in stale.failures] == ["order", "size limit"]
     assert {one.status for one in stale.failures} == {"stale"}
+    # Another machine may fail it.
+    assert stale.check("time per MB").status == "pass"
 
     gone = check("exceptions=repeats,drops=off")
     assert [(one.name, one.status) for one in gone.failures] == [("exactly-once", "stale")]
