@@ -36,7 +36,7 @@ _BYTE_ORDER_MARKS = (
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK_OR_COMMENT = re.compile(rb"[ \t\f]*(?:#.*)?\r?")
 # Text encodings by Python's book that no file is written in; some take quadratic time.
-_NO_FILE_ENCODINGS = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"}
+NO_FILE_ENCODINGS = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"}
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _UTF8_CHARACTER = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
@@ -238,7 +238,7 @@ def _declared(data: bytes) -> str | None:
                 b" ".decode(name)  # codecs that are no text encodings refuse this
             except (LookupError, UnicodeError):
                 raise _NotTextError(f"declares the unknown encoding {name}") from None
-            if found.name in _NO_FILE_ENCODINGS:
+            if found.name in NO_FILE_ENCODINGS:
                 raise _NotTextError(f"declares {name}, which is no encoding of files")
             return found.name
         if not _BLANK_OR_COMMENT.fullmatch(line):

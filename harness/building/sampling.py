@@ -40,8 +40,18 @@ def draw(
     ordered = sorted(items, key=id_of)
     if limit is None or limit >= len(ordered):
         return tuple(ordered)
+    return tuple(sorted(in_turn(ordered, seed, id_of, stratum_of)[: max(0, limit)], key=id_of))
+
+
+def in_turn(
+    items: Iterable[Item],
+    seed: int,
+    id_of: Callable[[Item], str],
+    stratum_of: Callable[[Item], str] = lambda _: "",
+) -> list[Item]:
+    """All items in the order in which `draw` takes them; the arguments are the same."""
     strata: dict[str, list[Item]] = defaultdict(list)
-    for item in ordered:
+    for item in sorted(items, key=id_of):
         strata[stratum_of(item)].append(item)
     laid: list[tuple[float, int, Item]] = []
     for name, members in strata.items():
@@ -50,7 +60,7 @@ def draw(
         for at, item in enumerate(shuffled):
             laid.append(((at + start) / len(members), _chance(seed, "tie", id_of(item)), item))
     laid.sort(key=lambda one: one[:2])
-    return tuple(sorted((item for _, _, item in laid[: max(0, limit)]), key=id_of))
+    return [item for _, _, item in laid]
 
 
 def _chance(seed: int, what: str, name: str) -> int:

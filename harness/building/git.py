@@ -1,0 +1,391 @@
+"""Reads objects of a git repository by the `git` program, which starts nothing and writes nothing.
+
+The program is used rather than a library: it reads every form that a repository has (packs, shared
+and shallow clones, linked working trees, sha256, whatever comes next), is where repositories are,
+and has had two decades of hostile input. Only plumbing runs, none of which looks at the index, the
+working tree or attributes. No variable of the environment that git reads is passed on, no
+configuration but the repository's own is read, and of that nothing may start a program: hooks,
+pagers, file system monitors, external diffs, signatures and the fetching of missing objects are
+off. Objects are as they were committed: replacements and grafts do not count.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING
+
+from chunkers.errors import InputError
+from harness.reader import NO_FILE_ENCODINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+_HASH = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_MOST_MESSAGE = 1 << 20  # bytes; a longer one is taken for none
+_RAW = ("--raw", "-r", "-z", "-M50%", "-l400", "--no-relative", "--ignore-submodules=none")
+_OPTIONS = (
+    "--no-pager",
+    "--no-replace-objects",
+    "--no-optional-locks",
+    "--literal-pathspecs",
+    "-c",
+    f"core.hooksPath={os.devnull}",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    f"core.attributesFile={os.devnull}",
+    "-c",
+    "core.warnAmbiguousRefs=false",
+)
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_NO_LAZY_FETCH": "1",
+    # Before 2.45 git fetches what a partial clone lacks. A list of protocols that holds none
+    # goes before the repository's own configuration, as `-c protocol.allow=never` does not.
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_SSH_COMMAND": "false",
+    "GIT_ASKPASS": "false",
+    "GIT_ADVICE": "0",
+    "LC_ALL": "C",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository that can be read.
+
+    Attributes:
+        path: What the user named.
+        git_dir: Its folder of objects and references, or the file that names it.
+        program: The git program.
+    """
+
+    path: Path
+    git_dir: Path
+    program: str
+
+    def fault(self, what: str) -> InputError:
+        """An error that names the repository."""
+        return InputError(f"{self.path}: {what}")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit.
+
+    Attributes:
+        hash: Of the commit.
+        time: When it was committed.
+        message: As text, by the encoding that the commit names, else UTF-8, else Windows-1252.
+    """
+
+    hash: str
+    time: datetime
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file of a tree, or what stands in place of one.
+
+    Attributes:
+        path: With `/`; octets that are no UTF-8 are surrogates.
+        mode: Such as `100644`; `120000` is a link, `160000` a submodule.
+        hash: Of its content.
+        size: In bytes; 0 for a submodule.
+    """
+
+    path: str
+    mode: str
+    hash: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a commit did to one file.
+
+    Attributes:
+        status: `A`, `D`, `M`, `R` (renamed, perhaps changed too) or `T` (of another type now).
+        old: Path before; that of the new file where it is added.
+        new: Path after.
+        old_mode: Mode before, all zeros for none.
+        new_mode: Mode after.
+        old_hash: Of the content before.
+        new_hash: Of the content after.
+    """
+
+    status: str
+    old: str
+    new: str
+    old_mode: str
+    new_mode: str
+    old_hash: str
+    new_hash: str
+
+
+def open_repository(path: Path) -> Repository:
+    """Find the git program and the repository whose top a folder is, bare or not.
+
+    Raises:
+        InputError: There is no git program, or no repository.
+    """
+    program = shutil.which("git")
+    if program is None:
+        raise InputError("commits are read by the program git, which is not there; install it")
+    dot = path / ".git"
+    if dot.is_symlink():
+        raise InputError(
+            f"{path}: its .git is a link, which is not followed; name what it links to"
+        )
+    if not dot.exists() and not ((path / "HEAD").is_file() and (path / "objects").is_dir()):
+        raise InputError(
+            f"{path} is no git repository: there is no .git, and it is no bare one\n"
+            "name the top folder of a clone"
+        )
+    repository = Repository(path, (dot if dot.exists() else path).absolute(), program)
+    _run(repository, ["rev-parse", "--git-dir"])
+    return repository
+
+
+def head_of(repository: Repository) -> str:
+    """The hash of the commit that is checked out, or that HEAD names in a bare repository.
+
+    Raises:
+        InputError: There is none.
+    """
+    done = _start(repository, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+    if done.returncode or not _HASH.fullmatch(done.stdout.strip()):
+        raise repository.fault(f"it has no commit{_because(done.stderr)}")
+    return done.stdout.strip().decode()
+
+
+def history_of(repository: Repository, head: str, most: int) -> tuple[list[list[str]], int]:
+    """The newest ancestors of a commit, itself included.
+
+    Returns:
+        For each its hash and those of its parents, as far as they are in the repository, in the
+        order that git lists them; and how many older ones there are.
+    """
+    listed = _run(repository, ["rev-list", "--parents", f"--max-count={most}", head])
+    lines = [line.split() for line in listed.decode("ascii").splitlines()]
+    if len(lines) < most:
+        return lines, 0
+    return lines, int(_run(repository, ["rev-list", "--count", head])) - len(lines)
+
+
+def changes_of(repository: Repository, commits: Sequence[str]) -> dict[str, tuple[Change, ...]]:
+    """What commits with one parent did to files; those that did nothing have none.
+
+    Renames are found by git, up to 400 files a commit, where half of the text is the same.
+    """
+    if not commits:
+        return {}
+    told = _run(
+        repository,
+        ["diff-tree", "--stdin", *_RAW],
+        "".join(f"{one}\n" for one in commits).encode(),
+    )
+    found: dict[str, list[Change]] = {one: [] for one in commits}
+    fields = iter(told.split(b"\0"))
+    current: list[Change] = []
+    for field in fields:
+        if not field.startswith(b":"):
+            current = found.get(field.decode("ascii", "replace"), [])
+            continue
+        old_mode, new_mode, old_hash, new_hash, status = field[1:].decode("ascii").split(" ")
+        old = _path(next(fields))
+        new = _path(next(fields)) if status[0] in "RC" else old
+        current.append(Change(status[0], old, new, old_mode, new_mode, old_hash, new_hash))
+    return {one: tuple(changes) for one, changes in found.items()}
+
+
+def tree_of(repository: Repository, commit: str) -> Iterator[Entry]:
+    """The files of a commit, in git's order.
+
+    Raises:
+        InputError: One of its trees is not in the repository.
+    """
+    told = _run(repository, ["ls-tree", "-r", "-z", "--long", "--full-tree", commit])
+    for line in told.split(b"\0"):
+        if line:
+            about, _, path = line.partition(b"\t")
+            mode, _, name, size = about.decode("ascii").split()
+            yield Entry(_path(path), mode, name, int(size) if size.isdigit() else 0)
+
+
+def _path(octets: bytes) -> str:
+    return octets.decode("utf-8", "surrogateescape")
+
+
+class Objects:
+    """Objects by their hash, through one process that answers one question after the other."""
+
+    def __init__(self, repository: Repository, sizes: _Pipe, contents: _Pipe) -> None:
+        self._repository, self._sizes, self._contents = repository, sizes, contents
+
+    def size(self, name: str) -> int:
+        """Bytes of an object.
+
+        Raises:
+            InputError: It is not in the repository, or damaged.
+        """
+        return self._ask(self._sizes, name)
+
+    def read(self, name: str) -> bytes:
+        """The content of an object.
+
+        Raises:
+            InputError: It is not in the repository, or damaged.
+        """
+        size = self._ask(self._contents, name)
+        data = self._contents.out.read(size + 1)
+        if len(data) != size + 1:
+            raise self._missing(name, self._contents)
+        return data[:-1]
+
+    def commit(self, name: str) -> Commit:
+        """A commit by its hash."""
+        head, _, message = self.read(name).partition(b"\n\n")
+        encoding, seconds = "utf-8", 0
+        for line in head.split(b"\n"):
+            key, _, value = line.partition(b" ")
+            if key == b"encoding":
+                encoding = value.decode("ascii", "replace").strip()
+            elif key == b"committer" and (match := re.search(rb"> (-?\d{1,15})\b", line)):
+                seconds = int(match.group(1))
+        return Commit(name, _time(seconds), _decoded(message, encoding))
+
+    def _ask(self, pipe: _Pipe, name: str) -> int:
+        try:
+            pipe.into.write(f"{name}\n".encode("ascii"))
+            pipe.into.flush()
+        except OSError:
+            raise self._missing(name, pipe) from None
+        parts = pipe.out.readline().split()
+        if len(parts) != 3 or not parts[2].isdigit():
+            raise self._missing(name, pipe)
+        return int(parts[2])
+
+    def _missing(self, name: str, pipe: _Pipe) -> InputError:
+        pipe.errors.seek(0)
+        return self._repository.fault(
+            f"the object {name} is missing or damaged{_because(pipe.errors.read(10_000))}\n"
+            "it may be a partial clone: clone it whole"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pipe:
+    """The ends of a process that answers questions."""
+
+    into: IO[bytes]
+    out: IO[bytes]
+    errors: IO[bytes]
+
+
+@contextmanager
+def objects_of(repository: Repository) -> Iterator[Objects]:
+    """Objects of a repository, for as long as they are needed; the processes end with it."""
+    with (
+        _answering(repository, ["cat-file", "--batch-check"]) as sizes,
+        _answering(repository, ["cat-file", "--batch"]) as contents,
+    ):
+        yield Objects(repository, sizes, contents)
+
+
+@contextmanager
+def _answering(repository: Repository, arguments: list[str]) -> Iterator[_Pipe]:
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(  # noqa: S603 - git, with arguments of our own
+            _command(repository, arguments),
+            env=_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        )
+        try:
+            if process.stdin is None or process.stdout is None:
+                raise repository.fault("git cannot be talked to")
+            yield _Pipe(process.stdin, process.stdout, errors)
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def _time(seconds: int) -> datetime:
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return datetime.fromtimestamp(0, UTC)
+
+
+def _decoded(message: bytes, encoding: str) -> str:
+    if len(message) > _MOST_MESSAGE:
+        return ""
+    for one in (encoding, "utf-8", "cp1252"):
+        try:
+            if codecs.lookup(one).name in NO_FILE_ENCODINGS:
+                continue
+            text = message.decode(one)
+            text.encode("utf-8")  # a lone surrogate is no text
+        except (LookupError, UnicodeError, ValueError):
+            continue
+        return text
+    return message.decode("latin-1")
+
+
+def _command(repository: Repository, arguments: Iterable[str]) -> list[str]:
+    return [repository.program, f"--git-dir={repository.git_dir}", *_OPTIONS, *arguments]
+
+
+def _environment() -> dict[str, str]:
+    rest = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return rest | _ENVIRONMENT
+
+
+def _start(
+    repository: Repository, arguments: list[str], data: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(  # noqa: S603 - git, with arguments of our own
+            _command(repository, arguments),
+            env=_environment(),
+            input=data,
+            capture_output=True,
+            check=False,
+        )
+    except OSError as error:
+        raise repository.fault(
+            f"{repository.program} cannot be started: {error.strerror}"
+        ) from None
+
+
+def _run(repository: Repository, arguments: list[str], data: bytes = b"") -> bytes:
+    done = _start(repository, arguments, data)
+    if done.returncode:
+        raise repository.fault(f"git {arguments[0]} failed{_because(done.stderr)}")
+    return done.stdout
+
+
+def _because(errors: bytes) -> str:
+    """What git said, on one line, behind a colon; empty where it said nothing."""
+    lines = [line for line in errors.decode("utf-8", "replace").split("\n") if line.strip()]
+    fatal = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines
+    said = " ".join(fatal[-1].split()) if fatal else ""
+    return f": {said.removeprefix('fatal: ').removeprefix('error: ')[:300]}" if said else ""

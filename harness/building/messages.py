@@ -1,0 +1,68 @@
+"""What a commit's message asks, once all that only machines read is gone."""
+
+from __future__ import annotations
+
+import re
+
+FEWEST_WORDS = 4
+"""Words of two letters or more that a message must have to ask anything."""
+
+_MOST = 20_000
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_REVERT = re.compile(r"(?:revert|reapply)\b|.*^this reverts commit\b", re.I | re.M | re.S)
+# Lines of machines wherever they stand.
+_MACHINE = re.compile(
+    r"(?:[\w-]+-by|cc|change-id|git-svn-id|signed-off|reviewed-on|differential revision"
+    r"|pipermail|message-id|link|x-[\w-]+)\s*:.*"
+    r"|\(?cherry[- ]picked from .*|\(?backported from .*|\[skip ci\]|\[ci skip\]|---+",
+    re.I,
+)
+_TRAILER = re.compile(r"[A-Za-z][\w-]*\s*:\s\S.*")
+_REFERENCE = re.compile(
+    r"https?://\S+|(?:(?<![\w./-])[\w.-]+/[\w.-]+)?#\d+|\b[A-Z][A-Z\d]{1,9}-\d+", re.A
+)
+_ABOUT = re.compile(
+    r"\b(?:(?:partly |partially )?(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?)|ref(?:s|erences)?|see"
+    r"|also|bug|issues?|tickets?|prs?|pull requests?|part of|relates? to|related|and|to)\b",
+    re.I,
+)
+_TAIL = re.compile(r"(?:\s*\((?:[\w.-]+/[\w.-]+)?#\d+\))+$")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def question_of(message: str) -> str:
+    """The subject, and behind a blank line what is left of the body.
+
+    Left out: lines such as `Signed-off-by: …`, `Co-authored-by: …` or `Change-Id: …`; a last
+    paragraph of which every line is such a `Key: value`; lines that hold nothing but numbers of
+    issues and addresses, with words such as "fixes" or "see" before them; numbers of pull requests
+    in brackets behind the subject; control characters; what lies behind 20,000 characters.
+    """
+    text = message[:_MOST].replace("\r\n", "\n").replace("\r", "\n")
+    text = _CONTROL.sub("", text)
+    paragraphs = [part.split("\n") for part in re.split(r"\n(?:[^\S\n]*\n)+", text.strip())]
+    subject = _TAIL.sub("", " ".join(" ".join(paragraphs[0]).split()))
+    body = paragraphs[1:]
+    if body and all(_TRAILER.fullmatch(line) or line[:1].isspace() for line in body[-1]):
+        body.pop()
+    kept = [[line.rstrip() for line in one if not _is_machine(line.strip())] for one in body]
+    rest = ["\n".join(one) for one in kept if any(one)]
+    return "\n\n".join([subject, *rest]).strip()
+
+
+def _is_machine(line: str) -> bool:
+    """Whether a line tells a reader nothing."""
+    if _MACHINE.fullmatch(line):
+        return True
+    rest, found = _REFERENCE.subn("", line)
+    return bool(found) and not re.search(r"\w", _ABOUT.sub("", rest))
+
+
+def is_revert(message: str) -> bool:
+    """Whether a commit takes another one back, or puts it in again."""
+    return _REVERT.match(message.lstrip()) is not None
+
+
+def is_wordless(question: str) -> bool:
+    """Whether a text has too few words to ask anything."""
+    return len(_WORD.findall(_REFERENCE.sub("", question))) < FEWEST_WORDS

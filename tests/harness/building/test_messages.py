@@ -1,0 +1,114 @@
+"""What is left of a commit's message, and which messages ask nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.building.kinds import is_lock, is_test
+from harness.building.messages import is_revert, is_wordless, question_of
+
+
+@pytest.mark.parametrize(
+    ("message", "question"),
+    [
+        ("Fix the reader\n", "Fix the reader"),
+        ("Fix the\nreader (#12)\n\nIt lost a line.\n", "Fix the reader\n\nIt lost a line."),
+        ("Fix it (a/b#1) (#2)", "Fix it"),
+        ("A\n\nB\n\nSigned-off-by: A <a@b>\nCo-authored-by: C <c@d>\n", "A\n\nB"),
+        (
+            "A\n\nSee how Foo-bar: works\nCo-Authored-By: x\nand more",
+            "A\n\nSee how Foo-bar: works\nand more",
+        ),
+        ("A\n\nReviewed-on: x\n  continued: y\n", "A"),
+        ("A\n\nFixes #12\n", "A"),
+        ("A\n\nCloses: #12, #13 and GH-4\n\nB", "A\n\nB"),
+        ("A\n\nSee https://example.org/x?y=1\nB", "A\n\nB"),
+        ("A\n\nJIRA-123\n", "A"),
+        (
+            "A\n\nThis fixes #12, which broke the reader.\n",
+            "A\n\nThis fixes #12, which broke the reader.",
+        ),
+        ("A\r\n\r\nB\r\nC\r\n", "A\n\nB\nC"),
+        ("A\n\nB\n\n\n \nC", "A\n\nB\n\nC"),
+        ("A\n\n(cherry picked from commit 0123abc)\n", "A"),
+        ("A\x00\x1b[1m\n", "A[1m"),
+        ("", ""),
+        ("\n \n", ""),
+        ("Note: this is a subject", "Note: this is a subject"),
+    ],
+)
+def test_what_only_machines_read_is_cut(message: str, question: str) -> None:
+    assert question_of(message) == question
+
+
+@given(st.text(max_size=300))
+def test_cutting_twice_changes_nothing_more_of_the_subject(message: str) -> None:
+    once = question_of(message)
+    assert question_of(once).split("\n")[0] == once.split("\n")[0]
+
+
+def test_long_messages_take_no_long_time() -> None:
+    for piece in ("a", " ", "a/", "#", "(#1) ", "\n \n", "A-", "x: y\n", "fix "):
+        question_of(piece * 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("message", "reverts"),
+    [
+        ('Revert "Fix it"\n', True),
+        ("revert: fix it", True),
+        ("Undo it\n\nThis reverts commit 0123.\n", True),
+        ("Reapply the patch", True),
+        ("Reverted lists keep their order", False),
+        ("Say what this reverts commit by commit", False),
+    ],
+)
+def test_reverts_are_known_by_subject_or_body(message: str, reverts: bool) -> None:
+    assert is_revert(message) is reverts
+
+
+@pytest.mark.parametrize(
+    ("question", "wordless"),
+    [
+        ("wip", True),
+        ("Fix bug #1234 in 0.1.2", True),
+        ("v1.2.3", True),
+        ("PROJ-12 PROJ-13 PROJ-14 PROJ-15", True),
+        ("Keep the line's end", False),
+        ("исправить чтение файла снова", False),
+    ],
+)
+def test_a_message_needs_four_words(question: str, wordless: bool) -> None:
+    assert is_wordless(question) is wordless
+
+
+@pytest.mark.parametrize(
+    ("path", "test"),
+    [
+        ("tests/a.py", True),
+        ("src/test/java/A.java", True),
+        ("pkg/test_a.py", True),
+        ("pkg/a_test.go", True),
+        ("a.test.ts", True),
+        ("a.spec.js", True),
+        ("lib/ATest.java", True),
+        ("lib/ParserTests.cs", True),
+        ("conftest.py", True),
+        ("spec/a_spec.rb", True),
+        ("pkg/testing_tools.py", False),
+        ("pkg/latest.py", False),
+        ("pkg/contest.go", False),
+        ("protest/a.py", False),
+        ("lib/Latest.java", False),
+        ("test.py", True),
+    ],
+)
+def test_tests_are_known_by_folder_or_name(path: str, test: bool) -> None:
+    assert is_test(path) is test
+
+
+def test_lock_files_are_known_by_name() -> None:
+    assert all(map(is_lock, ("a/poetry.lock", "go.sum", "x/package-lock.json", "Cargo.lock")))
+    assert not any(map(is_lock, ("lock.py", "a.lock/b.py", "package.json")))
