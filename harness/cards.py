@@ -28,15 +28,15 @@ class NeededFile(BaseModel):
 
     Attributes:
         path: Where, parts separated by `/`.
-        bytes: Its size as published.
-        sha256: Its digest as published, in hex; None where copies may differ.
+        bytes: Its size as published; None where it is not known.
+        sha256: Its digest as published, in hex; None where it is not known, or copies may differ.
         instead: A folder that does as well.
     """
 
     model_config = _STRICT
 
     path: Text
-    bytes: Annotated[int, Field(ge=0)]
+    bytes: Annotated[int, Field(ge=0)] | None = None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     instead: Text | None = None
 
@@ -140,7 +140,8 @@ def find_file(card: Card, number: int, data_dir: Path | None) -> Path:
     found = _lies_at(needed, data_dirs(data_dir))
     if found is not None:
         return found
-    place = f"the file of {needed.bytes} bytes from {card.source}"
+    size = "" if needed.bytes is None else f" of {needed.bytes} bytes"
+    place = f"the file{size} from {card.source}"
     return find_data(needed.path, data_dir, place=place)
 
 
@@ -151,9 +152,9 @@ def missing_files(card: Card, data_dir: Path | None) -> tuple[str, ...]:
 
 
 def as_published(needed: NeededFile, data: bytes) -> bool:
-    """Whether these bytes of a needed file are those that the card pins."""
+    """Whether these bytes of a needed file are those that the card pins, if it pins any."""
     if needed.sha256 is None:
-        return len(data) == needed.bytes
+        return needed.bytes in (None, len(data))
     return hashlib.sha256(data).hexdigest() == needed.sha256
 
 

@@ -1,7 +1,7 @@
-"""RepoEval, function level: prompts that end where a function's body begins.
+"""RepoEval: prompts that end where a function's body, a line or a call of an API begins.
 
-A task's line numbers are 0-based. Prompts are about 2,000 tokens long and end where the answer
-begins, so an embedder that cannot read a whole one sees its last tokens.
+A task's line numbers are 0-based. Prompts are about 1,000, 2,000 or 4,000 tokens long and end where
+the answer begins, so an embedder that cannot read a whole one sees its last tokens.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from chunkers.errors import InputError
 from harness.cards import as_published, find_file
 from harness.model import Absent, Corpus, Dataset, Query, Region, Target
+from harness.outside.values import plain_path
+from harness.places import data_dirs, find_data
 from harness.reader import ReadRules, read_folder, read_zip, zip_folders
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from harness.cards import Card
 
 _RULES = ReadRules(suffixes=(".py",), closed=frozenset())
+_PINNED = "2k"
+# Prompts were cut by the tokenizer of one of two models; a length exists for one of them.
+_MODELS = ("codex", "codegen")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +48,27 @@ def load(
     *,
     repos: str = "default",
     target: Literal["context", "body"] = "context",
+    context: Literal["1k", "2k", "4k"] = "2k",
     order: str = "",
 ) -> Dataset:
     """Load tasks and the trees that are at hand.
 
     Args:
-        card: Its first file holds the tasks, its second is the archive of trees; a tree in a
-            folder beside it, named like it without `.zip`, goes before the archive's.
-            `settings.default_repos` names the default's.
+        card: Its first file holds the tasks with prompts of 2k tokens, its second is the archive
+            of trees; a tree in a folder beside it, named like it without `.zip`, goes before the
+            archive's. `settings.default_repos` names the default's; without it they are all.
         data_dir: A folder looked into first.
         repos: `default`, `all`, or names separated by commas.
-        target: `context`, the lines of the prompt and the first line of the body, or `body`.
+        target: `context`, the lines of the prompt and the first line of the answer, or `body`,
+            the lines of the answer.
+        context: How many tokens a prompt has.
         order: A JSON file, repository -> paths: the order of its files, which decides ties; by
             path where it names none.
 
     Raises:
         InputError: A file is missing or damaged, a repository unknown, or no tree is at hand.
     """
-    file = find_file(card, 0, data_dir)
+    file = _tasks_file(card, context, data_dir)
     data = file.read_bytes()
     tasks = _tasks(file, data)
     names = _chosen(card, repos, tasks)
@@ -83,15 +91,32 @@ def load(
             f"dataset {card.name}: {trees} holds none of {', '.join(names)}\n"
             f"place the trees there, from {card.source}"
         )
-    published = "as published" if as_published(card.files[0], data) else "not as published"
     return Dataset(
         name=card.name,
         gold="span",
         corpora=tuple(corpora),
         queries=tuple(queries),
         absent=tuple(absent),
-        information={"tasks": published},
+        information={"tasks": _published(card, context, data)},
     )
+
+
+def _tasks_file(card: Card, context: str, data_dir: Path | None) -> Path:
+    if context == _PINNED:
+        return find_file(card, 0, data_dir)
+    pinned = f"_{_PINNED}_context_{_MODELS[0]}."
+    names = [
+        card.files[0].path.replace(pinned, f"_{context}_context_{model}.") for model in _MODELS
+    ]
+    there = (folder / name for folder in data_dirs(data_dir) for name in names)
+    found = next((file for file in there if file.is_file()), None)
+    return found or find_data(names[0], data_dir, place=f"the file from {card.source}")
+
+
+def _published(card: Card, context: str, data: bytes) -> str:
+    if context != _PINNED or card.files[0].sha256 is None:
+        return "no published digest is known"
+    return "as published" if as_published(card.files[0], data) else "not as published"
 
 
 def _orders(file: Path) -> dict[str, list[str]]:
@@ -122,22 +147,22 @@ def _tasks(file: Path, data: bytes) -> dict[str, list[_Task]]:
     tasks: dict[str, list[_Task]] = defaultdict(list)
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.strip():
+            where = f"{file}, line {number}"
             try:
-                task = _task(json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
-                raise InputError(
-                    f"{file}, line {number}: no task: {type(error).__name__}: {error}"
-                ) from None
+                task = _task(json.loads(line), where)
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                raise InputError(f"{where}: no task: {type(error).__name__}: {error}") from None
             tasks[task.repo].append(task)
     if not tasks:
         raise InputError(f"{file} holds no task")
     return tasks
 
 
-def _task(raw: dict[str, Any]) -> _Task:
+def _task(raw: dict[str, Any], where: str) -> _Task:
     about = raw["metadata"]
     repo, *parts = about["fpath_tuple"]
-    first, body = about["context_start_lineno"], about["lineno"]
+    # Tasks of functions call it `lineno`, those of lines and calls `line_no`.
+    first, body = about["context_start_lineno"], about["lineno" if "lineno" in about else "line_no"]
     truth, prompt = about["ground_truth"], raw["prompt"]
     kinds = [(first, int), (body, int), (truth, str), (prompt, str), (repo, str)]
     for value, kind in kinds + [(part, str) for part in parts]:
@@ -147,14 +172,14 @@ def _task(raw: dict[str, Any]) -> _Task:
         raise ValueError(f"context_start_lineno {first} and lineno {body} are no range")
     # As many lines as its text begins; a last LF begins none.
     lines = truth.removesuffix("\n").count("\n") + 1
-    return _Task(repo, "/".join(parts), prompt, first + 1, body + 1, lines)
+    return _Task(repo, plain_path("/".join(parts), where), prompt, first + 1, body + 1, lines)
 
 
 def _chosen(card: Card, repos: str, tasks: Collection[str]) -> list[str]:
     """Names of repositories, sorted."""
     if repos == "all":
         return sorted(tasks)
-    default: list[str] = card.settings["default_repos"]
+    default: list[str] = card.settings.get("default_repos", sorted(tasks))
     names = default if repos == "default" else [name.strip() for name in repos.split(",")]
     unknown = sorted(set(names) - set(tasks)) if repos != "default" else []
     if unknown:

@@ -171,10 +171,94 @@ class TestMadeUp:
         with pytest.raises(InputError, match="line 3: no task"):
             load_dataset("repoeval-function")
 
+    @pytest.mark.parametrize("path", ["./pkg/a.py", "pkg//a.py", "pkg\\a.py", "pkg/../pkg/a.py"])
+    def test_every_spelling_of_a_path_is_the_file(self, root: Path, path: str) -> None:
+        place(root, [task(TRACR, 0, 1, "x", path)], {f"{TRACR}/pkg/a.py": self.TEXT})
+        (query,) = load_dataset("repoeval-function").queries
+        assert query.targets == (Target("pkg/a.py", 1, 2),)
+
+    def test_a_path_that_leaves_its_repository_is_an_error(self, root: Path) -> None:
+        tasks = [task(TRACR, 0, 1, "x"), task(TRACR, 0, 1, "x", "../pkg/a.py")]
+        place(root, tasks, {f"{TRACR}/pkg/a.py": self.TEXT})
+        with pytest.raises(InputError, match=r"line 2: the path '\.\./pkg/a.py' leads out"):
+            load_dataset("repoeval-function")
+
     def test_an_empty_file_of_tasks_is_an_error(self, root: Path) -> None:
         (root / TASKS).write_text("\n", encoding="utf-8")
         with pytest.raises(InputError, match="holds no task"):
             load_dataset("repoeval-function")
+
+
+class TestOtherLevels:
+    """Lines and calls: made-up files, for the published ones are not at hand."""
+
+    FILE = b"import os\n\nx = os.getcwd(\n    )\ny = 2\n"
+
+    @pytest.fixture(autouse=True)
+    def _data(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("CHUNKMARK_DATA", str(tmp_path))
+
+    def _place(self, root: Path, file: str, *tasks: tuple[int, str], repo: str = "a_repo") -> None:
+        (root / "repoeval/datasets").mkdir(parents=True, exist_ok=True)
+        (root / "repoeval/repositories").mkdir(parents=True, exist_ok=True)
+        rows = []
+        for line, truth in tasks:
+            row = task(repo, 0, line, truth)
+            row["metadata"]["line_no"] = row["metadata"].pop("lineno")
+            rows.append(json.dumps(row) + "\n")
+        (root / "repoeval/datasets" / file).write_text("".join(rows), encoding="utf-8")
+        archive = root / "repoeval/repositories/line_and_api_level.zip"
+        with zipfile.ZipFile(archive, "w") as opened:
+            opened.writestr("a_repo/pkg/a.py", self.FILE)
+
+    def test_a_line_is_the_body(self, tmp_path: Path) -> None:
+        file = "line_level_completion_2k_context_codex.test.jsonl"
+        self._place(tmp_path, file, (4, "y = 2"), (2, "x = os.getcwd("))
+        dataset = load_dataset("repoeval-line:target=body")
+        assert [one.targets for one in dataset.queries] == [
+            (Target("pkg/a.py", 5, 5),),
+            (Target("pkg/a.py", 3, 3),),
+        ]
+        assert dataset.information == {"tasks": "no published digest is known"}
+        assert [one.targets for one in load_dataset("repoeval-line").queries] == [
+            (Target("pkg/a.py", 1, 5),),
+            (Target("pkg/a.py", 1, 3),),
+        ]
+
+    def test_a_call_may_have_several_lines(self, tmp_path: Path) -> None:
+        file = "api_level_completion_2k_context_codex.test.jsonl"
+        self._place(tmp_path, file, (2, "x = os.getcwd(\n    )"))
+        (query,) = load_dataset("repoeval-api:target=body").queries
+        assert query.targets == (Target("pkg/a.py", 3, 4),)
+
+    @pytest.mark.parametrize("level", ["function", "line", "api"])
+    @pytest.mark.parametrize(("context", "model"), [("1k", "codegen"), ("4k", "codex")])
+    def test_prompts_of_other_lengths_lie_in_other_files(
+        self, tmp_path: Path, level: str, context: str, model: str
+    ) -> None:
+        file = f"{level}_level_completion_{context}_context_{model}.test.jsonl"
+        self._place(tmp_path, file, (4, "y = 2"), repo=TRACR if level == "function" else "a_repo")
+        with zipfile.ZipFile(tmp_path / TREES, "w") as archive:
+            archive.writestr(f"{TRACR}/pkg/a.py", self.FILE)
+        dataset = load_dataset(f"repoeval-{level}:context={context},target=body")
+        assert [one.targets for one in dataset.queries] == [(Target("pkg/a.py", 5, 5),)]
+        with pytest.raises(InputError, match=f"{level}_level_completion_2k_context_codex"):
+            load_dataset(f"repoeval-{level}")
+
+    def test_a_length_that_is_not_here_is_named(self, tmp_path: Path) -> None:
+        self._place(tmp_path, "line_level_completion_2k_context_codex.test.jsonl", (4, "y = 2"))
+        says = "line_level_completion_4k_context_codex.test.jsonl is in none of the data folders"
+        with pytest.raises(InputError, match=says):
+            load_dataset("repoeval-line:context=4k")
+
+    def test_a_tree_that_is_not_here_is_absent(self, tmp_path: Path) -> None:
+        file = "line_level_completion_2k_context_codex.test.jsonl"
+        self._place(tmp_path, file, (4, "y = 2"))
+        more = json.dumps(task("gone", 0, 4, "y = 2")).replace('"lineno"', '"line_no"')
+        with (tmp_path / "repoeval/datasets" / file).open("a") as opened:
+            opened.write(f"{more}\n{more}\n")
+        reason = "no tree gone in line_and_api_level.zip"
+        assert load_dataset("repoeval-line").absent == (Absent("gone", reason, 2),)
 
 
 DATA = Path(os.environ.get("CHUNKMARK_DATA") or "no data folder")
