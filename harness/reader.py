@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 from chunkers.errors import InputError
 from chunkers.languages import language_of
 from chunkers.source import Source
+from harness.generated import generated_name, says_generated
 from harness.model import Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
 _BYTE_ORDER_MARKS = (
@@ -42,6 +43,8 @@ _UTF8_CHARACTER = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
 _ENCRYPTED = 0x1
+GENERATED = "written by a tool"
+"""Why a generated file is skipped."""
 _ZIP_TOTAL = 1 << 30
 
 
@@ -58,6 +61,8 @@ class ReadRules:
         closed: Names of folders that are not entered.
         languages: Pattern of a name or path -> language, before the table of
             `chunkers.languages`; a file that one fits is taken where `suffixes` is None.
+        without: Languages of which no file is taken.
+        generated: Whether files are taken that a tool wrote, by their name or their first lines.
     """
 
     suffixes: tuple[str, ...] | None = None
@@ -67,12 +72,25 @@ class ReadRules:
         {".git", ".hg", ".svn", ".tox", ".venv", "__pycache__", "node_modules", "venv"}
     )
     languages: Mapping[str, str] = field(default_factory=dict, hash=False)
+    without: frozenset[str] = frozenset()
+    generated: bool = True
 
     def takes(self, path: str) -> bool:
         """Whether a file of this path is one to index."""
-        if self.suffixes is None:
-            return language_of(path, self.languages) is not None
-        return path.endswith(self.suffixes)
+        return self.refusal(path) is None
+
+    def refusal(self, path: str) -> str | None:
+        """Why a file of this path is none to index; None where it is one."""
+        if not self.closed.isdisjoint(path.split("/")[:-1]):
+            return "folder not entered"
+        if self.suffixes is not None and not path.endswith(self.suffixes):
+            return f"name does not end in {' or '.join(self.suffixes)}"
+        language = language_of(path, self.languages)
+        if self.suffixes is None and language is None:
+            return "no known language"
+        if language in self.without:
+            return f"{language} is not asked for"
+        return None if self.generated or not generated_name(path) else GENERATED
 
 
 class _NotTextError(Exception):
@@ -98,6 +116,8 @@ def decode(data: bytes, path: str, rules: ReadRules) -> Source | Skipped:
         return Skipped(path, str(reason))
     if max(map(len, text.split("\n"))) > rules.max_line:
         return Skipped(path, f"a line longer than {rules.max_line} characters")
+    if not rules.generated and says_generated(text):
+        return Skipped(path, GENERATED)
     return Source(text, path, language_of(path, rules.languages), encoding)
 
 
@@ -115,7 +135,7 @@ def read_file(file: Path, path: str, rules: ReadRules) -> Source | Skipped:
 
 
 def read_folder(root: Path, rules: ReadRules) -> tuple[tuple[Source, ...], tuple[Skipped, ...]]:
-    """Read a tree of files without leaving it: links are listed and never followed.
+    """Read a tree of files, as `walk_folder` finds them.
 
     Returns:
         Sources and skipped, each in byte order of the path. Together they are all files seen;
@@ -124,10 +144,24 @@ def read_folder(root: Path, rules: ReadRules) -> tuple[tuple[Source, ...], tuple
     Raises:
         InputError: `root` is no folder that can be read.
     """
+    return in_order(walk_folder(root, rules))
+
+
+def walk_folder(
+    root: Path, rules: ReadRules, refuse: Callable[[str], str | None] = lambda _: None
+) -> Iterator[Source | Skipped]:
+    """Read a tree of files, in no order, without leaving it: links are listed, never followed.
+
+    Args:
+        root: The folder.
+        rules: What is indexed.
+        refuse: Why a path below `root` is left out, or None; that of a folder ends in `/`.
+
+    Raises:
+        InputError: `root` is no folder that can be read.
+    """
     if not root.is_dir():
         raise InputError(f"{root} is no folder")
-    sources: list[Source] = []
-    skipped: list[Skipped] = []
     folders = [""]
     while folders:
         folder = folders.pop()
@@ -137,20 +171,21 @@ def read_folder(root: Path, rules: ReadRules) -> tuple[tuple[Source, ...], tuple
         except OSError as error:
             if not folder:
                 raise InputError(f"{root} cannot be read: {error.strerror}") from None
-            skipped.append(Skipped(_shown(folder), f"unreadable: {error.strerror}"))
+            yield Skipped(_shown(folder), f"unreadable: {error.strerror}")
             continue
         for entry in found:
             path = folder + entry.name
             if entry.is_symlink():
-                skipped.append(Skipped(_shown(path), "link"))
+                yield Skipped(_shown(path), "link")
             elif not entry.is_dir(follow_symlinks=False):
-                one = _candidate(root, path, rules)
-                (sources if isinstance(one, Source) else skipped).append(one)  # type: ignore[arg-type]
+                reason = refuse(path)
+                yield Skipped(_shown(path), reason) if reason else _candidate(root, path, rules)
             elif entry.name in rules.closed:
-                skipped.append(Skipped(_shown(path + "/"), "folder not entered"))
+                yield Skipped(_shown(path + "/"), "folder not entered")
+            elif reason := refuse(path + "/"):
+                yield Skipped(_shown(path + "/"), reason)
             else:
                 folders.append(path + "/")
-    return _in_order(sources, skipped)
 
 
 def read_zip(
@@ -167,16 +202,12 @@ def read_zip(
             itself, or unpacks to more than 1 GiB.
     """
     start = prefix.rstrip("/") + "/" if prefix else ""
-    sources: list[Source] = []
-    skipped: list[Skipped] = []
     with _open_zip(file) as archive:
-        for member in archive.infolist():
-            path = member.filename.removeprefix(start)
-            if not member.filename.startswith(start) or member.is_dir():
-                continue
-            one = _member(file, archive, member, path, rules)
-            (sources if isinstance(one, Source) else skipped).append(one)  # type: ignore[arg-type]
-    return _in_order(sources, skipped)
+        return in_order(
+            _member(file, archive, member, member.filename.removeprefix(start), rules)
+            for member in archive.infolist()
+            if member.filename.startswith(start) and not member.is_dir()
+        )
 
 
 def zip_folders(file: Path) -> frozenset[str]:
@@ -252,15 +283,8 @@ def _candidate(root: Path, path: str, rules: ReadRules) -> Source | Skipped:
         path.encode("utf-8")
     except UnicodeEncodeError:
         return Skipped(_shown(path), "its name is no UTF-8")
-    if not rules.takes(path):
-        return Skipped(path, _unwanted(rules))
-    return read_file(root / path, path, rules)
-
-
-def _unwanted(rules: ReadRules) -> str:
-    if rules.suffixes is None:
-        return "no known language"
-    return f"name does not end in {' or '.join(rules.suffixes)}"
+    reason = rules.refusal(path)
+    return Skipped(path, reason) if reason else read_file(root / path, path, rules)
 
 
 def _shown(path: str) -> str:
@@ -268,12 +292,21 @@ def _shown(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _in_order(
-    sources: Iterable[Source], skipped: Iterable[Skipped]
+def in_order(
+    found: Iterable[Source | Skipped],
 ) -> tuple[tuple[Source, ...], tuple[Skipped, ...]]:
+    """Sources and skipped apart, each in byte order of the path."""
+    sources: list[Source] = []
+    skipped: list[Skipped] = []
+    for one in found:
+        if isinstance(one, Source):
+            sources.append(one)
+        else:
+            skipped.append(one)
     # Code point order is the byte order of UTF-8.
-    by_path = sorted(sources, key=lambda one: one.path), sorted(skipped, key=lambda one: one.path)
-    return tuple(by_path[0]), tuple(by_path[1])
+    sources.sort(key=lambda one: one.path)
+    skipped.sort(key=lambda one: one.path)
+    return tuple(sources), tuple(skipped)
 
 
 def _open_zip(file: Path) -> zipfile.ZipFile:
@@ -312,10 +345,9 @@ def _member(
 ) -> Source | Skipped:
     if stat.S_ISLNK(member.external_attr >> 16):
         return Skipped(path, "link")
-    if not rules.closed.isdisjoint(path.split("/")[:-1]):
-        return Skipped(path, "folder not entered")
-    if not rules.takes(path):
-        return Skipped(path, _unwanted(rules))
+    reason = rules.refusal(path)
+    if reason:
+        return Skipped(path, reason)
     if member.file_size > rules.max_bytes:
         return Skipped(path, f"larger than {rules.max_bytes} bytes")
     try:

@@ -1,7 +1,5 @@
 """Samples are seeded, nested, stratified and independent of the caller's order."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given, settings

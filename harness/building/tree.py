@@ -1,0 +1,165 @@
+"""Which files of a repository are indexed, and why the others are not."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from chunkers.errors import InputError
+from chunkers.source import Source
+from harness.building.ignores import read_patterns, verdict
+from harness.reader import ReadRules, in_order, walk_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from harness.building.ignores import Pattern
+    from harness.model import Skipped
+
+Files = Literal["code", "all"]
+
+NO_CODE = frozenset({"dot", "json", "markdown", "restructuredtext", "toml", "xml", "yaml"})
+"""Languages of data and prose, which `files=code` leaves out."""
+
+_CLOSED = ReadRules().closed | {
+    # Other people's code.
+    "3rdparty", "_vendor", "_vendored", "bower_components", "Carthage", "Godeps", "jspm_packages",
+    "Pods", "site-packages", "third-party", "third_party", "thirdparty", "vendor", "vendored",
+    # What tools write.
+    ".eggs", ".gradle", ".mypy_cache", ".next", ".nox", ".nuxt", ".pytest_cache", ".ruff_cache",
+    ".terraform", ".yarn", "dist",
+}  # fmt: skip
+_IGNORED = "ignored by git"
+_NESTED = "a repository of its own"
+_MOST_IGNORES = 1 << 20  # bytes of a file of patterns
+MOST_TEXT = 1 << 28
+"""Characters that a tree may hold, for all of it is kept in memory."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The files of a working tree, each in byte order of the path."""
+
+    sources: tuple[Source, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def rules_for(files: Files = "code", languages: Mapping[str, str] | None = None) -> ReadRules:
+    """The rules by which repositories are read, from folders and from commits.
+
+    Args:
+        files: `code`, or `all` of which the language is known, data and prose included.
+        languages: As `ReadRules.languages`.
+    """
+    overrides = languages or {}
+    without = NO_CODE - set(overrides.values()) if files == "code" else frozenset()
+    return ReadRules(closed=_CLOSED, languages=overrides, without=without, generated=False)
+
+
+def read_tree(root: Path, rules: ReadRules) -> Tree:
+    """Read the files of a folder, be it a repository, a part of one or none.
+
+    Left out, and listed: what git ignores by the repository's own .gitignore files and its
+    info/exclude, folders that hold a repository of their own, links, and what the rules refuse.
+
+    Args:
+        root: The folder; nothing outside of the repository that holds it is read.
+        rules: From `rules_for`.
+
+    Raises:
+        InputError: It is no folder, a bare repository, holds nothing to index, or more text than
+            is kept in memory.
+    """
+    if not (root / ".git").exists() and is_bare(root):
+        raise InputError(
+            f"{root} is a bare repository, without files\n"
+            "take queries=commits, which reads its objects, or clone it"
+        )
+    ignored = _Ignored(root)
+
+    def refuse(path: str) -> str | None:
+        if path.endswith("/") and os.path.lexists(root / path / ".git"):
+            return _NESTED
+        return _IGNORED if ignored(path) else None
+
+    sources, skipped = in_order(_bounded(root, walk_folder(root, rules, refuse)))
+    if not sources:
+        raise InputError(f"{root} holds no file to index{_why(skipped)}")
+    return Tree(sources, skipped)
+
+
+def is_bare(folder: Path) -> bool:
+    """Whether a folder looks like a repository without a working tree."""
+    return (
+        (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+    )
+
+
+def repository_of(folder: Path) -> Path | None:
+    """The top of the working tree that a folder lies in; None where it lies in none."""
+    folder = folder.resolve()
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+
+
+def _bounded(root: Path, found: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
+    total = 0
+    for one in found:
+        total += len(one.text) if isinstance(one, Source) else 0
+        if total > MOST_TEXT:
+            raise InputError(
+                f"{root} holds more than {MOST_TEXT >> 20} million characters to index; "
+                "name a folder in it"
+            )
+        yield one
+
+
+def _why(skipped: tuple[Skipped, ...]) -> str:
+    counts: dict[str, int] = {}
+    for one in skipped:
+        counts[one.reason] = counts.get(one.reason, 0) + 1
+    told = ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
+    return f": {told}" if told else ""
+
+
+class _Ignored:
+    """Whether git ignores a path, by the files of patterns that lie in the repository.
+
+    The last pattern that fits decides, those of deeper folders before those above them, and
+    nothing in an ignored folder is ever looked at.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._top = repository_of(root) or root.resolve()
+        below = root.resolve().relative_to(self._top).as_posix()
+        self._below = "" if below == "." else below + "/"
+        self._read: dict[str, tuple[Pattern, ...]] = {}
+        # A linked working tree has a file `.git` here, which points elsewhere.
+        self._exclude = _patterns(self._top / ".git/info/exclude")
+
+    def __call__(self, path: str) -> bool:
+        """Whether a path below the root is ignored; that of a folder ends in `/`."""
+        whole = self._below + path
+        at = len(whole.rstrip("/"))
+        while at > 0:
+            at = whole.rfind("/", 0, at) + 1
+            folder = whole[:at]
+            if folder not in self._read:
+                self._read[folder] = _patterns(self._top / folder / ".gitignore")
+            found = verdict(self._read[folder], whole[at:])
+            if found is not None:
+                return found
+            at -= 1
+        return bool(verdict(self._exclude, whole))
+
+
+def _patterns(file: Path) -> tuple[Pattern, ...]:
+    """The patterns of a file; none where there is no such file that is no link."""
+    try:
+        if file.is_symlink() or not file.is_file():
+            return ()
+        with file.open("rb") as opened:
+            return read_patterns(opened.read(_MOST_IGNORES))
+    except OSError:
+        return ()

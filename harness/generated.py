@@ -1,0 +1,66 @@
+"""Which files a tool wrote: nobody reads them, and nobody asks for what stands in them."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+
+_NAMES = (
+    "*.min.js", "*-min.js", "*.min.css", "*-min.css", "*.bundle.js",
+    "*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*.pb.go", "*.pb.cc", "*.pb.h", "*_pb.js", "*_pb.rb",
+    "*.designer.cs", "*.g.cs", "*.g.i.cs", "*.g.dart", "*.freezed.dart", "*_generated.*",
+    "*.generated.*", "*.gen.go", "zz_generated*", "moc_*.cpp", "ui_*.h", "qrc_*.cpp",
+    "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml",
+)  # fmt: skip
+# What such files say, in these words or in this order: a comment about generating says less.
+_SAYS = re.compile(
+    r"@generated\b|<auto-?generated"
+    r"|generated\b.{0,200}\bdo not (?:edit|modify)|\bdo not (?:edit|modify)\b.{0,200}generated"
+    r"|\bthis file (?:is|was|has been) (?:auto|automatically |machine )-?generated\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|%|<!--|\"\"\"|''')")
+_BLOCKS = (("/*", "*/"), ("<!--", "-->"))
+_LINES = 30
+
+
+def generated_name(path: str) -> bool:
+    """Whether a file is called as a tool's output or a lock file is, upper case or lower."""
+    name = path.rsplit("/", 1)[-1].lower()
+    return any(fnmatchcase(name, pattern) for pattern in _NAMES)
+
+
+def says_generated(text: str) -> bool:
+    """Whether the comments at the head of a file say that a tool wrote it."""
+    return _SAYS.search(_head(text)) is not None
+
+
+def _head(text: str) -> str:
+    """The comments that a file begins with, within its first lines."""
+    kept: list[str] = []
+    closing = ""
+    for line in text.split("\n", _LINES)[:_LINES]:
+        if not closing and line.strip() and not _COMMENT.match(line):
+            # What a tool writes before its comment: an XML declaration, PHP's opening tag.
+            if line.lstrip("\ufeff").lstrip().startswith("<?"):
+                continue
+            break
+        kept.append(line)
+        closing = _open_block(line, closing)
+    return "\n".join(kept)
+
+
+def _open_block(line: str, closing: str) -> str:
+    """What ends the block comment that is open behind a line; empty where none is."""
+    at = 0
+    while True:
+        if closing:
+            found = line.find(closing, at)
+            if found < 0:
+                return closing
+            at, closing = found + len(closing), ""
+        starts = [(line.find(one, at), one, end) for one, end in _BLOCKS if one in line[at:]]
+        if not starts:
+            return ""
+        start, opening, closing = min(starts)
+        at = start + len(opening)
