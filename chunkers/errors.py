@@ -1,5 +1,7 @@
 """The exceptions that a user's mistake or a missing package raises."""
 
+_LONGEST = 200  # characters of a reason
+
 
 class InputError(Exception):
     """Wrong usage or bad input.
@@ -11,3 +13,8 @@ class InputError(Exception):
 
 class MissingError(InputError):
     """A package of an extra is not installed, or not in a version that can be used."""
+
+
+def reason_of(error: BaseException) -> str:
+    """What was raised, in one line of limited length."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,9 +26,11 @@ from chunkers.source import Services
 from chunkers.wire import pack_source, receive, send, unpack_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable
 
     from chunkers.source import Source, Span
+
+    Relay = Callable[[Callable[[], Any]], Any]
 
 Kind = Literal["raised", "verbatim spans", "order", "timeout", "memory", "crash"]
 
@@ -48,10 +49,19 @@ class Limits:
     Attributes:
         seconds: Time, without what the chunker waits for vectors and token counts.
         memory: Bytes beyond those that the process has when the chunker is loaded.
+        more_seconds: Further time for every character of the file.
+        more_memory: Further bytes for every character.
     """
 
     seconds: float = 30.0
     memory: int = 2 << 30
+    more_seconds: float = 0.0
+    more_memory: int = 0
+
+    def of(self, source: Source) -> tuple[float, int]:
+        """Seconds and bytes for a source."""
+        size = len(source.text)
+        return self.seconds + size * self.more_seconds, self.memory + size * self.more_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +73,14 @@ class Target:
         file: Name and path of a module that is imported first, where its name alone may not do.
         services: `module:function` of what makes services in the process itself, so that none are
             asked for over its pipe; empty for those that are given.
+        keeps_nothing: Whether the chunker leaves nothing behind that another one could meet, so
+            that both may have the same process.
     """
 
     spec: str
     file: tuple[str, str] | None = None
     services: str = ""
+    keeps_nothing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +139,8 @@ class Worker:
     Args:
         target: Which chunker.
         limits: What a file may take.
-        services: Answers what the chunker asks for; `corpus` is handed on.
+        services: Answers what the chunker asks for.
         hash_seed: PYTHONHASHSEED of the process; that of this one where it is None.
-        lock: Held while `services` answers, where several workers share it.
     """
 
     def __init__(
@@ -137,14 +149,14 @@ class Worker:
         limits: Limits,
         services: Services | None = None,
         hash_seed: int | None = None,
-        lock: threading.Lock | None = None,
     ) -> None:
         self._target, self._limits = target, limits
         self._services = services or Services()
         self._hash_seed = hash_seed
-        self._lock = lock or threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._declared: Declared | None = None
+        self._relay: Relay = _directly
+        self._abandoned = threading.Event()
 
     def __enter__(self) -> Worker:
         return self
@@ -152,14 +164,54 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def turn_to(self, target: Target, limits: Limits, services: Services, relay: Relay) -> None:
+        """Serve another chunker, in the same process where neither keeps anything.
+
+        Args:
+            target: Which chunker.
+            limits: What a file may take.
+            services: Answers what it asks for.
+            relay: Calls what answers, perhaps in another thread.
+        """
+        if not (target == self._target or (target.keeps_nothing and self._target.keeps_nothing)):
+            self.close()
+        if target != self._target:
+            self._declared = None
+        self._target, self._limits = target, limits
+        self._services, self._relay = services, relay
+
     def load(self) -> Declared:
         """Start the process, if there is none, and load the chunker.
 
         Raises:
             InputError: It cannot be loaded.
         """
-        if self._process is not None and self._declared is not None:
+        if self._process is None:
+            self._start()
+        elif self._declared is not None:
             return self._declared
+        target = self._target
+        message = {
+            "do": "load",
+            "spec": target.spec,
+            "file": target.file,
+            "services": target.services,
+        }
+        try:
+            reply = self._exchange(message, _LOADING)
+        except _EndedError as ended:
+            raise InputError(
+                f"chunker {target.spec} cannot be loaded: {ended.failure.reason}"
+            ) from None
+        if "error" in reply:
+            self.close()
+            raise InputError(reply["error"])
+        for key in ("languages", "exceptions"):
+            reply[key] = tuple(reply[key])
+        self._declared = Declared(**reply)
+        return self._declared
+
+    def _start(self) -> None:
         environment = dict(os.environ)
         if self._hash_seed is not None:
             environment["PYTHONHASHSEED"] = str(self._hash_seed)
@@ -171,41 +223,18 @@ class Worker:
             env=environment,
             start_new_session=True,
         )
-        message = {
-            "do": "load",
-            "spec": self._target.spec,
-            "file": self._target.file,
-            "services": self._target.services,
-            "seconds": self._limits.seconds,
-            "memory": self._limits.memory,
-            "embeds": self._services.embed is not None,
-            "counts": self._services.count_tokens is not None,
-            "corpus": self._services.corpus,
-        }
-        try:
-            reply = self._exchange(message, _LOADING)
-        except _EndedError as ended:
-            raise InputError(
-                f"chunker {self._target.spec} cannot be loaded: {ended.failure.reason}"
-            ) from None
-        if "error" in reply:
+        if self._abandoned.is_set():  # by another thread, which saw no process to end
             self.close()
-            raise InputError(reply["error"])
-        for key in ("languages", "exceptions"):
-            reply[key] = tuple(reply[key])
-        self._declared = Declared(**reply)
-        return self._declared
+            raise InputError("nobody waits for this process any more")
 
-    def cut(self, source: Source) -> Outcome:
-        """Cut one source."""
-        return self.cut_at_once(source, 1)[0]
+    def cut(self, source: Source, corpus: str = "") -> Outcome:
+        """Cut one source of a corpus."""
+        return self.cut_at_once(source, 1, corpus)[0]
 
-    def cut_at_once(self, source: Source, threads: int) -> list[Outcome]:
+    def cut_at_once(self, source: Source, threads: int, corpus: str = "") -> list[Outcome]:
         """Cut one source in several threads at once; one outcome where the process ended."""
-        message = {"do": "cut", "source": pack_source(source), "threads": threads}
         try:
-            self.load()
-            reply = self._exchange(message, self._limits.seconds)
+            reply = self._do("cut", source, corpus, threads)
         except InputError as error:
             return [Outcome(source.path, None, Failure("crash", str(error)))]
         except _EndedError as ended:
@@ -215,9 +244,38 @@ class Worker:
             self.close()
         return outcomes
 
+    def texts(self, source: Source, corpus: str = "") -> list[str] | None:
+        """What the chunker will ask vectors for; None where it cannot say so."""
+        try:
+            found: list[str] | None = self._do("texts", source, corpus, 1)["texts"]
+        except (InputError, _EndedError):
+            return None
+        return found
+
+    def _do(self, what: str, source: Source, corpus: str, threads: int) -> dict[str, Any]:
+        seconds, memory = self._limits.of(source)
+        message = {
+            "do": what,
+            "source": pack_source(source),
+            "corpus": corpus,
+            "threads": threads,
+            "seconds": seconds,
+            "memory": memory,
+            "embeds": self._services.embed is not None,
+            "counts": self._services.count_tokens is not None,
+        }
+        self.load()
+        return self._exchange(message, seconds)
+
+    def abandon(self) -> None:
+        """End the process for good, from another thread than the one that waits for it."""
+        self._abandoned.set()
+        self.close()
+
     def close(self) -> None:
         """End the process, and those that it has started."""
         process, self._process = self._process, None
+        self._declared = None
         if process is None:
             return
         kill(process)
@@ -233,9 +291,9 @@ class Worker:
         try:
             reply = _turn(process, message)
             while reply is not None and "ask" in reply:
-                watch.stop()
+                watch.pause()
                 answer = self._answered(reply["ask"], reply["of"])
-                watch.start()
+                watch.resume()
                 reply = _turn(process, answer)
         except BaseException:
             self.close()
@@ -243,7 +301,7 @@ class Worker:
         finally:
             watch.stop()
         if watch.fired:
-            failure = Failure("timeout", f"took over {seconds:g} s")
+            failure = Failure("timeout", f"took over {seconds:.3g} s")
         elif reply is None:
             failure = Failure("crash", ending(process))
         else:
@@ -251,73 +309,22 @@ class Worker:
         self.close()
         raise _EndedError(failure)
 
-    def _answered(self, what: str, of: Any) -> dict[str, Any]:
-        try:
-            with self._lock:
-                if what == "count_tokens":
-                    return {"answer": self._services.need_tokens()(of)}
-                if self._services.embed is None:
-                    raise InputError("no embedder is at hand")
-                vectors = np.ascontiguousarray(self._services.embed(of), dtype=np.float32)
-        except InputError as error:
-            return {"error": str(error)}
+    def _answered(self, what: str, of: list[str]) -> dict[str, Any]:
+        """An answer; what the services raise says nothing about the chunker, and goes up."""
+        count, embed = self._services.count_tokens, self._services.embed
+        if what == "count_tokens":
+            if count is None:
+                return {"error": "no tokenizer is at hand"}
+            return {"answer": self._relay(lambda: [int(count(text)) for text in of])}
+        if embed is None:
+            return {"error": "no embedder is at hand"}
+        vectors = np.ascontiguousarray(self._relay(lambda: embed(of)), dtype=np.float32)
         data = base64.b64encode(vectors.tobytes()).decode("ascii")
         return {"answer": {"data": data, "shape": list(vectors.shape)}}
 
 
-def cut_all(
-    target: Target,
-    sources: Sequence[Source],
-    limits: Limits,
-    services: Services | None = None,
-    processes: int | None = None,
-) -> Iterator[Outcome]:
-    """Cut many sources in several processes at once.
-
-    Args:
-        target: Which chunker.
-        sources: What to cut.
-        limits: What a file may take.
-        services: As for `Worker`; one process at a time is answered.
-        processes: How many; None for one each core.
-
-    Yields:
-        One outcome for each source, in their order.
-
-    Raises:
-        InputError: The chunker cannot be loaded.
-    """
-    count = min(processes or _cores(), len(sources))
-    lock = threading.Lock()
-    workers = [Worker(target, limits, services, lock=lock) for _ in range(count)]
-    idle = list(workers)
-    stopped = threading.Event()
-
-    def cut(source: Source) -> Outcome | None:
-        worker = idle.pop()
-        try:
-            return None if stopped.is_set() else worker.cut(source)
-        finally:
-            idle.append(worker)
-
-    pool = ThreadPoolExecutor(max(1, count))
-    try:
-        for worker in workers[:1]:
-            worker.load()
-        yield from (one for one in pool.map(cut, sources) if one is not None)
-    finally:
-        # Whoever reads no further waits for no file: what is being cut ends with its process.
-        stopped.set()
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            worker.close()
-        pool.shutdown()
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _directly(answer: Callable[[], Any]) -> Any:
+    return answer()
 
 
 def _turn(process: subprocess.Popen[bytes], message: dict[str, Any]) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import sys
 import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import InputError, MissingError
 from chunkers.headers import with_headers
@@ -28,6 +28,10 @@ CHUNKERS = Registry(
 )
 
 
+Fault = Literal["verbatim spans", "order"]
+"""What can be wrong with the spans of a chunker as such."""
+
+
 @dataclass(frozen=True)
 class LoadedChunker:
     """A chunker ready for use.
@@ -43,6 +47,8 @@ class LoadedChunker:
         texts: Which texts of a source it asks for, where it can say so beforehand.
         languages: Those that it reads, where it does not read all.
         exceptions: The checks of `chunkers.testing` that it is known to fail.
+        made_by: `module:object` that made it, by which another process finds it; empty for one
+            that is put together by hand, and cuts in this process alone.
     """
 
     name: str
@@ -55,6 +61,7 @@ class LoadedChunker:
     texts: Callable[[Source, Services], list[str]] | None = None
     languages: tuple[str, ...] = ()
     exceptions: tuple[str, ...] = ()
+    made_by: str = ""
 
 
 class InvalidSpansError(InputError):
@@ -64,9 +71,9 @@ class InvalidSpansError(InputError):
         check: `order` where spans are out of order, else `verbatim spans`.
     """
 
-    def __init__(self, message: str, check: str = "verbatim spans") -> None:
+    def __init__(self, message: str, check: Fault = "verbatim spans") -> None:
         super().__init__(message)
-        self.check = check
+        self.check: Fault = check
 
 
 @dataclass(frozen=True)
@@ -143,6 +150,7 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
         texts=getattr(chunker, "texts", None),
         languages=_names(name, chunker, "languages"),
         exceptions=_names(name, chunker, "exceptions"),
+        made_by=entry.target,
     )
 
 

@@ -14,33 +14,51 @@ _CLOSING = 1.0  # seconds between the end of a program's output and its own
 
 
 class Watch:
-    """Kills a program when its time is up; time while it is stopped does not count.
+    """Kills a program when its time is up; time while it pauses does not count.
 
     Attributes:
         fired: Whether it has; final when it is stopped.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
-        self._process, self._left = process, seconds
+        self._process = process
+        self._left = 0.0
+        self._until: float | None = time.monotonic() + seconds
+        self._over = False
+        self._changed = threading.Condition()
         self.fired = False
-        self.start()
+        self._thread = threading.Thread(target=self._wait, daemon=True)
+        self._thread.start()
 
-    def start(self) -> None:
-        """Go on."""
-        self._since = time.monotonic()
-        self._timer = threading.Timer(max(0.0, self._left), self._fire)
-        self._timer.daemon = True
-        self._timer.start()
+    def pause(self) -> None:
+        """Let no time pass."""
+        with self._changed:
+            self._left = 0.0 if self._until is None else self._until - time.monotonic()
+            self._until = None
+
+    def resume(self) -> None:
+        """Go on after a pause."""
+        with self._changed:
+            self._until = time.monotonic() + self._left
+            self._changed.notify()
 
     def stop(self) -> None:
-        """Stop; to be called once for each start."""
-        self._timer.cancel()
-        self._timer.join()
-        self._left -= time.monotonic() - self._since
+        """Stop for good."""
+        with self._changed:
+            self._over = True
+            self._changed.notify()
+        self._thread.join()
 
-    def _fire(self) -> None:
-        self.fired = True
-        kill(self._process)
+    def _wait(self) -> None:
+        with self._changed:
+            while not self._over:
+                left = None if self._until is None else self._until - time.monotonic()
+                if left is not None and left <= 0:
+                    self.fired = True
+                    break
+                self._changed.wait(left)
+        if self.fired:
+            kill(self._process)
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

@@ -1,7 +1,7 @@
 """The process in which other people's code cuts; `chunkers.isolation` starts it and speaks to it.
 
-It answers `load` and `cut` until its standard input ends. While it cuts it may ask back for
-vectors and token counts.
+It answers `load`, `texts` and `cut` until its standard input ends. While it cuts it may ask back
+for vectors and token counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, reason_of
 from chunkers.loading import InvalidSpansError, load_chunker
 from chunkers.source import Services
 from chunkers.wire import pack_spans, receive, send, unpack_source
@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     from chunkers.loading import LoadedChunker
     from chunkers.source import Source, Span
 
-    Chunk = Callable[[Source, Services], list[Span]]
-
 _GRACE = 10.0  # seconds behind the time limit after which nobody seems to wait any more
-_LONGEST = 200  # characters of a reason
 _STATUS = Path("/proc/self/status")
 
 
@@ -52,8 +49,9 @@ class _Worker:
         chunker: What was loaded last.
         seconds: Time limit of a cut; 0 for none.
         memory: Bytes that it may take beyond those at rest.
-        services: What chunkers are given, but for notes.
+        own: Services that are made here; None where they are asked for.
         rest: Resident bytes before the first cut.
+        held: Bytes that count for the memory limit, at the same time.
         waited: Seconds for which answers were waited for.
     """
 
@@ -62,14 +60,23 @@ class _Worker:
     chunker: LoadedChunker | None = None
     seconds: float = 0.0
     memory: int = 0
-    services: Services = field(default_factory=Services)
+    own: Services | None = None
     rest: int = 0
+    held: int = 0
     waited: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
         """What a message asks for."""
-        return self._load(message) if message["do"] == "load" else self._cut(message)
+        if message["do"] == "load":
+            return self._load(message)
+        if self.chunker is None:
+            raise RuntimeError("nothing is loaded")
+        if message["memory"] != self.memory:
+            self.memory = message["memory"]
+            _limit_memory(self.held + self.memory)
+        self.seconds = message["seconds"]
+        return self._texts(message) if message["do"] == "texts" else self._cut(message)
 
     def _load(self, message: dict[str, Any]) -> dict[str, Any]:
         _limit_memory(None)
@@ -77,13 +84,15 @@ class _Worker:
             if message["file"]:
                 _import_file(*message["file"])
             chunker = load_chunker(message["spec"])
+            self.own = None
+            if message["services"]:
+                module, _, function = message["services"].partition(":")
+                self.own = getattr(importlib.import_module(module), function)()
         # Whatever other people's code raises, the process goes on.
         except BaseException as error:
-            return {"error": str(error) if isinstance(error, InputError) else _reason(error)}
-        self.chunker, self.seconds, self.memory = chunker, message["seconds"], message["memory"]
-        self.services = self._services(message)
-        self.rest = _status("VmRSS")
-        _limit_memory(self.memory)
+            return {"error": str(error) if isinstance(error, InputError) else reason_of(error)}
+        self.chunker, self.memory = chunker, 0
+        self.rest, self.held = _status("VmRSS"), _status("VmData")
         return {
             "name": chunker.name,
             "version": chunker.version,
@@ -94,54 +103,83 @@ class _Worker:
             "exceptions": chunker.exceptions,
         }
 
-    def _services(self, message: dict[str, Any]) -> Services:
-        if message["services"]:
-            module, _, function = message["services"].partition(":")
-            made: Services = getattr(importlib.import_module(module), function)()
-            return made
-        return Services(
-            embed=self._embed if message["embeds"] else None,
-            count_tokens=self._count if message["counts"] else None,
-            corpus=message["corpus"],
-        )
+    def _services(self, message: dict[str, Any], source: Source) -> Services:
+        if self.own is not None:
+            return Services(self.own.embed, self.own.count_tokens, message["corpus"])
+        count = None
+        if message["counts"]:
+            count = self._counter(source)
+        return Services(self._embed if message["embeds"] else None, count, message["corpus"])
+
+    def _counter(self, source: Source) -> Callable[[str], int]:
+        """Counts tokens. Sizes in tokens are those of lines: all of them are asked for at once."""
+        known: dict[str, int] = {}
+
+        def count(text: str) -> int:
+            if text not in known:
+                by_lines = not known and self.chunker is not None and self.chunker.unit == "tokens"
+                lines = source.text.split("\n") if by_lines else ()
+                texts = list(dict.fromkeys([text, *filter(str.strip, lines)]))
+                known.update(zip(texts, self._ask("count_tokens", texts), strict=True))
+            return known[text]
+
+        return count
+
+    def _texts(self, message: dict[str, Any]) -> dict[str, Any]:
+        source, chunker = unpack_source(message["source"]), self.chunker
+        if chunker is None or chunker.texts is None:
+            return {"texts": None}
+        self._arm()
+        try:
+            # Copied, so that what is no list of strings fails here.
+            texts = [str(text) for text in chunker.texts(source, self._services(message, source))]
+        # It fails again when the source is cut, and is named there.
+        except BaseException:
+            return {"texts": None}
+        finally:
+            _arm(0)
+        return {"texts": texts}
 
     def _cut(self, message: dict[str, Any]) -> dict[str, Any]:
-        if self.chunker is None:
-            raise RuntimeError("nothing is loaded")
-        source, chunk = unpack_source(message["source"]), self.chunker.chunk
+        source = unpack_source(message["source"])
+        services = self._services(message, source)
         _forget_peak()
         self._arm()
         if message["threads"] == 1:
-            answers = [self._once(chunk, source)]
+            answers = [self._once(source, services)]
         else:
-            answers = self._at_once(chunk, source, message["threads"])
+            answers = self._at_once(source, services, message["threads"])
         _arm(0)
         return {"answers": answers, "peak": max(0, _status("VmHWM") - self.rest)}
 
-    def _once(self, chunk: Chunk, source: Source) -> dict[str, Any]:
-        given = self.services
+    def _once(self, source: Source, given: Services) -> dict[str, Any]:
         services = Services(given.embed, given.count_tokens, given.corpus)
         full = {"failure": ["memory", f"needed over {self.memory >> 20} MiB"]}
         waited, started = self.waited, time.perf_counter()
         try:
-            packed = pack_spans(chunk(source, services))
+            packed = pack_spans(self._chunk(source, services))
         except InvalidSpansError as error:
             return {"failure": [error.check, str(error)]}
         except MemoryError:
             return full  # made beforehand: there may be no room for it now
         except BaseException as error:
-            return {"failure": ["raised", _reason(error)]}
+            return {"failure": ["raised", reason_of(error)]}
         taken = time.perf_counter() - started - (self.waited - waited)
         return {"spans": packed, "notes": services.notes, "seconds": max(0.0, taken)}
 
-    def _at_once(self, chunk: Chunk, source: Source, threads: int) -> list[dict[str, Any]]:
+    def _chunk(self, source: Source, services: Services) -> list[Span]:
+        if self.chunker is None:
+            raise RuntimeError("nothing is loaded")
+        return self.chunker.chunk(source, services)
+
+    def _at_once(self, source: Source, services: Services, threads: int) -> list[dict[str, Any]]:
         """The answers of several threads that cut the same source at once."""
         answers: list[dict[str, Any]] = [{"failure": ["raised", "the thread ended"]}] * threads
         start = threading.Barrier(threads)
 
         def run(number: int) -> None:
             start.wait()
-            answers[number] = self._once(chunk, source)
+            answers[number] = self._once(source, services)
 
         interval = sys.getswitchinterval()
         sys.setswitchinterval(1e-5)
@@ -177,9 +215,6 @@ class _Worker:
         vectors = np.frombuffer(base64.b64decode(answer["data"]), dtype=np.float32)
         return vectors.reshape(answer["shape"]).copy()
 
-    def _count(self, text: str) -> int:
-        return int(self._ask("count_tokens", text))
-
 
 def serve() -> NoReturn:
     """Answer what comes in on standard input, on standard output."""
@@ -205,10 +240,6 @@ def _leave() -> NoReturn:
     os._exit(0)
 
 
-def _reason(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
-
-
 def _import_file(name: str, path: str) -> None:
     """Import a module from its file, unless its name leads there anyhow."""
     if name in sys.modules:
@@ -230,8 +261,8 @@ def _arm(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _limit_memory(more: int | None) -> None:
-    """Let the process take so many bytes beyond those it has; None for any number.
+def _limit_memory(most: int | None) -> None:
+    """Let the process hold so many bytes; None for any number.
 
     What counts is memory that it can write to (Linux), so that address space which a library
     reserves and never touches does not.
@@ -241,8 +272,7 @@ def _limit_memory(more: int | None) -> None:
     except ImportError:  # no such limits on this system
         return
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    held = _status("VmData")
-    resource.setrlimit(resource.RLIMIT_DATA, (hard if more is None else held + more, hard))
+    resource.setrlimit(resource.RLIMIT_DATA, (hard if most is None else most, hard))
 
 
 def _status(key: str) -> int:

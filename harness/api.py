@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from harness.cutters import SECONDS
 from harness.model import Dataset
 from harness.runs.config import RunConfig
 from harness.runs.plan import make_plan
@@ -31,6 +32,8 @@ def evaluate(
     limit: int | None = None,
     seed: int = 0,
     mask_query: bool = False,
+    max_failures: str = "1%",
+    file_timeout: float = SECONDS,
     out: Path | str | None = None,
 ) -> RunResult:
     """Compare chunkers on one data set, as `chunkmark run` does.
@@ -47,6 +50,10 @@ def evaluate(
         seed: Of every random choice.
         mask_query: Whether the lines that a query's text was taken from are taken out of its
             corpus, for that query alone.
+        max_failures: How many files a chunker may fail on, `1%` of them or `3`; a cell that fails
+            on more is in `failed` of the result.
+        file_timeout: Seconds that a chunker may take for a file, and as much again for each
+            million characters.
         out: The run folder; without one a temporary folder that is removed at the end, and
             `out` of the result is None.
 
@@ -71,6 +78,8 @@ def evaluate(
         limit=limit,
         seed=seed,
         mask_query=mask_query,
+        max_failures=max_failures,
+        file_timeout=file_timeout,
     )
     plan = make_plan(config)
     if out is not None:

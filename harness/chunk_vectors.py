@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chunkers.pool import Task
 from chunkers.source import Services
+from harness.cutters import cutter, limits_of
 from harness.embedding import embed, unit_vectors
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from chunkers.isolation import Limits
     from chunkers.loading import LoadedChunker
     from harness.embedding import Embedder
     from harness.model import Corpus
@@ -88,6 +91,7 @@ class ChunkVectors:
         corpora: Sequence[Corpus],
         chunker: LoadedChunker,
         count_tokens: Callable[[str], int] | None,
+        limits: Limits | None = None,
     ) -> None:
         """Embed what a chunker will ask for, so that full batches are made of many small files.
 
@@ -97,13 +101,9 @@ class ChunkVectors:
         """
         if chunker.texts is None:
             return
+        tasks = [Task(source, one.name) for one in corpora for source in one.sources]
         wanted: dict[str, None] = {}
-        for corpus in corpora:
-            for source in corpus.sources:
-                services = Services(self, count_tokens, corpus.name)
-                try:
-                    wanted.update(dict.fromkeys(chunker.texts(source, services)))
-                # It fails on this file again when the file is cut, and is counted there.
-                except (Exception, SystemExit):  # noqa: S112
-                    continue
+        with cutter(chunker, Services(self, count_tokens), limits or limits_of()) as cutting:
+            for texts in cutting.texts(tasks):
+                wanted.update(dict.fromkeys(texts or ()))
         self(list(wanted))

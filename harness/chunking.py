@@ -9,18 +9,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chunkers.pool import Task
 from chunkers.sizes import span_size
 from chunkers.source import Services
-from harness.embedding import OutOfMemoryError
+from harness.cutters import cutter, limits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from chunkers.isolation import Limits, Outcome
     from chunkers.loading import LoadedChunker
     from chunkers.source import Source, Span
     from harness.model import Corpus
+
+    Failed = tuple[str, str, str]
+    _Sizes = Callable[[Source, Span], int]
+
+_PATIENCE = 3  # files that took too long, behind which no more is found out about a lost cause
 
 
 @dataclass(frozen=True)
@@ -117,6 +124,94 @@ class ChunkedCorpus:
     failures: tuple[tuple[str, str], ...] = ()
 
 
+class TooManyFailuresError(Exception):
+    """A chunker failed on more files than are allowed to fail.
+
+    Attributes:
+        failures: Corpus, path and reason of those that were found.
+        tried: Files that were cut or failed.
+        files: Files in all.
+    """
+
+    def __init__(self, failures: Sequence[Failed], tried: int, files: int) -> None:
+        super().__init__(f"failed on {len(failures)} of {files} files")
+        self.failures, self.tried, self.files = tuple(failures), tried, files
+
+
+@dataclass
+class _Tally:
+    """Counts files, and those that failed.
+
+    Attributes:
+        files: How many there are.
+        most: How many may fail; None for any number.
+    """
+
+    files: int
+    most: int | None
+    tried: int = 0
+    late: int = 0
+    failures: list[Failed] = field(default_factory=list)
+
+    def add(self, corpus: Corpus, outcome: Outcome) -> None:
+        """Count a file.
+
+        Raises:
+            TooManyFailuresError: There are, and to find more would take long.
+        """
+        self.tried += 1
+        if outcome.failure is not None:
+            self.failures.append((corpus.id, outcome.path, outcome.failure.reason))
+            self.late += outcome.failure.kind == "timeout"
+        if self.late >= _PATIENCE:
+            self.end()
+
+    def end(self) -> None:
+        """Say that no file follows.
+
+        Raises:
+            TooManyFailuresError: There are.
+        """
+        if self.most is not None and len(self.failures) > self.most:
+            raise TooManyFailuresError(self.failures, self.tried, self.files)
+
+
+@dataclass
+class _Part:
+    """A corpus that is being cut; see `ChunkedCorpus`."""
+
+    corpus: Corpus
+    layouts: list[Layout] = field(default_factory=list)
+    chunks: list[Chunk] = field(default_factory=list)
+    blank: int = 0
+    notes: Counter[str] = field(default_factory=Counter)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, source: Source, outcome: Outcome, size_of: _Sizes, *, keep_blank: bool) -> None:
+        """Add what became of the next source."""
+        layout = Layout.of(source)
+        self.layouts.append(layout)
+        if outcome.failure is not None:
+            self.failures.append((source.path, outcome.failure.reason))
+        if outcome.spans is None:
+            return
+        self.notes.update(dict.fromkeys(outcome.notes, 1))
+        full = [span for span in outcome.spans if keep_blank or not _is_blank(source, span)]
+        self.blank += len(outcome.spans) - len(full)
+        self.chunks += _rows(source, layout, full, functools.partial(size_of, source))
+
+    def made(self) -> ChunkedCorpus:
+        """The cut corpus."""
+        return ChunkedCorpus(
+            self.corpus,
+            tuple(self.layouts),
+            tuple(self.chunks),
+            self.blank,
+            self.notes,
+            tuple(self.failures),
+        )
+
+
 def cut(
     corpus: Corpus,
     chunker: LoadedChunker,
@@ -126,45 +221,54 @@ def cut(
     keep_blank: bool = False,
     embed: Callable[[Sequence[str]], NDArray[np.float32]] | None = None,
 ) -> ChunkedCorpus:
-    """Cut every source. A chunker that fails on one file fails on that file alone.
+    """Cut one corpus; see `cut_all`."""
+    given = Services(embed, count_tokens)
+    return cut_all((corpus,), chunker, given, progress, keep_blank=keep_blank)[0]
+
+
+def cut_all(
+    corpora: Sequence[Corpus],
+    chunker: LoadedChunker,
+    services: Services,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    keep_blank: bool = False,
+    limits: Limits | None = None,
+    most: int | None = None,
+) -> list[ChunkedCorpus]:
+    """Cut every source, on all cores. A chunker that fails on one file fails on that file alone.
 
     Args:
-        corpus: What to cut.
+        corpora: What to cut.
         chunker: By what.
-        count_tokens: For sizes in tokens.
+        services: For sizes in tokens, and for chunkers that ask for vectors.
         progress: Told how many of how many files are done.
         keep_blank: Whether spans of white space alone become chunks.
-        embed: For chunkers that ask for vectors.
+        limits: What a file may take.
+        most: How many files may fail; None for any number.
 
     Raises:
+        TooManyFailuresError: More fail. After a few that took too long no others are tried.
         OutOfMemoryError: A batch of texts did not fit.
+        InputError: Other processes cannot load the chunker, or the embedder cannot be used.
     """
-    layouts = tuple(Layout.of(source) for source in corpus.sources)
-    chunks: list[Chunk] = []
-    blank = 0
-    notes: Counter[str] = Counter()
-    failures: list[tuple[str, str]] = []
-    for number, (source, layout) in enumerate(zip(corpus.sources, layouts, strict=True)):
-        services = Services(embed, count_tokens, corpus.name)
-        try:
-            spans = chunker.chunk(source, services)
-        except OutOfMemoryError:  # says nothing about the file
-            raise
-        # Other people's code may raise anything; the file is named in the result.
-        except (Exception, SystemExit) as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            failures.append((source.path, reason))
-            continue
-        notes.update(dict.fromkeys(services.notes, 1))
-        full = [span for span in spans if keep_blank or not _is_blank(source, span)]
-        blank += len(spans) - len(full)
-        chunks += _rows(source, layout, full, functools.partial(_size, source, chunker, services))
-        if progress:
-            progress(number + 1, len(corpus.sources))
-    return ChunkedCorpus(corpus, layouts, tuple(chunks), blank, notes, tuple(failures))
+    parts = [_Part(corpus) for corpus in corpora]
+    pairs = [(part, source) for part in parts for source in part.corpus.sources]
+    tally = _Tally(len(pairs), most)
+    tasks = [Task(source, part.corpus.name) for part, source in pairs]
+    with cutter(chunker, services, limits or limits_of()) as cutting:
+        for (part, source), outcome in zip(pairs, cutting.cut(tasks), strict=True):
+            tally.add(part.corpus, outcome)
+            sizing = Services(count_tokens=services.count_tokens)
+            size_of = functools.partial(_size, chunker, sizing)
+            part.add(source, outcome, size_of, keep_blank=keep_blank)
+            if progress:
+                progress(tally.tried, len(pairs))
+    tally.end()
+    return [part.made() for part in parts]
 
 
-def _size(source: Source, chunker: LoadedChunker, services: Services, span: Span) -> int:
+def _size(chunker: LoadedChunker, services: Services, source: Source, span: Span) -> int:
     return span_size(source, span, chunker.unit, services)
 
 

@@ -136,7 +136,7 @@ def document(checks: Sequence[Check], *, require: bool) -> dict[str, Any]:
 
 
 def cells_of(found: Mapping[str, Any], where: str) -> list[Cell]:
-    """The cells of a document that `score` or `run` printed, in its order.
+    """The cells of a document that `score` or `run` printed, in its order, failed ones last.
 
     Args:
         found: The document.
@@ -150,6 +150,9 @@ def cells_of(found: Mapping[str, Any], where: str) -> list[Cell]:
         cells: object = [found]
     elif schema == "chunkmark.run/1":
         cells = found.get("cells")
+        failed = found.get("failed", [])
+        if isinstance(cells, list) and isinstance(failed, list):
+            cells = cells + [{**one, "metrics": {}} for one in failed if isinstance(one, Mapping)]
     else:
         raise InputError(
             f"{where} is no result that a gate reads\n"

@@ -12,6 +12,7 @@ CHUNKING = (
     "chunkers/**/*.py",
     "harness/chunk_vectors.py",
     "harness/chunking.py",
+    "harness/cutters.py",
     "harness/runs/cuts.py",
 )
 RANKING = (

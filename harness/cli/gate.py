@@ -68,7 +68,7 @@ def _row(one: dict[str, Any]) -> list[str]:
 
 
 def _folder(run: Path) -> Iterator[Cell]:
-    """Every cell of a run folder, those of earlier runs included."""
+    """Every cell of a run folder, those of earlier runs and those that failed included."""
     from chunkers.errors import InputError
     from harness.files import read_json
     from harness.gates import cell_of
@@ -81,6 +81,8 @@ def _folder(run: Path) -> Iterator[Cell]:
         raise InputError(f"{run} is not complete; the same `chunkmark run` again completes it")
     for names, folder in stored_cells(run):
         yield cell_of(names, read_json(folder / "metrics.json"), str(folder / "metrics.json"))
+    for failed in manifest.get("failed", ()):
+        yield cell_of(failed, {"metrics": {}}, str(run / "manifest.json"))
 
 
 def _file(path: Path) -> list[Cell]:

@@ -61,6 +61,20 @@ def run(
         ),
     ] = None,
     language: LanguageOption = None,
+    max_failures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE|N",
+            help="How many files a chunker may fail on before its cell fails; by default 1%.",
+        ),
+    ] = None,
+    file_timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="What a chunker may take for a file, and for each million characters of it.",
+        ),
+    ] = None,
     data_dir: DataDirOption = None,
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Run folder.")] = Path(
         "chunkmark-run"
@@ -80,6 +94,8 @@ def run(
         seed=seed,
         mask_query=mask_query,
         languages=tuple(language or ()),
+        max_failures=max_failures,
+        file_timeout=file_timeout,
     )
     from harness.cli.progress import Progress
     from harness.loading import load_dataset
@@ -105,7 +121,7 @@ def run(
         print_table(document, console())
     else:
         write(as_csv(document) if form is Format.CSV else as_markdown(document))
-    return PARTIAL if result.failures else 0
+    return PARTIAL if result.failed else 0
 
 
 def _base(suite: Path | None) -> RunConfig:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-from harness.reports.tables import NONE, coverage, number, plain, share
+from harness.reports.numbers import NONE, coverage, number, share
+from harness.reports.tables import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

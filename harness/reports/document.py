@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from harness.runs.health import TRUNCATION_MARK, truncated
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from harness.runs.runner import CellResult, RunResult
 
 
@@ -18,8 +20,18 @@ def run_document(result: RunResult) -> dict[str, Any]:
         "out": None if result.out is None else str(result.out),
         "cells": [_cell(cell) for cell in result.cells],
         "absent": [{"dataset": name, **dataclasses.asdict(one)} for name, one in result.absent],
+        "failed": [{**dataclasses.asdict(one), "reason": one.reason} for one in result.failed],
         "failures": result.failures,
     }
+
+
+def failed_of(document: Mapping[str, Any]) -> list[str]:
+    """A line for every cell that failed."""
+    return [
+        f"failed: {one['chunker']} on {one['dataset']} ({one['embedder']}, {one['retriever']}) "
+        f"is not scored, for it {one['reason']}"
+        for one in document.get("failed", ())
+    ]
 
 
 def _cell(cell: CellResult) -> dict[str, Any]:

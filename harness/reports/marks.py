@@ -20,6 +20,7 @@ MARKS: tuple[tuple[str, Callable[[Cell], bool], str], ...] = (
     ),
     ("<", lambda cell: cell["health"]["coverage"] < 1, "part of the text is in no chunk"),
     (">", lambda cell: cell["health"]["over_size"] > 0, "some chunks are over the size limit"),
+    ("x", lambda cell: cell["health"]["files_failed"] > 0, "the chunker failed on some files"),
 )
 """Each with when it stands and what it means; in the order in which they stand."""
 

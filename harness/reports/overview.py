@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.marks import Cell, marked
-from harness.reports.tables import LATENCY, NAMES, column_name, number, share
+from harness.reports.numbers import number, share
+from harness.reports.tables import LATENCY, NAMES, column_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

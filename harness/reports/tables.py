@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from typing import TYPE_CHECKING, Any
 
+from harness.reports.document import failed_of
 from harness.reports.marks import Cell, legend, marked
+from harness.reports.numbers import NONE, coverage, milliseconds, number, share, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
-NONE = "-"
 ANCHOR_CHUNKERS = ("whole-file", "random-cuts")
 NAMES = 32  # columns for a chunker's name; a longer one wraps
 NOT_READ = "not read: "  # what a chunker notes of a file in a language that it does not know
@@ -32,44 +32,10 @@ def plain(text: object) -> str:
     )
 
 
-def number(value: float | None, form: str = ".3f") -> str:
-    """A number, or `-` where there is none."""
-    return NONE if value is None else format(value, form)
-
-
-def _short(value: float | None) -> str:
-    if value is None:
-        return NONE
-    for bound, divisor, suffix in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
-        if value >= bound:
-            return f"{value / divisor:.1f}{suffix}"
-    return f"{value:.0f}"
-
-
-def share(value: float | None) -> str:
-    """A share in per cent, or `-` where there is none."""
-    return NONE if value is None else f"{100 * value:.1f} %"
-
-
-def coverage(value: float) -> str:
-    """A share in per cent, rounded down: what is not all is not shown as all."""
-    return f"{math.floor(round(1000 * value, 6)) / 10:.1f} %"
-
-
-def _milliseconds(of_query: Mapping[str, float] | None) -> str:
-    """The median and the 95th percentile, with two digits where they are small."""
-    if of_query is None:
-        return NONE
-    return " ".join(
-        format(value, ".0f" if value >= 9.95 else ".1f" if value >= 0.095 else ".2f")
-        for value in (of_query["p50"], of_query["p95"])
-    )
-
-
 LATENCY: tuple[tuple[str, Callable[[Cell], str]], ...] = (
-    ("embed\nms", lambda cell: _milliseconds(cell["latency_ms"]["embedding"])),
-    ("search\nms", lambda cell: _milliseconds(cell["latency_ms"]["search"])),
-    ("total\nms", lambda cell: _milliseconds(cell["latency_ms"]["total"])),
+    ("embed\nms", lambda cell: milliseconds(cell["latency_ms"]["embedding"])),
+    ("search\nms", lambda cell: milliseconds(cell["latency_ms"]["search"])),
+    ("total\nms", lambda cell: milliseconds(cell["latency_ms"]["total"])),
 )
 """Columns with the milliseconds of a query, p50 and p95."""
 
@@ -81,11 +47,11 @@ HEALTH: tuple[tuple[str, Callable[[Cell], str]], ...] = (
     ("over\nsize", lambda cell: str(cell["health"]["over_size"])),
     ("unseen\nchunk", lambda cell: share(cell["health"]["unseen_chunk_tokens"])),
     ("unseen\nquery", lambda cell: share(cell["health"]["unseen_query_tokens"])),
-    ("tokens", lambda cell: _short(cell["cost"]["tokens"])),
-    ("vectors", lambda cell: _short(cell["cost"]["vectors"])),
+    ("tokens", lambda cell: short(cell["cost"]["tokens"])),
+    ("vectors", lambda cell: short(cell["cost"]["vectors"])),
     ("seconds", lambda cell: number(cell["cost"]["seconds"], ".1f")),
     *LATENCY,
-    ("top 10\nc", lambda cell: _short(cell["cost"]["chars_delivered"])),
+    ("top 10\nc", lambda cell: short(cell["cost"]["chars_delivered"])),
     ("index\nMB", lambda cell: number(cell["cost"]["index_bytes"] / 1e6, ".2f")),
 )
 """Columns of the second table: what was lost, and what it cost."""
@@ -215,6 +181,8 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
             console.print(plain(note), markup=False, highlight=False, style="dim")
         console.print()
     _print_overviews(document, console, table)
+    for line in failed_of(document):
+        console.print(plain(line), markup=False, highlight=False, style="bold red")
     console.print(f"run folder: {plain(document['out'])}", markup=False, highlight=False)
 
 
@@ -320,6 +288,7 @@ def as_markdown(document: Mapping[str, Any]) -> str:
     for one in overviews(document):
         lines += [f"### {_md(one.heading)}", ""]
         lines += _md_table(list(map(_in_line, one.columns)), map(list, one.rows))
+    lines += [f"- {_md(line)}" for line in failed_of(document)]
     return "\n".join(lines)
 
 
@@ -360,6 +329,9 @@ def as_csv(document: Mapping[str, Any]) -> str:
         for name, of_query in cell["latency_ms"].items():
             for at, value in (of_query or {"p50": None, "p95": None}).items():
                 writer.writerow([*key, "latency_ms", f"{name}_{at}", value, *[None] * 8])
+    for one in document.get("failed", ()):
+        key = [_safe(one.get(name, "")) for name in names]
+        writer.writerow([*key, "failed", "files", len(one["failures"]), *[None] * 8])
     return out.getvalue()
 
 

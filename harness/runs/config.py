@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chunkers.errors import InputError
+from harness.cutters import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +30,10 @@ class RunConfig(BaseModel):
         mask_query: Whether the lines that a query's text was taken from are taken out of its
             corpus, for that query alone.
         languages: `PATTERN=LANGUAGE`: of what language files are, by name or path.
+        max_failures: How many files a chunker may fail on before its cell is no result: a number,
+            or a share of the files.
+        file_timeout: Seconds that a chunker may take for a file, and as much again for each
+            million characters.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -60,6 +65,8 @@ class RunConfig(BaseModel):
     seed: int = Field(0, ge=0)
     mask_query: bool = False
     languages: tuple[str, ...] = ()
+    max_failures: str = "1%"
+    file_timeout: float = Field(SECONDS, gt=0, allow_inf_nan=False)
 
     def over(self, **given: Any) -> RunConfig:
         """This configuration with what was given put over it; empty lists and None give nothing.

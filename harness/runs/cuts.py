@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from chunkers.source import Services
 from harness.chunk_vectors import ChunkVectors, counter
-from harness.chunking import ChunkedCorpus, cut
+from harness.chunking import ChunkedCorpus, TooManyFailuresError, cut_all
 
 if TYPE_CHECKING:
+    from chunkers.isolation import Limits
     from chunkers.loading import LoadedChunker
     from harness.embedding import Embedder
     from harness.runs.context import Watch
@@ -39,42 +41,74 @@ class Cut:
 
 
 class Cuts:
-    """The cuts of one data set by one chunker, each made at most once."""
+    """The cuts of one data set by one chunker, each made at most once.
+
+    Args:
+        prepared: What is cut.
+        chunker: By what.
+        store: Where vectors are kept.
+        keep_blank: Whether spans of white space alone become chunks.
+        limits: What a file may take.
+        most: How many files may fail.
+    """
 
     def __init__(
-        self, prepared: Prepared, chunker: LoadedChunker, store: VectorStore, *, keep_blank: bool
+        self,
+        prepared: Prepared,
+        chunker: LoadedChunker,
+        store: VectorStore,
+        *,
+        keep_blank: bool,
+        limits: Limits,
+        most: int,
     ) -> None:
         self._prepared = prepared
         self._chunker = chunker
         self._store = store
         self._keep_blank = keep_blank
-        self._made: dict[str, Cut] = {}
+        self._limits, self._most = limits, most
+        self._made: dict[str, Cut | TooManyFailuresError] = {}
 
     def by(self, helper: Embedder | None, watch: Watch) -> Cut:
         """The cut with an embedder's tokens and vectors; without one where none is needed.
 
         Raises:
             OutOfMemoryError: A batch of texts did not fit.
-            InputError: The embedder cannot be used here.
+            InputError: The embedder cannot be used here, or other processes cannot load the
+                chunker.
+            TooManyFailuresError: The chunker failed on too many files.
         """
         name = "" if helper is None else helper.fingerprint()
-        if name in self._made:
-            return replace(self._made[name], computed=0)
-        self._made[name] = self._make(helper, watch)
-        return self._made[name]
+        found = self._made.get(name)
+        if isinstance(found, TooManyFailuresError):
+            raise found
+        if found is not None:
+            return replace(found, computed=0)
+        try:
+            made = self._make(helper, watch)
+        except TooManyFailuresError as error:
+            self._made[name] = error
+            raise
+        self._made[name] = made
+        return made
 
     def _make(self, helper: Embedder | None, watch: Watch) -> Cut:
-        chunker, files = self._chunker, self._prepared.files
+        chunker, files, limits = self._chunker, self._prepared.files, self._limits
         count = None if helper is None else counter(helper)
         vectors = None
         with watch.phase("chunking") as told:
             if helper is not None and chunker.embeds:
                 vectors = ChunkVectors(helper, self._store, told)
-                vectors.prepare(files, chunker, count)
-            corpora = [
-                cut(one, chunker, count, told, keep_blank=self._keep_blank, embed=vectors)
-                for one in files
-            ]
+                vectors.prepare(files, chunker, count, limits)
+            corpora = cut_all(
+                files,
+                chunker,
+                Services(vectors, count),
+                told,
+                keep_blank=self._keep_blank,
+                limits=limits,
+                most=self._most,
+            )
         if helper is None or vectors is None:
             return Cut(corpora, watch.seconds["chunking"])
         watch.seconds["chunking"] -= vectors.spent

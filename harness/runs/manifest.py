@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.model import Dataset
+    from harness.runs.failures import FailedCell
     from harness.runs.plan import Plan
     from harness.runs.prepare import Prepared
 
@@ -85,6 +86,11 @@ class Manifest:
     def add_cell(self, key: str, names: dict[str, str], *, stored: bool) -> None:
         """Note a finished cell."""
         self._document["cells"].append({"key": key, **names, "stored": stored})
+        self.write()
+
+    def add_failed(self, failed: FailedCell) -> None:
+        """Note a cell that is no result."""
+        self._document.setdefault("failed", []).append(dataclasses.asdict(failed))
         self.write()
 
     def note(self, text: str) -> None:

@@ -12,6 +12,7 @@ from harness.measures.grammar import family_of, parse_measure
 from harness.parts import load_embedder, load_retriever
 from harness.policy import refuse_profile
 from harness.profiles import load_profile
+from harness.runs.failures import MaxFailures, parse_max_failures
 
 if TYPE_CHECKING:
     from chunkers.loading import LoadedChunker
@@ -37,6 +38,7 @@ class Plan:
         chunkers: Distinct, sweeps expanded, in the order asked for.
         embedders: Distinct, in the order asked for; empty where nothing needs one.
         retrievers: Names and retrievers, in the order asked for.
+        max_failures: How many files a chunker may fail on.
     """
 
     config: RunConfig
@@ -45,6 +47,7 @@ class Plan:
     chunkers: tuple[LoadedChunker, ...]
     embedders: tuple[Embedder, ...]
     retrievers: tuple[tuple[str, LoadedRetriever], ...]
+    max_failures: MaxFailures
 
     @property
     def depth(self) -> int:
@@ -69,6 +72,7 @@ def make_plan(config: RunConfig) -> Plan:
         InputError: An unknown name, key or value, or an embedder that is not at hand.
     """
     parse_overrides(config.languages)
+    max_failures = parse_max_failures(config.max_failures)
     chunkers = [load_chunker(spec) for text in config.chunkers for spec in expand_spec(text)]
     profile = load_profile(config.profile)
     retrievers = dict(load_retriever(text) for text in config.retrievers)
@@ -90,4 +94,5 @@ def make_plan(config: RunConfig) -> Plan:
         chunkers=tuple({chunker.name: chunker for chunker in chunkers}.values()),
         embedders=tuple({embedder.name: embedder for embedder in embedders}.values()),
         retrievers=tuple(retrievers.items()),
+        max_failures=max_failures,
     )

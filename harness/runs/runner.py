@@ -8,9 +8,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from chunkers.errors import InputError
+from harness.chunking import TooManyFailuresError
+from harness.cutters import limits_of
 from harness.embedding import OutOfMemoryError
 from harness.files import file_sha256, read_json, write_json, write_jsonl
 from harness.masking import refuse_mask
@@ -20,7 +20,9 @@ from harness.provenance import CHUNKING, RANKING, SCORING, code_hash
 from harness.retrieval import Order
 from harness.runs.compute import Computed, compute
 from harness.runs.context import Parts, Watch
-from harness.runs.cuts import UNITS, Cuts
+from harness.runs.costs import cost_of, latency_of
+from harness.runs.cuts import Cuts
+from harness.runs.failures import FailedCell, lines
 from harness.runs.folder import RunFolder, cell_key, check_files, read_cell
 from harness.runs.manifest import Manifest
 from harness.runs.plan import needs_embedder
@@ -32,8 +34,6 @@ from harness.store import VectorStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
     from chunkers.loading import LoadedChunker
     from harness.embedding import Embedder, Role
@@ -81,20 +81,19 @@ class RunResult:
         out: Its folder; None where it was a temporary one.
         cells: In the order of the grid.
         absent: What was absent, with the name of its data set.
+        failed: Cells that are no result, in the order of the grid.
     """
 
     out: Path | None
     cells: tuple[CellResult, ...]
     absent: tuple[tuple[str, Absent], ...]
+    failed: tuple[FailedCell, ...] = ()
 
     @property
     def failures(self) -> list[str]:
-        """One line for each part that failed."""
-        return [
-            f"{cell.chunker} failed on {path} of {corpus}: {reason}"
-            for cell in self.cells
-            for corpus, path, reason in cell.cell["failures"]
-        ]
+        """One line for each part that failed: failed cells, the first few files of each chunker."""
+        scored = [(cell.chunker, cell.cell["failures"]) for cell in self.cells]
+        return list(lines(scored, self.failed))
 
 
 @dataclass
@@ -145,15 +144,17 @@ def run(
     try:
         if plan.embedders:
             session.store.open()  # what is unusable is refused before any work
-        cells = [cell for dataset in distinct for cell in _cells(session, dataset)]
+        made = [cell for dataset in distinct for cell in _cells(session, dataset)]
     finally:
         session.store.close()
     session.manifest.complete({**session.seconds, "total": time.perf_counter() - started})
     absent = tuple((dataset.name, one) for dataset in distinct for one in dataset.absent)
-    return RunResult(out, tuple(cells), absent)
+    cells = tuple(one for one in made if isinstance(one, CellResult))
+    failed = tuple(one for one in made if isinstance(one, FailedCell))
+    return RunResult(out, cells, absent, failed)
 
 
-def _cells(session: _Session, dataset: Dataset) -> Iterator[CellResult]:
+def _cells(session: _Session, dataset: Dataset) -> Iterator[CellResult | FailedCell]:
     plan = session.plan
     started = time.perf_counter()
     config = plan.config
@@ -174,24 +175,37 @@ class _Bench:
         self._session = session
         self._prepared = prepared
         self._chunker = chunker
-        keep_blank = session.plan.profile.blank == "index"
-        self._cuts = Cuts(prepared, chunker, session.store, keep_blank=keep_blank)
+        plan = session.plan
+        self._files = sum(len(corpus.sources) for corpus in prepared.files)
+        self._most = plan.max_failures.of(self._files)
+        self._cuts = Cuts(
+            prepared,
+            chunker,
+            session.store,
+            keep_blank=plan.profile.blank == "index",
+            limits=limits_of(plan.config.file_timeout),
+            most=self._most,
+        )
         self._borrowed = next(iter(session.plan.embedders), None)
 
-    def cell(self, name: str, retriever: LoadedRetriever, embedder: Embedder | None) -> CellResult:
+    def cell(
+        self, name: str, retriever: LoadedRetriever, embedder: Embedder | None
+    ) -> CellResult | FailedCell:
         """Find or compute a cell, and its metrics."""
         session = self._session
         while True:
             helper = self._helper(embedder)
             identity = self._identity(name, retriever, embedder, helper)
             key = cell_key(identity)
-            if session.folder.has(key):
-                stored = True
+            stored = session.folder.has(key)
+            if stored:
                 break
             try:
                 watch = Watch(session.tell)
                 cut = self._cuts.by(helper, watch)
                 computed = self._compute(retriever, embedder, cut, watch)
+            except TooManyFailuresError as error:
+                return self._failed(self._names(name, embedder), error)
             except OutOfMemoryError:
                 if embedder is not None:
                     embedder = fewer = embedder.with_fewer_rows()
@@ -202,23 +216,40 @@ class _Bench:
                 session.manifest.note(f"{fewer.name}: out of memory, batches are halved")
                 continue
             self._store(key, identity, computed, cut, watch)
-            stored = False
             break
-        names = {
+        return self._result(self._names(name, embedder), key, stored=stored)
+
+    def _names(self, retriever: str, embedder: Embedder | None) -> dict[str, str]:
+        return {
             "dataset": self._prepared.dataset.name,
             "chunker": self._chunker.name,
             "embedder": "none" if embedder is None else embedder.name,
-            "retriever": name,
+            "retriever": retriever,
         }
-        session.manifest.add_cell(key, names, stored=stored)
+
+    def _result(self, names: dict[str, str], key: str, *, stored: bool) -> CellResult | FailedCell:
+        """What is stored, unless more files failed then than may fail now."""
+        session = self._session
         path = session.folder.cell(key)
-        return CellResult(
+        cell = read_cell(path)
+        failures = [(corpus, file, reason) for corpus, file, reason in cell["failures"]]
+        if len(failures) > self._most:
+            return self._failed(names, TooManyFailuresError(failures, self._files, self._files))
+        session.manifest.add_cell(key, names, stored=stored)
+        profile = session.plan.profile.name
+        return CellResult(**names, profile=profile, key=key, cell=cell, metrics=self._metrics(path))
+
+    def _failed(self, names: dict[str, str], error: TooManyFailuresError) -> FailedCell:
+        allowed = self._session.plan.max_failures.text
+        failed = FailedCell(
             **names,
-            profile=session.plan.profile.name,
-            key=key,
-            cell=read_cell(path),
-            metrics=self._metrics(path),
+            files=error.files,
+            tried=error.tried,
+            allowed=allowed,
+            failures=error.failures,
         )
+        self._session.manifest.add_failed(failed)
+        return failed
 
     def _helper(self, embedder: Embedder | None) -> Embedder | None:
         """Whose tokens and vectors the chunker cuts by; a lexical cell borrows the first one's."""
@@ -249,6 +280,7 @@ class _Bench:
             "limit": plan.config.limit,
             "mask_query": plan.config.mask_query,
             "seed": plan.config.seed,
+            "file_timeout": plan.config.file_timeout,
             "ranking": plan.profile.ranking_fields(),
             "code": [code_hash(*CHUNKING), code_hash(*RANKING)],
         }
@@ -283,8 +315,8 @@ class _Bench:
             "key": key,
             "identity": identity,
             "health": computed.health,
-            "cost": _cost(computed, cut, watch),
-            "latency_ms": _latency(computed.latency),
+            "cost": cost_of(computed, cut, watch),
+            "latency_ms": latency_of(computed.latency),
             "times": {name: round(seconds, 4) for name, seconds in watch.seconds.items()},
             "failures": [list(one) for one in computed.failures],
             "targets_dropped": self._prepared.targets_dropped,
@@ -343,30 +375,3 @@ def _found(path: Path) -> dict[str, Any]:
         return read_json(path)
     except InputError:
         return {}
-
-
-def _cost(computed: Computed, cut: Cut, watch: Watch) -> dict[str, float | None]:
-    """What the cell costs; `seconds` from an empty store: cutting and embedding whenever done."""
-    apart = {"chunking", UNITS, "embedding"}
-    seconds = [one for name, one in watch.seconds.items() if name not in apart]
-    seconds += [cut.seconds, cut.embedding or 0.0, computed.cost["embedding_seconds"] or 0.0]
-    now = computed.cost["embedded_now"]
-    return computed.cost | {
-        "chunking_texts": cut.texts,
-        "chunking_embedding_seconds": cut.embedding,
-        "embedded_now": now if cut.texts is None else (now or 0) + cut.computed,
-        "seconds": round(sum(seconds), 3),
-    }
-
-
-def _latency(seconds: dict[str, NDArray[np.float64] | None]) -> dict[str, Any]:
-    """Milliseconds for a query: p50 and p95 of embedding it, searching, and both."""
-    embedding, search = seconds["embedding"], seconds["search"]
-    total = search if embedding is None or search is None else embedding + search
-    columns = {"embedding": embedding, "search": search, "total": total}
-    return {
-        name: None
-        if values is None or not len(values)
-        else {f"p{p}": round(float(np.percentile(values, p)) * 1000, 3) for p in (50, 95)}
-        for name, values in columns.items()
-    }

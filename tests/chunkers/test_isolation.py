@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 
 from chunkers import InputError, Services, Source, Span
-from chunkers.isolation import Failure, Limits, Target, Worker, cut_all
+from chunkers.isolation import Failure, Limits, Target, Worker
+from chunkers.pool import Pool, Task
 
 SOURCE = Source("a = 1\n" * 25, "folder/a.py", "python")
 LIMITS = Limits(seconds=2.0, memory=256 << 20)
+
+
+def cut_all(target, sources, limits, processes=None):
+    """Cut by several processes at once."""
+    with Pool(target, limits, processes=processes) as pool:
+        yield from pool.cut([Task(source) for source in sources])
 
 
 def worker(name, services=None, **options):
@@ -106,9 +113,9 @@ def test_vectors_counts_notes_and_odd_texts_pass_unchanged():
         seen.extend(texts)
         return vectors
 
-    services = Services(embed=embed, count_tokens=len, corpus="corpus")
+    services = Services(embed=embed, count_tokens=len)
     with worker("asks", services) as one:
-        outcome = one.cut(SOURCE)
+        outcome = one.cut(SOURCE, "corpus")
     assert seen == ["a", "\ud83d"]
     assert outcome.notes == {"corpus 3": 1}
     (span,) = outcome.spans

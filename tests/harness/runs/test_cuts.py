@@ -121,7 +121,8 @@ def test_threads_and_the_history_of_the_store_change_no_byte(tmp_path):
 
 def test_a_chunker_that_names_no_texts_beforehand_is_served_as_it_asks(tmp_path):
     for name in ("ByVectors", "FailingTexts"):
-        result = grid(tmp_path, name, chunkers=(f"meaning:{name}",), retrievers=("bm25",))
+        given = {"chunkers": (f"meaning:{name}",), "retrievers": ("bm25",), "max_failures": "25%"}
+        result = grid(tmp_path, name, **given)
         assert result.failures == [
             f"meaning:{name} failed on one/copy of alpha.py of one: RuntimeError: cannot parse this"
         ]
@@ -145,7 +146,8 @@ def test_out_of_memory_while_cutting_halves_the_batches(tmp_path, monkeypatch):
     monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "cache"))
     for chunker in ("semantic:max_size=400", "meaning:ByVectors"):
         name = chunker.partition(":")[0]
-        (cell,) = grid(tmp_path, name, chunkers=(chunker,), retrievers=("bm25",)).cells
+        given = {"chunkers": (chunker,), "retrievers": ("bm25",), "max_failures": "1"}
+        (cell,) = grid(tmp_path, name, **given).cells
         manifest = json.loads((tmp_path / name / "manifest.json").read_text())
         assert len(manifest["notes"]) == 2
         assert cell.cell["identity"]["chunk_embedder"] != load_embedder("minilm").fingerprint()
@@ -254,7 +256,9 @@ def test_blank_spans_are_dropped_and_counted_whatever_stands_in_their_header():
 
     text = "   \nx = 1\n"
     corpus = Corpus("one", (Source(text, "a.py", "python"),))
-    chunker = dataclasses.replace(load_chunker("ast"), chunk=lambda source, given: blanks(source))
+    chunker = dataclasses.replace(
+        load_chunker("ast"), chunk=lambda source, given: blanks(source), made_by=""
+    )
     found = cut(corpus, chunker)
     assert found.blank == 3
     assert [(one.id, one.text) for one in found.chunks] == [("a.py:2-2", "a.py\nx = 1\n")]

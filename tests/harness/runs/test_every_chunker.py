@@ -75,7 +75,7 @@ def test_what_is_lost_and_what_is_over_the_limit_is_marked_behind_the_name(tmp_p
 
 
 def test_a_coverage_that_is_not_all_is_not_shown_as_all():
-    from harness.reports.tables import coverage
+    from harness.reports.numbers import coverage
 
     assert [coverage(one) for one in (1.0, 0.99999, 0.999, 0.57, 0.0)] == [
         "100.0 %", "99.9 %", "99.9 %", "57.0 %", "0.0 %",

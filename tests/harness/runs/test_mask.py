@@ -163,7 +163,8 @@ def test_what_is_grouped_is_grouped_by_the_corpora_of_the_data_set(tmp_path):
 
 def test_files_that_fail_are_named_once_each(tmp_path):
     given = {"chunkers": ("worlds:failing_on_alpha",), "retrievers": ("bm25",)}
-    result = grid(tmp_path, dataset=masked_world(), mask_query=True, **given)
+    world = masked_world()
+    result = grid(tmp_path, dataset=world, mask_query=True, max_failures="100%", **given)
     places = [(corpus, path) for corpus, path, _ in result.cells[0].cell["failures"]]
     names = ["one", "one@a behind", "one@b before", "one@c around", "one@d elsewhere"]
     assert places == [(name, "one/alpha.py") for name in names]
