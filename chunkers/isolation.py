@@ -141,6 +141,7 @@ class Worker:
         limits: What a file may take.
         services: Answers what the chunker asks for.
         hash_seed: PYTHONHASHSEED of the process; that of this one where it is None.
+        quiet: Whether what the chunker prints is dropped; else it goes to standard error.
     """
 
     def __init__(
@@ -149,7 +150,10 @@ class Worker:
         limits: Limits,
         services: Services | None = None,
         hash_seed: int | None = None,
+        *,
+        quiet: bool = True,
     ) -> None:
+        self._quiet = quiet
         self._target, self._limits = target, limits
         self._services = services or Services()
         self._hash_seed = hash_seed
@@ -219,7 +223,7 @@ class Worker:
             [sys.executable, "-c", _START, json.dumps(sys.path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL if self._quiet else None,
             env=environment,
             start_new_session=True,
         )

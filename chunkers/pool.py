@@ -132,9 +132,12 @@ class Pool:
     def _grow(self, count: int) -> None:
         while len(self._workers) < count:
             idle = self._target.keeps_nothing and _idle
-            worker = _idle.pop() if idle else Worker(self._target, self._limits, hash_seed=_SEED)
+            worker = _idle.pop() if idle else self._fresh()
             worker.turn_to(self._target, self._limits, self._services, _refused)
             self._workers.append(worker)
+
+    def _fresh(self) -> Worker:
+        return Worker(self._target, self._limits, hash_seed=_SEED, quiet=False)
 
     def _each(self, tasks: Sequence[Task], work: Callable[[Worker, Task], T]) -> Iterator[T]:
         if not tasks:
@@ -232,6 +235,8 @@ def _keep(workers: Sequence[Worker]) -> None:
     """Let processes wait for the next chunker, until this one ends."""
     _prepare_end()
     _idle.extend(workers)
+    while len(_idle) > _cores():
+        _idle.pop().close()
 
 
 @functools.cache

@@ -219,10 +219,11 @@ class _Worker:
 def serve() -> NoReturn:
     """Answer what comes in on standard input, on standard output."""
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1):
-        # What a chunker prints or reads is no message.
-        os.dup2(nothing, descriptor)
+    # What a chunker prints or reads is no message.
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    os.dup2(2, 1)
+    with contextlib.suppress(AttributeError, ValueError):
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     worker = _Worker(source, sink)
     with contextlib.suppress(BrokenPipeError):
         while (message := receive(source)) is not None:

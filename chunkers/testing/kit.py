@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import sys
+import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,7 +55,8 @@ _OF_THE_MACHINE = ("time per MB", "memory")  # here a faster or larger one passe
 _PATIENCE = 3  # processes that are lost in one way before no further source is tried
 _SERVICES = "chunkers.testing.services:cheap_services"
 _THREADS = 8
-_ROUNDS = 3
+_ROUNDS = 3  # of cuts in threads at once,
+_LONG = 0.1  # seconds: fewer where one round takes longer, for in it threads alternate 10,000 times
 _THREADED = 6  # sources that are cut in threads
 _LARGE = 1 << 18  # characters of the source by which time and memory are measured
 _TRIES = 600  # to find a smaller input that fails,
@@ -293,10 +295,13 @@ class _Kit:
         source = case.source()
         alone = self.first.cut(source)
         for _ in range(_ROUNDS):
+            started = time.perf_counter()
             for outcome in self.first.cut_at_once(source, _THREADS):
                 difference = _difference(alone, outcome)
                 if difference:
                     return f"alone and in {_THREADS} threads at once: {difference}"
+            if time.perf_counter() - started > _LONG:
+                break
         return ""
 
     def _probe(self, name: str, case: Case) -> str:

@@ -190,7 +190,7 @@ def test_threads_cut_at_once():
 
 
 def test_memory_is_counted_from_rest():
-    with worker("tens") as one:
+    with Worker(Target("faulty:tens"), Limits()) as one:
         small, large = (one.cut(Source("a\n" * n, "a", None)) for n in (10, 2_000_000))
         again = one.cut(SOURCE)
     assert small.peak < 10 << 20 < large.peak < 200 << 20

@@ -19,7 +19,7 @@ OWN = [
     if entry.target.startswith(("chunkers.builtin.", "chunkers.reference."))
 ]
 FAST = {"programs": 1, "languages": ["python"]}
-LIMITED = FAST | {"seconds": 1.0, "memory": 256 << 20}
+LIMITED = FAST | {"seconds": 0.5, "memory": 256 << 20}
 
 
 def statuses(report: Report) -> dict[str, str]:
@@ -78,9 +78,9 @@ def test_an_overlap_is_declared(spec):
         ("shares", "thread safety", "alone and in 8 threads at once: ", 10_000),
         ("segfaults_in_threads", "thread safety", "died of SIGSEGV", 0),
         ("too_large", "size limit", "the limit is 50", 60),
-        ("hangs", "time per MB", "took over 1 s", 0),
-        ("hangs_in_c", "time per MB", "took over 1 s", 0),
-        ("hangs_on_tabs", "time per MB", "took over 1 s", 10),
+        ("hangs", "time per MB", "took over 0.5 s", 0),
+        ("hangs_in_c", "time per MB", "took over 0.5 s", 0),
+        ("hangs_on_tabs", "time per MB", "took over 0.5 s", 10),
         ("allocates", "memory", "needed over 256 MiB", 0),
         ("segfaults", "no crash", "died of SIGSEGV", 0),
         ("exits", "no crash", "left with exit code 3", 0),
