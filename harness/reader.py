@@ -171,19 +171,19 @@ def walk_folder(
         except OSError as error:
             if not folder:
                 raise InputError(f"{root} cannot be read: {error.strerror}") from None
-            yield Skipped(_shown(folder), f"unreadable: {error.strerror}")
+            yield Skipped(shown(folder), f"unreadable: {error.strerror}")
             continue
         for entry in found:
             path = folder + entry.name
             if entry.is_symlink():
-                yield Skipped(_shown(path), "link")
+                yield Skipped(shown(path), "link")
             elif not entry.is_dir(follow_symlinks=False):
                 reason = refuse(path)
-                yield Skipped(_shown(path), reason) if reason else _candidate(root, path, rules)
+                yield Skipped(shown(path), reason) if reason else _candidate(root, path, rules)
             elif entry.name in rules.closed:
-                yield Skipped(_shown(path + "/"), "folder not entered")
+                yield Skipped(shown(path + "/"), "folder not entered")
             elif reason := refuse(path + "/"):
-                yield Skipped(_shown(path + "/"), reason)
+                yield Skipped(shown(path + "/"), reason)
             else:
                 folders.append(path + "/")
 
@@ -282,12 +282,12 @@ def _candidate(root: Path, path: str, rules: ReadRules) -> Source | Skipped:
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:
-        return Skipped(_shown(path), "its name is no UTF-8")
+        return Skipped(shown(path), "its name is no UTF-8")
     reason = rules.refusal(path)
     return Skipped(path, reason) if reason else read_file(root / path, path, rules)
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
     """A path that can be printed: bytes that are no UTF-8 are escaped."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
