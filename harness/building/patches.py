@@ -74,6 +74,7 @@ class PatchFile:
         changed: The lines of the old file; none for a link and a submodule.
         binary: Whether its content changed in a way that the patch has no lines for.
         kind: `file`, `link` or `submodule`.
+        shown: Lines of the old file that the patch repeats, by their numbers.
     """
 
     old: str | None
@@ -81,6 +82,18 @@ class PatchFile:
     changed: Changed = field(default_factory=Changed)
     binary: bool = False
     kind: str = "file"
+    shown: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)
+
+    def fits(self, lines: Sequence[str]) -> bool:
+        """Whether lines of the old file are where the patch has them, but for white space at ends.
+
+        Args:
+            lines: All lines of the file that is to be changed.
+        """
+        return all(
+            number <= len(lines) and lines[number - 1].rstrip() == line.rstrip()
+            for number, line in self.shown
+        )
 
 
 def parse_patch(text: str) -> list[PatchFile]:
@@ -151,11 +164,12 @@ def _file(reader: _Reader) -> PatchFile:
     if not reader.head().startswith("@@ "):
         raise reader.fault("no hunk follows the names of a file")
     runs: list[Run] = []
+    shown: list[tuple[int, str]] = []
     seen = grown = 0
     while reader.head().startswith("@@"):
-        seen, grown = _hunk(reader, seen, grown, runs)
+        seen, grown = _hunk(reader, seen, grown, runs, shown)
     changed = runs_to_changed(runs) if head.kind == "file" else Changed()
-    return PatchFile(old, new, changed, kind=head.kind)
+    return PatchFile(old, new, changed, kind=head.kind, shown=tuple(shown))
 
 
 def _git_head(reader: _Reader) -> _Head:
@@ -259,14 +273,17 @@ def _unquoted(reader: _Reader, name: str) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _hunk(reader: _Reader, seen: int, grown: int, runs: list[Run]) -> tuple[int, int]:
-    """One hunk, whose runs are added to `runs`.
+def _hunk(
+    reader: _Reader, seen: int, grown: int, runs: list[Run], shown: list[tuple[int, str]]
+) -> tuple[int, int]:
+    """One hunk, whose runs are added to `runs` and its lines of the old file to `shown`.
 
     Args:
         reader: Before its first line.
         seen: The last line of the old file that a hunk before had.
         grown: By how many lines the new file is longer up to there.
         runs: Those of the file so far.
+        shown: The same.
 
     Returns:
         `seen` and `grown` behind the hunk.
@@ -283,7 +300,7 @@ def _hunk(reader: _Reader, seen: int, grown: int, runs: list[Run]) -> tuple[int,
         raise reader.fault(f"the hunk's lines {old} and {new} do not fit to those before them")
     reader.at += 1
     end, end_new = above + n_old, above_new + n_new
-    _body(reader, above, n_old, n_new, runs)
+    _body(reader, above, n_old, n_new, (runs, shown))
     if reader.head().startswith("\\"):
         reader.at += 1
     if reader.head()[:1] in {"-", "+", " "} and not reader.head().startswith("--- "):
@@ -291,8 +308,15 @@ def _hunk(reader: _Reader, seen: int, grown: int, runs: list[Run]) -> tuple[int,
     return end, end_new - end
 
 
-def _body(reader: _Reader, above: int, n_old: int, n_new: int, runs: list[Run]) -> None:
-    """The lines of a hunk with `above` old lines over it; its runs are added to `runs`."""
+def _body(
+    reader: _Reader,
+    above: int,
+    n_old: int,
+    n_new: int,
+    into: tuple[list[Run], list[tuple[int, str]]],
+) -> None:
+    """The lines of a hunk with `above` old lines over it, added as `_hunk` says."""
+    runs, shown = into
     end = above + n_old
     gone: list[str] = []
     come: list[str] = []
@@ -301,6 +325,8 @@ def _body(reader: _Reader, above: int, n_old: int, n_new: int, runs: list[Run]) 
             raise reader.fault("the patch ends in the middle of a hunk")
         line = reader.lines[reader.at]
         mark, body = line[:1], line[1:]
+        if mark in {" ", "", "\r", "-"}:
+            shown.append((above + 1, body))
         if mark in {" ", "", "\r"}:  # some programs strip blank lines
             if gone or come:
                 runs.append((above - len(gone), gone, come))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ANCHOR_CHUNKERS = ("whole-file", "random-cuts")
 NAMES = 32  # columns for a chunker's name; a longer one wraps
+ABSENT_LISTED = 8  # absent corpora named one by one; more for one reason are one line
 NOT_READ = "not read: "  # what a chunker notes of a file in a language that it does not know
 ANCHORS = ("± 95 %", "oracle", "random")
 MILLISECONDS = (
@@ -119,12 +120,25 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
     left_out = {why: count for why, count in cells[0]["left_out"].items() if count}
     notes += [f"left out: {count} queries, {why}" for why, count in left_out.items()]
     notes += _marks(cells)
-    notes += [
-        f"absent: {one['corpus']} ({one['n_queries']} queries): {one['reason']}"
-        for one in document["absent"]
-        if one["dataset"] == cells[0]["dataset"]
-    ]
+    notes += _absences(document, cells[0]["dataset"])
     return notes
+
+
+def _absences(document: Mapping[str, Any], dataset: str) -> Iterator[str]:
+    """What a data set lacks; many corpora that lack for one reason are one line."""
+    by_reason: dict[str, list[Mapping[str, Any]]] = {}
+    for one in document["absent"]:
+        if one["dataset"] == dataset:
+            by_reason.setdefault(one["reason"], []).append(one)
+    for reason, absent in by_reason.items():
+        if len(absent) > ABSENT_LISTED:
+            queries = sum(one["n_queries"] for one in absent)
+            of = f"{len(absent)} corpora ({queries} queries), such as {absent[0]['corpus']}"
+            yield f"absent: {of}: {reason}"
+        else:
+            yield from (
+                f"absent: {one['corpus']} ({one['n_queries']} queries): {reason}" for one in absent
+            )
 
 
 def _marks(cells: list[Cell]) -> Iterator[str]:

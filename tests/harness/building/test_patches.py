@@ -37,6 +37,16 @@ def test_hunks_give_runs_of_old_lines_and_places_of_insertions() -> None:
     assert file == PatchFile("pkg/a.py", "pkg/a.py", Changed(((3, 4),), (10,)))
 
 
+def test_a_patch_fits_the_file_that_has_its_lines() -> None:
+    (file,) = parse_patch(TWO_HUNKS)
+    lines = ["", "one", "two", "three", "four", "", "", "", "", "ten", "eleven"]
+    assert file.shown == tuple((n, lines[n - 1]) for n in (2, 3, 4, 5, 10, 11))
+    assert file.fits(lines)
+    assert file.fits(["anything", *(line + "\r" for line in lines[1:])])
+    assert not file.fits(["moved", *lines])
+    assert not file.fits(lines[:-1])
+
+
 def test_a_patch_without_context_and_without_counts_is_read() -> None:
     patch = "--- a/a.c\t2020-01-01 00:00:00\n+++ b/a.c\n@@ -3 +3 @@\n-x\n+y\n@@ -7,0 +8 @@\n+z\n"
     # One line more behind the second hunk than before would not fit.

@@ -1,0 +1,162 @@
+"""SWE-bench Lite: the text of a bug report, and the lines that mended it.
+
+Every instance is a corpus of its own, for each is another commit. The gold is made from the patch
+as from a commit (`harness.building.changes`): lines that it removed or changed, and lines next to
+what it inserted where it did nothing else. The patch of the tests is not looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from chunkers.errors import InputError
+from harness.building.changes import gold_of
+from harness.building.patches import parse_patch
+from harness.cards import as_published, find_file
+from harness.loaders.rows import rows
+from harness.loaders.worktrees import Worktrees
+from harness.model import Absent, Corpus, Dataset, Query, Target
+from harness.outside.checked import Strict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.building.patches import PatchFile
+    from harness.cards import Card
+
+_ONLY_NEW = "instances whose patch changes no file that was there"
+_WORDLESS = "instances without a problem statement"
+
+
+class _Row(Strict):
+    instance_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$")]
+    repo: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
+    base_commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+    problem_statement: str
+    patch: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Instance:
+    row: _Row
+    files: tuple[PatchFile, ...]
+    where: str
+
+
+def load(
+    card: Card,
+    data_dir: Path | None,
+    *,
+    repos: str = "all",
+    target: Literal["lines", "files"] = "lines",
+    clones: str = "",
+) -> Dataset:
+    """Load the instances whose tree is at hand; the others are reported as absent.
+
+    Args:
+        card: Its first file holds the instances. Beside it, `worktrees` has the trees: an archive
+            or a folder for each instance, named by it.
+        data_dir: A folder looked into first.
+        repos: `all`, or names such as `pallets/flask`, separated by commas.
+        target: `lines`, as above, or `files`: every file that the patch changes, as a whole.
+        clones: A folder of clones, `<owner>__<name>` each, bare or not, for what `worktrees` has
+            not; by default `clones` beside it. Nothing of their working trees is read.
+
+    Raises:
+        InputError: A file is missing or damaged, a repository unknown, a tree is not the one that
+            the patch was made for, or no tree is at hand.
+    """
+    file = find_file(card, 0, data_dir)
+    instances = _instances(file, repos)
+    trees = Worktrees.beside(file, clones)
+    left_out = {_ONLY_NEW: 0, _WORDLESS: 0}
+    corpora, queries, absent = [], [], []
+    for one in instances:
+        name = one.row.instance_id
+        if not one.row.problem_statement.strip():
+            left_out[_WORDLESS] += 1
+            continue
+        if not any(_is_changed(changed) for changed in one.files):
+            left_out[_ONLY_NEW] += 1
+            continue
+        read = trees.read(name, one.row.repo, one.row.base_commit)
+        if isinstance(read, str):
+            absent.append(Absent(name, read, 1))
+            continue
+        corpus = Corpus(name, *read)
+        corpora.append(corpus)
+        queries.append(_query(one, corpus, target))
+    if not corpora:
+        raise InputError(
+            f"dataset {card.name}: there is no tree of any of its {len(absent)} instances\n"
+            f"place archives in {trees.folder}, or clones of their repositories in {trees.clones}"
+        )
+    published = as_published(card.files[0], file.read_bytes())
+    return Dataset(
+        name=card.name,
+        gold="span",
+        corpora=tuple(corpora),
+        queries=tuple(queries),
+        absent=tuple(absent),
+        left_out=left_out,
+        information={"instances": "as published" if published else "not as published"},
+    )
+
+
+def _instances(file: Path, repos: str) -> list[_Instance]:
+    """The instances of the chosen repositories, in order of id."""
+    found: dict[str, _Instance] = {}
+    for where, row in rows(file, _Row):
+        if row.instance_id in found:
+            raise InputError(
+                f"{where}: {row.instance_id} stands already at {found[row.instance_id].where}"
+            )
+        try:
+            files = tuple(parse_patch(row.patch))
+        except InputError as error:
+            raise InputError(f"{where}: {row.instance_id}: {error}") from None
+        found[row.instance_id] = _Instance(row, files, where)
+    there = sorted({one.row.repo for one in found.values()})
+    names = there if repos == "all" else [name.strip() for name in repos.split(",")]
+    unknown = sorted(set(names) - set(there))
+    if unknown:
+        raise InputError(
+            f"repos={repos}: no instances of {', '.join(map(repr, unknown))}; "
+            f"choose all, or from {', '.join(there)}"
+        )
+    return [found[name] for name in sorted(found) if found[name].row.repo in names]
+
+
+def _is_changed(file: PatchFile) -> bool:
+    return file.old is not None and file.kind == "file"
+
+
+def _query(one: _Instance, corpus: Corpus, target: str) -> Query:
+    sources = {source.path: source for source in corpus.sources}
+    changed = {file.old: file for file in one.files if file.old and _is_changed(file)}
+    there = [(sources[path], file) for path, file in sorted(changed.items()) if path in sources]
+    for source, file in there:
+        if not file.fits(source.text.split("\n")):
+            raise InputError(
+                f"{corpus.id}: {source.path} is not as its patch says: "
+                f"the tree is not that of {one.row.base_commit}"
+            )
+    gold = gold_of((source, file.changed) for source, file in there)
+    paths = sorted(changed)
+    # What is not indexed stays a target, so that it is counted with all others that are dropped.
+    unread = tuple(Target(path) for path in paths if path not in sources)
+    targets = tuple(map(Target, paths)) if target == "files" else (*gold.targets, *unread)
+    return Query(
+        id=one.row.instance_id,
+        corpus=corpus.id,
+        text=one.row.problem_statement,
+        targets=targets,
+        tags={
+            "insert-only": "yes" if gold.insert_only else "no",
+            "repository": one.row.repo,
+        },
+        cluster=f"{one.row.repo}/{paths[0]}",
+    )
