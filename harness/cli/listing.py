@@ -79,10 +79,10 @@ def _brief(chunker: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": chunker["name"],
         "family": chunker["family"],
-        "usable here": chunker["problem"] or "yes",
         "languages": " ".join(languages) if len(languages) <= _FEW else str(len(languages)),
-        "options": chunker["options"],
         "version": _MANY.sub(r"\1, …)", chunker["version"]),
+        "usable here": chunker["problem"] or "yes",
+        "options": chunker["options"],
         "description": chunker["description"],
     }
 
