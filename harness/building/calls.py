@@ -1,0 +1,176 @@
+"""Queries out of code: the lines round a call ask for the definition that is called."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from harness.building.callees import names_of
+from harness.building.made import Made, folder_of
+from harness.grams import RUN, grams_of, words_of
+from harness.model import Query, Region, Target
+from harness.summaries import names_overlap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from chunkers.source import Source
+    from harness.building.callees import Call, Definition, Names
+    from harness.grams import Gram
+    from harness.model import Corpus
+
+ROUND = 5
+"""Lines above and below a call that are part of its query."""
+_FEWEST_WORDS = 8
+
+# Why a name that a file calls and the corpus defines makes no query.
+_SEVERAL = "called name defined more than once"
+_SAME_FILE = "defined in the file that calls it"
+_LOCAL = "defined inside a function"
+_LANGUAGE = "defined in another language"
+_UNSURE = "nothing in the calling file says that this definition is meant"
+_FURTHER = "further files that call the same definition"
+_SHORT = f"under {_FEWEST_WORDS} words round the call"
+_REPEATED = f"{RUN} words in a row round the call stand elsewhere too"
+
+# Languages whose files call each other.
+_FAMILIES = ({"c", "cpp", "objc"}, {"javascript", "tsx", "typescript"}, {"java", "kotlin", "scala"})
+# Those in which a file must import what it calls by its bare name.
+_IMPORTING = frozenset({"javascript", "python", "tsx", "typescript"})
+# Files that stand for their folder.
+_FOLDER_FILES = frozenset({"__init__", "index", "lib", "mod"})
+
+
+def call_queries(corpus: Corpus) -> Made:
+    """Make a query of a call of every definition that another file calls.
+
+    The name is defined once in the corpus, and the calling file says that it means this
+    definition: it calls it by its bare name, which it imports where its language wants that; or
+    as a member of its module, its folder or its class; or as a member of anything, if the file
+    has the name of the class. The query is the call's line with five lines above and below, as
+    they stand, which are its region. Of several files that call it, one is taken by a hash; of
+    several calls in it, the first.
+
+    No run of eight words of a query stands anywhere else in the corpus, so none does when its
+    region is masked.
+
+    Raises:
+        InputError: A grammar's wheel is missing.
+    """
+    read = {source: names for source in corpus.sources if (names := names_of(source)) is not None}
+    known: dict[str, list[Definition]] = defaultdict(list)
+    for names in read.values():
+        for definition in names.definitions:
+            known[definition.name].append(definition)
+    left: Counter[str] = Counter()
+    chosen: dict[str, list[tuple[Source, Call]]] = defaultdict(list)
+    for source, names in read.items():
+        calls: dict[str, list[Call]] = defaultdict(list)
+        for call in names.calls:
+            if call.name in known:
+                calls[call.name].append(call)
+        for name, places in calls.items():
+            reason = _refusal(source, known[name])
+            meant = None if reason else _first(places, known[name][0], source.path, names)
+            if meant is not None:
+                chosen[name].append((source, meant))
+            else:
+                left[reason or _UNSURE] += 1
+    candidates = {
+        name: [_query(corpus.id, source, call, known[name][0]) for source, call in files]
+        for name, files in chosen.items()
+    }
+    fair = _fair([query for some in candidates.values() for query in some], corpus, left)
+    queries = []
+    for _, some in sorted(candidates.items()):
+        mine = [query for query in some if query.id in fair]
+        if mine:
+            queries.append(min(mine, key=lambda query: _chance(query.id)))
+            left[_FURTHER] += len(mine) - 1
+    queries.sort(key=lambda query: query.id)
+    return Made(
+        (corpus,), tuple(queries), {reason: count for reason, count in left.items() if count}
+    )
+
+
+def _refusal(source: Source, definitions: Sequence[Definition]) -> str | None:
+    """Why a file's calls of a name make no query, whatever they look like."""
+    if len(definitions) > 1:
+        return _SEVERAL
+    (definition,) = definitions
+    if definition.path == source.path:
+        return _SAME_FILE
+    both = {definition.language, source.language}
+    if len(both) > 1 and not any(both <= family for family in _FAMILIES):
+        return _LANGUAGE
+    return _LOCAL if definition.local else None
+
+
+def _first(places: Iterable[Call], definition: Definition, path: str, names: Names) -> Call | None:
+    """The first of a file's calls that means a definition."""
+    return next((call for call in places if _means(call, definition, path, names)), None)
+
+
+def _means(call: Call, definition: Definition, path: str, names: Names) -> bool:
+    file, owner = PurePosixPath(definition.path), definition.owner
+    if not call.member:
+        if owner:
+            return False
+        if definition.language in _IMPORTING:
+            return call.name in names.imported
+        # Go's packages are folders.
+        return definition.language != "go" or file.parent == PurePosixPath(path).parent
+    if owner:
+        return owner == call.owner or owner in names.used
+    stands_for_folder = file.stem in _FOLDER_FILES or definition.language == "go"
+    return call.owner == (file.parent.name if stands_for_folder else file.stem) != ""
+
+
+def _chance(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _query(corpus: str, source: Source, call: Call, definition: Definition) -> Query:
+    lines = source.lines
+    first, last = max(1, call.line - ROUND), min(lines.count, call.line + ROUND)
+    while lines.blank(first):
+        first += 1
+    while lines.blank(last):
+        last -= 1
+    start, end = lines.offsets_of(first, last)
+    text = source.text[start:end]
+    return Query(
+        id=f"{source.path}::{call.name}",
+        corpus=corpus,
+        text=text,
+        targets=(Target(definition.path, definition.first, definition.last),),
+        tags={
+            "folder": folder_of(definition.path),
+            "language": definition.language,
+            "name-overlap": "yes" if names_overlap(definition.name, text) else "no",
+        },
+        cluster=definition.path,
+        region=Region(source.path, first, last),
+    )
+
+
+def _fair(candidates: Sequence[Query], corpus: Corpus, left: Counter[str]) -> set[str]:
+    """Ids of those with words enough, none of whose runs of words stand outside their region."""
+    long = [query for query in candidates if len(words_of(query.text)) >= _FEWEST_WORDS]
+    # A region is whole lines, so its runs of words are those of its query.
+    own = {query.id: Counter(grams_of(query.text)) for query in long}
+    there = _counts({gram for mine in own.values() for gram in mine}, corpus.sources)
+    fair = {name for name, mine in own.items() if all(there[gram] == mine[gram] for gram in mine)}
+    left[_SHORT] += len(candidates) - len(long)
+    left[_REPEATED] += len(long) - len(fair)
+    return fair
+
+
+def _counts(wanted: set[Gram], sources: Iterable[Source]) -> Counter[Gram]:
+    """How often runs of words stand in a corpus."""
+    found: Counter[Gram] = Counter()
+    for source in sources:
+        found.update(gram for gram in grams_of(source.text) if gram in wanted)
+    return found
