@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.source import LineIndex
+from harness.edits import Edit, apply, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +17,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Definition = _Function | ast.ClassDef
 # What ends a line for Python's parser; a source's own lines end with LF alone.
 _PARSER_LINE_END = re.compile(r"\r\n|\r|\n")
-_SEMICOLON = re.compile(r"[ \t\f]*;[ \t\f]*")
+SEMICOLON = re.compile(r"[ \t\f]*;[ \t\f]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def cut_docstrings(text: str) -> tuple[str, tuple[Function, ...]]:
         SyntaxError: `text` is no Python.
     """
     tree = ast.parse(text)
-    cut = _apply(text, _edits(text, tree))
+    cut = apply(text, _edits(text, tree))
     places, lines = _Offsets(cut), LineIndex(cut)
     functions = []
     for (name, before), (_, after) in zip(
@@ -105,7 +106,7 @@ def _leading_strings(node: ast.Module | _Definition) -> list[ast.stmt]:
     return strings
 
 
-def _edits(text: str, tree: ast.Module) -> list[tuple[int, int, str]]:
+def _edits(text: str, tree: ast.Module) -> list[Edit]:
     """What to put in place of which characters; the stretches are apart from each other."""
     places = _Offsets(text)
     edits = []
@@ -116,26 +117,9 @@ def _edits(text: str, tree: ast.Module) -> list[tuple[int, int, str]]:
             start = places.at(string.lineno, string.col_offset)
             end = places.at(string.end_lineno or 0, string.end_col_offset or 0)
             if emptied and number == 0:
-                edits.append((start, end, "pass"))
+                edits.append(Edit(start, end, "pass"))
             else:
-                edits.append((*_whole_lines(text, start, end), ""))
+                semicolon = SEMICOLON.match(text, end)
+                end = semicolon.end() if semicolon else end
+                edits.append(Edit(*whole_lines(text, start, end)))
     return sorted(edits)
-
-
-def _whole_lines(text: str, start: int, end: int) -> tuple[int, int]:
-    """A statement with the semicolon behind it, and its lines where they hold nothing else."""
-    semicolon = _SEMICOLON.match(text, end)
-    end = semicolon.end() if semicolon else end
-    line_start = text.rfind("\n", 0, start) + 1
-    line_end = text.find("\n", end) + 1 or len(text)
-    if not text[line_start:start].strip() and not text[end:line_end].strip():
-        return line_start, line_end
-    return start, end
-
-
-def _apply(text: str, edits: list[tuple[int, int, str]]) -> str:
-    parts, at = [], 0
-    for start, end, new in edits:
-        parts += [text[at:start], new]
-        at = end
-    return "".join([*parts, text[at:]])
