@@ -1,0 +1,155 @@
+"""RepoBench-R, version 1.1: unfinished code, and the snippet of another file that it needs next.
+
+Every row is a query with a corpus of its own: the candidates that the row names. One of them is the
+gold. Candidates of the same text, but for white space, are gold as well.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from chunkers.errors import InputError
+from chunkers.source import Source
+from harness.cards import find_file
+from harness.loaders.rows import rows
+from harness.model import Corpus, Dataset, Query
+from harness.outside.checked import Strict
+from harness.outside.values import plain_path
+from harness.places import find_data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.cards import Card
+
+_NO_GOLD = "rows that need no snippet of another file"
+_NO_CODE = "rows without code"
+_PINNED = ("python", "cross_file_first")
+
+
+class _Snippet(Strict):
+    path: str
+    snippet: str
+
+
+class _Row(Strict):
+    repo_name: Annotated[str, Field(min_length=1)]
+    file_path: str
+    context: list[_Snippet]
+    import_statement: str
+    cropped_code: str
+    gold_snippet_index: Annotated[int, Field(ge=-1)]
+    level: str = "none"
+
+
+def load(
+    card: Card,
+    data_dir: Path | None,
+    *,
+    language: Literal["python", "java"] = "python",
+    split: Literal["cross_file_first", "cross_file_random"] = "cross_file_first",
+    lines: int | None = None,
+    pooling: Literal["max", "first", "sum"] = "max",
+) -> Dataset:
+    """Load one split of one language.
+
+    Args:
+        card: Its first file is that of `python` and `cross_file_first`; those of others lie
+            beside it, named alike.
+        data_dir: A folder looked into first.
+        language: Of the code.
+        split: Whether the gold is used for the first time in its file.
+        lines: Only the last so many lines of the code are the query, without the imports; by
+            default it is the imports and all lines, of which an embedder sees the last ones.
+        pooling: How a candidate cut into chunks scores.
+
+    Raises:
+        InputError: The file is missing, or a row malformed; the message names the line.
+    """
+    if lines is not None and lines < 1:
+        raise InputError(f"dataset {card.name}: lines={lines}: it must be at least 1")
+    file = _file(card, language, split, data_dir)
+    left_out = {_NO_GOLD: 0, _NO_CODE: 0}
+    numbers: Counter[str] = Counter()
+    corpora, queries, copies, blank = [], [], 0, 0
+    for where, row in rows(file, _Row):
+        place = f"{row.repo_name}/{plain_path(row.file_path, where)}"
+        numbers[place] += 1
+        name = f"{place}#{numbers[place]}"
+        if row.gold_snippet_index < 0:
+            left_out[_NO_GOLD] += 1
+            continue
+        text = _asked(row, lines)
+        if not text.strip():
+            left_out[_NO_CODE] += 1
+            continue
+        sources, gold = _candidates(row, language, where)
+        copies += len(gold) - 1
+        blank += sum(not source.text.strip() for source in sources)
+        corpora.append(Corpus(name, tuple(sorted(sources, key=lambda one: one.path))))
+        queries.append(
+            Query(
+                id=name,
+                corpus=name,
+                text=text,
+                qrels={one.path: float(one.path in gold) for one in sources},
+                truncate="tail",
+                tags={"level": row.level},
+                cluster=row.repo_name,
+            )
+        )
+    if not queries:
+        raise InputError(f"{file} has no row whose gold is one of its snippets")
+    return Dataset(
+        name=card.name,
+        gold="document",
+        corpora=tuple(corpora),
+        queries=tuple(queries),
+        left_out=left_out,
+        information={
+            "rows": str(sum(numbers.values())),
+            "candidates that repeat the gold": str(copies),
+            "candidates without text": str(blank),
+        },
+        pooling=pooling,
+    )
+
+
+def _file(card: Card, language: str, split: str, data_dir: Path | None) -> Path:
+    if (language, split) == _PINNED:
+        return find_file(card, 0, data_dir)
+    name = card.files[0].path.replace("_".join(_PINNED), f"{language}_{split}")
+    return find_data(name, data_dir, place=f"the file from {card.source}")
+
+
+def _asked(row: _Row, lines: int | None) -> str:
+    if lines is None:
+        return f"{row.import_statement}\n{row.cropped_code}" if row.cropped_code.strip() else ""
+    return "\n".join(row.cropped_code.rstrip().split("\n")[-lines:])
+
+
+def _candidates(row: _Row, language: str, where: str) -> tuple[list[Source], frozenset[str]]:
+    """The documents of a row, and the ids of those that are gold."""
+    if row.gold_snippet_index >= len(row.context):
+        raise InputError(
+            f"{where}: gold_snippet_index: {row.gold_snippet_index} is none of the "
+            f"{len(row.context)} snippets, which count from 0"
+        )
+    seen: Counter[str] = Counter()
+    sources = []
+    for one in row.context:
+        path = plain_path(one.path, where)
+        seen[path] += 1
+        number = f"#{seen[path]}" if seen[path] > 1 else ""
+        sources.append(Source(one.snippet, path + number, language))
+    text = _squeezed(sources[row.gold_snippet_index].text)
+    if not text:
+        raise InputError(f"{where}: its gold is a snippet without text")
+    return sources, frozenset(one.path for one in sources if _squeezed(one.text) == text)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
