@@ -17,6 +17,7 @@ from harness.cli import (
     cache,
     check,
     chunk,
+    dataset,
     doctor,
     gate,
     listing,
@@ -64,6 +65,7 @@ app.command("verify")(verify.verify)
 app.command("score")(score.score)
 app.command("gate")(gate.gate)
 app.command("audit")(audit.audit)
+app.add_typer(dataset.app, name="dataset")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,0 +1,116 @@
+"""Makes a data set out of a repository: reads it, makes queries, draws a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from chunkers.errors import InputError
+from harness.building.sampling import draw
+from harness.building.state import state_of
+from harness.building.tree import Files, read_tree, rules_for
+from harness.model import Corpus, Dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from harness.building.made import Made
+    from harness.model import Query
+
+KINDS = ("docstring", "commits", "calls")
+COMMITS = 100
+"""Queries from commits where no limit is given: each has a corpus of its own."""
+
+CORPUS = "repo"
+_NOT_DRAWN = "not in the sample"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to make of a repository.
+
+    Attributes:
+        queries: `docstring`, `commits`, `calls`, or a file of questions.
+        whole: Whether all of a doc comment is the query, not its first sentence.
+        files: Which files are indexed.
+        limit: How many queries at most; None takes all, of commits 100.
+        seed: Of the sample.
+        since: Only commits from this date on.
+        languages: Language by pattern, as `harness.reader.ReadRules.languages`.
+    """
+
+    queries: str = "docstring"
+    whole: bool = False
+    files: Files = "code"
+    limit: int | None = None
+    seed: int = 0
+    since: str | None = None
+    languages: Mapping[str, str] = field(default_factory=dict)
+
+
+def build(root: Path, wanted: Wanted) -> Dataset:
+    """Make a data set, called `repo`.
+
+    Samples are drawn within each folder and language, in proportion to their queries.
+
+    Raises:
+        InputError: There is no such folder, an option does not fit the queries, or no query can
+            be made.
+    """
+    if not root.is_dir():
+        raise InputError(f"{root} is no folder; name a repository")
+    if wanted.limit is not None and wanted.limit < 1:
+        raise InputError(f"limit={wanted.limit}: it is at least 1")
+    if wanted.since is not None and wanted.queries != "commits":
+        raise InputError("since= is a date of commits; take it with queries=commits")
+    if wanted.whole and wanted.queries != "docstring":
+        raise InputError("whole= is for doc comments; take it with queries=docstring")
+    made = _made(root, wanted)
+    queries = draw(made.queries, wanted.limit, wanted.seed, lambda one: one.id, _stratum)
+    left_out = dict(made.left_out)
+    if len(queries) < len(made.queries):
+        left_out[_NOT_DRAWN] = len(made.queries) - len(queries)
+    if not queries:
+        raise InputError(f"{root}: no query can be made{_why(left_out)}")
+    asked = {query.corpus for query in queries}
+    return Dataset(
+        name="repo",
+        gold="span",
+        corpora=tuple(one for one in made.corpora if one.id in asked),
+        queries=queries,
+        left_out=left_out,
+        information=made.information,
+    )
+
+
+def _made(root: Path, wanted: Wanted) -> Made:
+    rules = rules_for(wanted.files, wanted.languages)
+    if wanted.queries == "commits":
+        from harness.building.commits import commit_queries
+
+        limit = COMMITS if wanted.limit is None else wanted.limit
+        return commit_queries(root, rules, limit=limit, seed=wanted.seed, since=wanted.since)
+    if wanted.queries not in KINDS:
+        raise InputError(f"queries={wanted.queries}: there are {', '.join(KINDS)}")
+    tree = read_tree(root, rules)
+    corpus = Corpus(CORPUS, tree.sources, tree.skipped)
+    if wanted.queries == "calls":
+        from harness.building.calls import call_queries
+
+        made = call_queries(corpus)
+    else:
+        from harness.building.docs_queries import docstring_queries
+
+        made = docstring_queries(corpus, whole=wanted.whole)
+    state = state_of(root, tree.sources)
+    return replace(made, information={**state, **made.information})
+
+
+def _stratum(query: Query) -> str:
+    return f"{query.tags.get('folder', '')}\0{query.tags.get('language', '')}"
+
+
+def _why(left_out: Mapping[str, int]) -> str:
+    told = "; ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
+    return f"\nleft out: {told}" if told else ""

@@ -1,0 +1,263 @@
+"""Data sets made of repositories: in memory, and as folders that say what they are."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from commands import call, says
+
+from chunkers.errors import InputError
+from harness.building.build import Wanted, build
+from harness.building.folder import write_folder
+from harness.loading import load_dataset
+from harness.runs.prepare import prepare
+
+DOCSTRINGS = '''def area(radius):
+    """Compute how much room a round field takes."""
+    return 3.14 * radius**2
+
+
+def {name}(text):
+    """Split the words of a sentence at every blank."""
+    return text.split("{name}")
+'''
+GO = """package main
+
+// Sum adds all the numbers which it is given.
+func Sum(a []int) int {
+\ts := 0
+\tfor _, x := range a {
+\t\ts += x
+\t}
+\treturn s
+}
+"""
+
+
+def git(root: Path, *arguments: str) -> str:
+    who = {
+        f"GIT_{one}_{what}": "x@y" for one in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    rest = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+    done = subprocess.run(
+        ["git", "-C", str(root), *arguments],
+        env={**os.environ, **who, **rest}, capture_output=True, check=True,
+    )  # fmt: skip
+    return done.stdout.decode().strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "mein Körbchen"
+    (root / "sub dir").mkdir(parents=True)
+    (root / "a.py").write_text(DOCSTRINGS.replace("{name}", "cut"), "utf-8")
+    (root / "sub dir/é.go").write_text(GO, "utf-8")
+    (root / "README.md").write_text("nothing\n", "utf-8")
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "Begin")
+    return root
+
+
+def change(root: Path, message: str = "Round fields are rounder than they were before") -> None:
+    text = (root / "a.py").read_text("utf-8").replace("3.14", "3.1416")
+    (root / "a.py").write_text(text, "utf-8")
+    git(root, "commit", "-qam", message)
+
+
+def folder_bytes(folder: Path) -> dict[str, bytes]:
+    return {one.name: one.read_bytes() for one in folder.iterdir()}
+
+
+class TestBuild:
+    def test_docstrings_of_all_languages_ask_for_what_they_stood_at(self, repository: Path):
+        made = build(repository, Wanted())
+        assert [query.id for query in made.queries] == [
+            "a.py::area",
+            "a.py::cut",
+            "sub dir/é.go::Sum",
+        ]
+        assert not any(
+            query.text in one.text for query in made.queries for one in made.corpora[0].sources
+        )
+        assert prepare(made).left_out == ()
+        assert made.information["commit"] == git(repository, "rev-parse", "HEAD")
+        assert made.information["files not as committed"] == "0"
+
+    def test_a_dirty_tree_is_read_as_it_stands_and_said_to_be_dirty(self, repository: Path):
+        (repository / "a.py").write_text(DOCSTRINGS.replace("{name}", "split"), "utf-8")
+        (repository / "b.py").write_text("x = 1\n", "utf-8")
+        before = git(repository, "status", "--porcelain")
+        made = build(repository, Wanted())
+        assert "a.py::split" in [query.id for query in made.queries]
+        assert made.information["files not as committed"] == "2"
+        assert git(repository, "status", "--porcelain") == before
+
+    def test_a_part_of_a_repository_is_compared_with_the_commit_of_the_whole(
+        self, repository: Path
+    ):
+        made = build(repository / "sub dir", Wanted())
+        assert made.information["files not as committed"] == "0"
+
+    def test_without_git_there_is_no_commit(self, tmp_path: Path):
+        (tmp_path / "a.py").write_text(DOCSTRINGS.replace("{name}", "cut"), "utf-8")
+        assert build(tmp_path, Wanted()).information["commit"] == "none"
+
+    def test_a_repository_without_a_commit_is_read(self, tmp_path: Path):
+        (tmp_path / "a.py").write_text(DOCSTRINGS.replace("{name}", "cut"), "utf-8")
+        git(tmp_path, "init", "-q")
+        assert build(tmp_path, Wanted()).information["commit"] == "unknown"
+
+    def test_a_sample_says_what_it_leaves_out(self, repository: Path):
+        made = build(repository, Wanted(limit=2, seed=1))
+        assert len(made.queries) == 2
+        assert made.left_out["not in the sample"] == 1
+
+    def test_commits_of_a_bare_and_of_a_shallow_clone(self, repository: Path, tmp_path: Path):
+        change(repository)
+        change_again = (repository / "a.py").read_text("utf-8").replace("text.split", "text.rsplit")
+        (repository / "a.py").write_text(change_again, "utf-8")
+        git(repository, "commit", "-qam", "Cut the words of sentences from the other end")
+        for name, options in {"bare": ["--bare"], "shallow": ["--depth", "2"]}.items():
+            git(tmp_path, "clone", "-q", *options, f"file://{repository}", name)
+        assert len(build(tmp_path / "bare", Wanted(queries="commits")).queries) == 2
+        assert len(build(tmp_path / "shallow", Wanted(queries="commits")).queries) == 1
+        with pytest.raises(InputError, match="bare repository"):
+            build(tmp_path / "bare", Wanted())
+        assert len(build(tmp_path / "shallow", Wanted()).queries) == 3
+
+    def test_one_commit_changes_nothing(self, repository: Path):
+        with pytest.raises(InputError, match="no query can be made\nleft out: 1 without a parent"):
+            build(repository, Wanted(queries="commits"))
+
+    @pytest.mark.parametrize(
+        ("wanted", "words"),
+        [
+            (Wanted(queries="none.jsonl"), "queries=none.jsonl"),
+            (Wanted(limit=0), "limit=0"),
+            (Wanted(since="2024-01-01"), "queries=commits"),
+            (Wanted(queries="calls", whole=True), "queries=docstring"),
+        ],
+    )
+    def test_options_that_do_not_fit_are_refused(
+        self, repository: Path, wanted: Wanted, words: str
+    ):
+        with pytest.raises(InputError, match=words):
+            build(repository, wanted)
+
+
+class TestFolder:
+    @pytest.fixture
+    def folder(self, repository: Path, tmp_path: Path) -> Path:
+        write_folder(build(repository, Wanted()), tmp_path / "out", {"seed": 0})
+        return tmp_path / "out"
+
+    def test_it_is_the_data_set_that_was_written(self, repository: Path, folder: Path):
+        made, read = build(repository, Wanted()), load_dataset(f"built:{folder}")
+        assert read.fingerprint == made.fingerprint
+        assert (read.queries, read.corpora) == (made.queries, made.corpora)
+        assert (read.left_out, read.information) == (made.left_out, made.information)
+
+    def test_commits_share_their_texts(self, repository: Path, tmp_path: Path):
+        change(repository)
+        made = build(repository, Wanted(queries="commits"))
+        card = write_folder(made, tmp_path / "out", {})
+        assert card["texts"] <= card["files_indexed"]
+        assert load_dataset(f"built:{tmp_path / 'out'}").fingerprint == made.fingerprint
+
+    def test_the_same_repository_gives_the_same_bytes(
+        self, repository: Path, folder: Path, tmp_path: Path
+    ):
+        moved = tmp_path / "moved"
+        git(tmp_path, "clone", "-q", str(repository), "moved")
+        write_folder(build(moved, Wanted()), tmp_path / "again", {"seed": 0})
+        assert folder_bytes(folder) == folder_bytes(tmp_path / "again")
+        assert not any(str(tmp_path).encode() in data for data in folder_bytes(folder).values())
+
+    @pytest.mark.parametrize("name", ["queries.jsonl", "corpora.jsonl", "texts.jsonl"])
+    def test_a_damaged_file_is_named(self, folder: Path, name: str):
+        (folder / name).write_bytes((folder / name).read_bytes()[:-2])
+        with pytest.raises(InputError, match=f"{name} is not as it was written"):
+            load_dataset(f"built:{folder}")
+        (folder / name).unlink()
+        with pytest.raises(InputError, match=f"{name} is missing"):
+            load_dataset(f"built:{folder}")
+
+    @pytest.mark.parametrize(
+        ("card", "words"),
+        [
+            ("", "is damaged"),
+            ("[]", "is damaged"),
+            ('{"schema": "chunkmark.dataset/1", "fingerprint": 1, "files": {}}', "is damaged"),
+            (
+                '{"schema": "chunkmark.dataset/9", "fingerprint": "", "files": {}}',
+                "reads chunkmark",
+            ),
+        ],
+    )
+    def test_a_damaged_card_is_named(self, folder: Path, card: str, words: str):
+        (folder / "dataset.json").write_text(card, "utf-8")
+        with pytest.raises(InputError, match=words) as raised:
+            load_dataset(f"built:{folder}")
+        assert "dataset.json" in str(raised.value)
+
+    def test_another_fingerprint_is_refused(self, folder: Path):
+        card = json.loads((folder / "dataset.json").read_text("utf-8"))
+        card["fingerprint"] = "0" * 64
+        (folder / "dataset.json").write_text(json.dumps(card), "utf-8")
+        with pytest.raises(InputError, match="its fingerprint is another"):
+            load_dataset(f"built:{folder}")
+
+    def test_a_folder_that_holds_something_is_left_alone(self, repository: Path, tmp_path: Path):
+        (tmp_path / "full").mkdir()
+        (tmp_path / "full/mine").write_text("x", "utf-8")
+        with pytest.raises(InputError, match="not empty"):
+            write_folder(build(repository, Wanted()), tmp_path / "full", {})
+        assert os.listdir(tmp_path / "full") == ["mine"]  # noqa: PTH208
+
+
+class TestCommand:
+    def test_build_info_and_run(self, repository: Path, tmp_path: Path, capsys, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        done = call(capsys, "dataset", "build", repository, "-o", "out", "--format", "json")
+        assert done.json["queries"] == 3
+        assert done.json["options"]["repository"] == "mein Körbchen"
+        told = call(capsys, "dataset", "info", "out").out
+        assert "files_skipped: markdown is not asked for" in told
+        runs = {}
+        for spec in ("built:out", f'repo:"{repository}"'):
+            ran = call(
+                capsys,
+                "run",
+                "-d",
+                spec,
+                "-r",
+                "bm25",
+                "-c",
+                "ast",
+                "-o",
+                "run",
+                "--format",
+                "json",
+            )
+            (cell,) = ran.json["cells"]
+            runs[spec] = (cell["fingerprint"], cell["metrics"])
+            assert set(cell["by"]) == {"folder", "language", "name-overlap"}
+        assert len({json.dumps(one, sort_keys=True) for one in runs.values()}) == 1
+
+    def test_info_of_a_card_names_the_faults(self, capsys):
+        assert "self-retrieval" in call(capsys, "dataset", "info", "repoeval-function").out
+        says(call(capsys, "dataset", "info", "repoeval"), 2, "did you mean", "repoeval-")
+
+    def test_mistakes_end_in_one_line(self, tmp_path: Path, repository: Path, capsys):
+        says(
+            call(capsys, "dataset", "build", tmp_path / "none", "-o", tmp_path / "o"),
+            2,
+            "is no folder",
+        )
+        says(call(capsys, "dataset", "build", repository, "-o", repository), 2, "not empty")
+        says(call(capsys, "run", "-d", f"built:{repository}"), 2, "holds no dataset.json")
+        says(call(capsys, "run", "-d", "built:none"), 2, "no folder none here")
+        says(call(capsys, "run", "-d", "repo"), 2, "argument")
