@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 import warnings
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
-    from tree_sitter import Node
+    from tree_sitter import Node, Query
 
     from chunkers.grammars.model import Grammar
     from chunkers.outline import Defined
@@ -90,17 +91,23 @@ class Tree:
 
     def nodes(self, kinds: Iterable[str]) -> list[Node]:
         """All nodes of these types, in order; types that the grammar lacks have none."""
-        from tree_sitter import Query, QueryCursor
+        from tree_sitter import QueryCursor
 
-        language = parser(self.source.language or "").language
-        if language is None:
-            return []
-        known = [kind for kind in sorted(kinds) if language.id_for_node_kind(kind, True)]
-        if not known:
-            return []
-        query = Query(language, f"[{' '.join(f'({kind})' for kind in known)}] @found")
-        found = QueryCursor(query).captures(self.root).get("found", [])
-        return sorted(found, key=lambda node: node.start_byte)
+        query = _query(self.source.language or "", frozenset(kinds))
+        found = QueryCursor(query).captures(self.root) if query else {}
+        return sorted(found.get("found", []), key=lambda node: node.start_byte)
+
+
+@functools.cache
+def _query(name: str, kinds: frozenset[str]) -> Query | None:
+    """What finds the nodes of these types; to make one takes longer than most files to parse."""
+    from tree_sitter import Query
+
+    language = parser(name).language
+    if language is None:
+        return None
+    known = [f"({kind})" for kind in sorted(kinds) if language.id_for_node_kind(kind, True)]
+    return Query(language, f"[{' '.join(known)}] @found") if known else None
 
 
 @dataclass(frozen=True, slots=True)

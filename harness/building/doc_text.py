@@ -28,7 +28,7 @@ _RULE = re.compile(r"^[ \t]*[-=*_#~+.]{2,}[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(r"^[ \t]*(?:#{1,6}|={1,6})[ \t]+(.*)$", re.MULTILINE)
 _BULLET = re.compile(r"\A\s*[-*+•][ \t]+")
 _LINK = re.compile(r"!?\[([^\]\[]+)\]\((?:[^()\n]|\([^()\n]*\))*\)|\[([^\]\[]+)\]\[[^\]\[]*\]")
-_REFERENCE = re.compile(r"\[`([^`\]]+)`\]|(?<![\w\]])\[([\w.:#]+)\](?!\()")
+_REFERENCE = re.compile(r"\[`([^`\]]+)`\]|(?<![\w\]])\[([\w.:#<>]+)\](?!\()")
 _BOLD = re.compile(r"(?<![\w*])\*\*?(?=\S)([^*\n]+?)(?<=\S)\*\*?(?![\w*])")
 
 _TAG = (
