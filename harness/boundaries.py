@@ -106,7 +106,7 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
 
 def _fates(source: Source, layout: Layout, chunks: Sequence[Chunk]) -> Iterator[str]:
     """What became of every definition of a source."""
-    kept = [piece for chunk in chunks for piece in _pieces(chunk)]
+    kept = [piece for chunk in chunks for piece in chunk.parts]
     for head, start, end in definition_lines(source):
         whole = layout.interval(source.lines.start_of(head), source.lines.end_of(end))
         body = layout.interval(source.lines.start_of(start), source.lines.end_of(end))
@@ -118,15 +118,6 @@ def _fates(source: Source, layout: Layout, chunks: Sequence[Chunk]) -> Iterator[
             yield "split"
         else:
             yield "lost"
-
-
-def _pieces(chunk: Chunk) -> Iterator[tuple[int, int]]:
-    """The intervals of non-white-space characters that a chunk has: one, if it has no gaps."""
-    low = chunk.nws[0]
-    for start, end in chunk.gaps:
-        yield low, start
-        low = end
-    yield low, chunk.nws[1]
 
 
 def definition_lines(source: Source) -> list[tuple[int, int, int]]:

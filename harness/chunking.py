@@ -102,6 +102,22 @@ class Chunk:
     around: tuple[int, int] | None = (0, 0)
     gaps: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """The intervals of `nws` that the chunk has, in order: one, if it has no gaps."""
+        return without(self.nws, self.gaps)
+
+
+def without(whole: tuple[int, int], gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What gaps, in order, leave of an interval; an empty one is itself."""
+    begin, end = whole
+    parts = []
+    for low, high in gaps:
+        parts.append((begin, min(low, end)))
+        begin = max(begin, high)
+    parts.append((begin, end))
+    return [(low, high) for low, high in parts if low < high] or [(whole[0], whole[0])]
+
 
 @dataclass(frozen=True)
 class ChunkedCorpus:
@@ -320,15 +336,14 @@ def _around(text: str, embedded: str | None) -> tuple[int, int] | None:
     return None if before < 0 else (before, len(whole) - before - len(own))
 
 
-def uncovered(chunked: ChunkedCorpus) -> list[tuple[int, int]]:
-    """Of every chunk the characters (`c`) behind all that chunks before it in its file hold."""
+def uncovered(chunked: ChunkedCorpus) -> list[int]:
+    """Of every chunk its characters (`c`) behind all that chunks before it in its file reach."""
     result = []
     reach: dict[str, int] = {}
     for chunk in chunked.chunks:
-        low, high = chunk.nws
         begin = reach.get(chunk.path, 0)
-        result.append((max(low, begin), max(high, low, begin)))
-        reach[chunk.path] = max(begin, high)
+        result.append(sum(max(0, high - max(low, begin)) for low, high in chunk.parts))
+        reach[chunk.path] = max(begin, chunk.nws[1])
     return result
 
 
@@ -344,7 +359,12 @@ def not_alone(texts: Iterable[str]) -> int:
 
 def covered(chunked: ChunkedCorpus) -> tuple[int, int, int]:
     """Distinct characters in some chunk, characters in chunks, characters in the corpus (`c`)."""
-    gaps = sum(high - low for chunk in chunked.chunks for low, high in chunk.gaps)
-    distinct = sum(high - low for low, high in uncovered(chunked)) - gaps
-    total = sum(chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks) - gaps
+    parts = sorted((chunk.path, *part) for chunk in chunked.chunks for part in chunk.parts)
+    distinct = total = 0
+    reach = ("", 0)
+    for path, low, high in parts:
+        before = reach[1] if reach[0] == path else 0
+        distinct += max(0, high - max(low, before))
+        total += high - low
+        reach = (path, max(before, high))
     return distinct, total, sum(layout.size for layout in chunked.layouts)

@@ -7,15 +7,15 @@ therefore a chunk shares a non-blank line with it exactly when they share a char
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from harness.measures.inputs import Gold, Pieces
+from harness.measures.inputs import Gold, Pieces, Units
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -65,6 +65,7 @@ class Table:
         behind: Behind its last non-blank line.
         begin: Its first line, blank or not, from 0.
         end: Its last line, blank or not, from 0.
+        gaps: Intervals between `low` and `high` that a chunk does not have, by its number.
     """
 
     numbers: Mapping[str, int]
@@ -75,17 +76,36 @@ class Table:
     behind: NDArray[np.int64]
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
+    gaps: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, rows: Sequence[tuple[str, tuple[int, int], tuple[int, int], tuple[int, int]]]
+        cls,
+        rows: Sequence[tuple[str, tuple[int, int], tuple[int, int], tuple[int, int]]],
+        gaps: Iterable[Sequence[tuple[int, int]]] = (),
     ) -> Table:
-        """From path, characters, non-blank lines and lines of every chunk, in corpus order."""
+        """The chunks of a corpus.
+
+        Args:
+            rows: Path, characters, non-blank lines and lines of every chunk, in corpus order.
+            gaps: Characters inside of each that it does not have; nothing where none has gaps.
+        """
         numbers: dict[str, int] = {}
         for path, *_ in rows:
             numbers.setdefault(path, len(numbers))
         flat = [(numbers[path], *nws, *lines, *whole) for path, nws, lines, whole in rows]
-        return cls(numbers, *np.array(flat, dtype=np.int64).reshape(-1, 7).T)
+        with_gaps = {number: its for number, its in enumerate(gaps) if its}
+        table = cls(numbers, *np.array(flat, dtype=np.int64).reshape(-1, 7).T)
+        return replace(table, gaps=with_gaps)
+
+    @property
+    def units(self) -> Units:
+        """The chunks as units."""
+        gaps = [(number, *gap) for number, its in self.gaps.items() for gap in its]
+        gap = np.array(gaps, dtype=np.int64).reshape(-1, 3)
+        size = self.high - self.low
+        np.subtract.at(size, gap[:, 0], gap[:, 2] - gap[:, 1])
+        return Units(size, self.file, self.low, gap)
 
     def touching(self, stretch: Stretch) -> NDArray[np.int64]:
         """Numbers of the chunks that share a character with a stretch, ascending."""
@@ -93,7 +113,37 @@ class Table:
         inside = self._of_file(path)
         held = self.low[inside] < self.high[inside]
         here = held & (self.low[inside] < high) & (self.high[inside] > low)
-        return np.arange(inside.start, inside.stop)[here]
+        units = np.arange(inside.start, inside.stop)[here]
+        return units[self.held(units, low, high) > 0] if self.gaps else units
+
+    def held(self, units: NDArray[np.int64], low: int, high: int) -> NDArray[np.int64]:
+        """How many of the characters [low, high) of their file each of some chunks has."""
+        found = np.minimum(self.high[units], high) - np.maximum(self.low[units], low)
+        for at, unit in enumerate(units.tolist()) if self.gaps else ():
+            for begin, end in self.gaps.get(unit, ()):
+                found[at] -= max(0, min(end, high) - max(begin, low))
+        return found
+
+    def pieces(self, units: NDArray[np.int64], low: int, high: int) -> NDArray[np.int64]:
+        """Stretches of the characters [low, high) of their file that some chunks have.
+
+        Returns:
+            Chunk, offset in what the chunk has, length, and first character, shape (4, n).
+        """
+        begin = np.maximum(self.low[units], low)
+        length = np.minimum(self.high[units], high) - begin
+        rows = np.stack((units, begin - self.low[units], length, begin))
+        if self.gaps.keys().isdisjoint(units.tolist()):
+            return rows
+        cut: list[tuple[int, int, int, int]] = []
+        for unit, offset, size, start in rows.T.tolist():
+            at, lost = start, 0
+            for gap, behind in (*self.gaps.get(unit, ()), (start + size, start + size)):
+                if at < min(gap, start + size):
+                    cut.append((unit, offset + at - start - lost, min(gap, start + size) - at, at))
+                lost += behind - gap
+                at = max(at, behind)
+        return np.array(cut, dtype=np.int64).reshape(-1, 4).T
 
     def sharing_a_line(self, path: str, first: int, last: int) -> NDArray[np.int64]:
         """Numbers of the chunks that share one of the lines `first` to `last`, from 0."""
@@ -244,8 +294,7 @@ def _overlaps(
     shared = np.minimum(table.behind[units], behind) - np.maximum(table.first[units], first)
     union = (table.behind[units] - table.first[units]) + (behind - first) - shared
     _, low, high = stretch
-    held = np.minimum(table.high[units], high) - np.maximum(table.low[units], low)
-    return shared / union, held / (high - low)
+    return shared / union, table.held(units, low, high) / (high - low)
 
 
 def _twin_units(
@@ -310,10 +359,8 @@ def _pieces(stretches: Sequence[tuple[Stretch, int]], table: Table) -> Pieces:
     rows = []
     for stretch, number in stretches:
         _, low, high = stretch
-        units = table.touching(stretch)
-        begin = np.maximum(table.low[units], low)
-        length = np.minimum(table.high[units], high) - begin
-        rows.append(np.stack((units, begin - table.low[units], length, number + begin - low)))
+        *places, begin = table.pieces(table.touching(stretch), low, high)
+        rows.append(np.stack((*places, number + begin - low)))
     if not rows:
         return Pieces()
     return Pieces(*np.concatenate(rows, axis=1).astype(np.int64))

@@ -17,6 +17,7 @@ from harness.relevance import Table
 from harness.runs.folder import check_files, read_cell, stored_cells
 from harness.runs.prepare import prepare
 from harness.runs.record import read_record
+from harness.runs.results import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -158,7 +159,8 @@ def _tables(
 ) -> Iterator[tuple[Table, Sequence[Place]]]:
     tables = {
         one.corpus.id: Table.of(
-            [(c.path, c.nws, c.lines, (c.start_line - 1, c.end_line - 1)) for c in one.chunks]
+            [(c.path, c.nws, c.lines, (c.start_line - 1, c.end_line - 1)) for c in one.chunks],
+            [c.gaps for c in one.chunks],
         )
         for one in chunked
     }
@@ -239,9 +241,6 @@ def _stored_chunker(name: str, cell: Mapping[str, Any], record: Record) -> Chunk
 
 
 def _stored_tables(record: Record) -> Iterator[tuple[Table, Sequence[Place]]]:
-    tables = {
-        name: Table.of([(row.path, row.nws, row.lines, row.ref_lines) for row in rows])
-        for name, rows in record.ranked().items()
-    }
+    tables = {name: table_of(rows) for name, rows in record.ranked().items()}
     for query in record.queries:
         yield tables[query.ranked], query.places

@@ -45,7 +45,7 @@ def count_cuts(asked: Iterable[tuple[Table, Sequence[Place]]]) -> GoldCut:
             units = table.touching(place.stretch)
             _, low, high = place.stretch
             begin, behind = place.lines
-            inside = (table.low[units] <= low) & (table.high[units] >= high)
+            inside = table.held(units, low, high) == high - low
             starts, ends = table.first[units], table.behind[units]
             several = behind - begin > 1 and len(units) > 0
             touching.append(len(units))

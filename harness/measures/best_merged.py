@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.measures.best_spans import Best, Found, solve, stacked
-from harness.measures.inputs import Units
 from harness.measures.merged import Cuts
 from harness.measures.useful import FAR, useful_units
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.best_spans import BestSpans
-    from harness.measures.inputs import Cell, Gold
+    from harness.measures.inputs import Cell, Gold, Units
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
@@ -45,8 +44,7 @@ def best_merged(
 
 def _solve(gold: Gold, units: Units, budgets: Sequence[int], most_searched: int) -> list[Best]:
     numbers, local = np.unique(gold.pieces.unit[gold.pieces.length > 0], return_inverse=True)
-    some = Units(units.size[numbers], units.file[numbers], units.low[numbers])
-    cuts = Cuts.of(some)
+    cuts = Cuts.of(units.take(numbers))
     if len(cuts.holder) == len(cuts.begin):
         return solve(useful_units(gold, units), gold.gold_size, budgets)
     kept = gold.pieces.length > 0

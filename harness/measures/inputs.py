@@ -29,11 +29,21 @@ class Units:
         file: Number of the file that each lies in, shape (n,).
         low: Characters of the file before each unit, shape (n,), so that a unit is the characters
             [low, low + size) of its file; empty where units do not lie in files.
+        gap: Characters inside of units that they do not have: unit, first one in its file, behind
+            the last, shape (g, 3), in order. They are not in `size`, so with them a unit ends so
+            much later.
     """
 
     size: NDArray[np.int64]
     file: NDArray[np.int64]
     low: NDArray[np.int64] = field(default_factory=_no_ints)
+    gap: NDArray[np.int64] = field(default_factory=lambda: _no_ints().reshape(0, 3))
+
+    def take(self, numbers: NDArray[np.int64]) -> Units:
+        """Some units that lie in files, ascending, numbered anew."""
+        gap = self.gap[np.isin(self.gap[:, 0], numbers)]
+        gap[:, 0] = np.searchsorted(numbers, gap[:, 0])
+        return Units(self.size[numbers], self.file[numbers], self.low[numbers], gap)
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,7 @@ class Cuts:
         start: First character of each piece, shape (m,).
         begin: For each piece its first row of `holder`, shape (m,).
         holder: Units by piece: every unit that holds a piece has a row.
+        gap: Unit, first character and the one behind the last of what a unit does not have.
     """
 
     low: Ints
@@ -67,25 +68,32 @@ class Cuts:
     start: Ints
     begin: Ints
     holder: Ints
+    gap: Ints
 
     @classmethod
     def of(cls, units: Units) -> Cuts:
         """Cut a corpus whose units say where they lie."""
         n_files = int(units.file.max(initial=-1)) + 1
         ends = np.zeros(n_files, dtype=np.int64)
-        np.maximum.at(ends, units.file, units.low + units.size)
-        low = units.low + (np.cumsum(ends) - ends)[units.file]
-        high = low + units.size
-        edges = np.unique(np.concatenate((low, high)))
+        behind = units.low + units.size
+        np.add.at(behind, units.gap[:, 0], units.gap[:, 2] - units.gap[:, 1])
+        np.maximum.at(ends, units.file, behind)
+        base = (np.cumsum(ends) - ends)[units.file]
+        low, high = units.low + base, behind + base
+        gap = units.gap[:, 1:] + base[units.gap[:, 0], None]
+        edges = np.unique(np.concatenate((low, high, gap.reshape(-1))))
         first = np.searchsorted(edges, low)
         count = np.searchsorted(edges, high) - first
         holder = np.repeat(np.arange(len(low)), count)
         piece = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
         piece += first[holder]
+        kept = ~_inside(holder, edges[piece], units.gap[:, 0], gap)
+        holder, piece = holder[kept], piece[kept]
         order = np.argsort(piece, kind="stable")
         distinct, begin = np.unique(piece[order], return_index=True)
         held = Units(np.diff(edges)[distinct], units.file[holder[order][begin]])
-        return cls(low, held, edges[distinct], begin, holder[order])
+        gaps = np.column_stack((units.gap[:, 0], gap))
+        return cls(low, held, edges[distinct], begin, holder[order], gaps)
 
     def cut(self, pieces: Pieces) -> Pieces:
         """Gold characters in units as gold characters in pieces, each once.
@@ -97,7 +105,7 @@ class Cuts:
         rows: list[tuple[int, int, int, int]] = []
         columns = (pieces.unit, pieces.offset, pieces.length, pieces.gold)
         for unit, offset, length, gold in np.stack(columns, axis=1).tolist():
-            low = int(self.low[unit]) + offset
+            low = self._place(unit, offset)
             first = int(np.searchsorted(end, low, side="right"))
             for piece in range(first, int(np.searchsorted(start, low + length))):
                 if owner[piece] == unit:
@@ -105,6 +113,13 @@ class Cuts:
                     begin, behind = max(low, at), min(low + length, int(end[piece]))
                     rows.append((piece, begin - at, behind - begin, gold + begin - low))
         return Pieces(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
+
+    def _place(self, unit: int, offset: int) -> int:
+        """The character that stands at an offset in what a unit has."""
+        place = int(self.low[unit]) + offset
+        for _, begin, behind in self.gap[self.gap[:, 0] == unit].tolist():
+            place += behind - begin if begin <= place else 0
+        return place
 
     def order(self, ranking: Ints) -> Ints:
         """The pieces in the order in which a ranking of units delivers them."""
@@ -114,3 +129,11 @@ class Cuts:
             return np.zeros(0, dtype=np.int64)
         first = np.minimum.reduceat(rank[self.holder], self.begin)
         return np.argsort(first, kind="stable")[: int((first < NEVER).sum())]
+
+
+def _inside(holder: Ints, place: Ints, unit: Ints, gap: Ints) -> NDArray[np.bool_]:
+    """Which places lie in a gap of their holder."""
+    lost = np.zeros(len(holder), dtype=np.bool_)
+    for one, (begin, behind) in zip(unit.tolist(), gap.tolist(), strict=True):
+        lost |= (holder == one) & (place >= begin) & (place < behind)
+    return lost

@@ -135,9 +135,8 @@ class SourceFolder:
         order = sorted(range(len(rows)), key=rows.__getitem__)
         table = Table.of([rows[at] for at in order])
         unit = {at: place for place, at in enumerate(order)}
-        units = Units(table.high - table.low, table.file, table.low)
         gold = span_gold(targets, table, number, Relevance())
-        return units, gold, [unit[at] for at in range(len(rows))]
+        return table.units, gold, [unit[at] for at in range(len(rows))]
 
     def _target(self, place: Place, grade: float) -> Located | None:
         row = self._row(place)

@@ -160,7 +160,7 @@ def uncut(prepared: Prepared, chunked: Sequence[ChunkedCorpus]) -> int:
     pieces: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for one in chunked:
         for chunk in one.chunks:
-            pieces.setdefault((one.corpus.id, chunk.path), []).append(chunk.nws)
+            pieces.setdefault((one.corpus.id, chunk.path), []).extend(chunk.parts)
     uncut = 0
     for query, places in zip(prepared.queries, prepared.places, strict=True):
         for place in places:

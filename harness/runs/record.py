@@ -44,6 +44,7 @@ class ChunkRow:
     lines: Interval
     ref_id: str | None = None
     around: Interval | None = (0, 0)
+    gaps: tuple[Interval, ...] = ()
 
     @property
     def ref_lines(self) -> tuple[int, int]:
@@ -237,9 +238,9 @@ def lines_digest(lines: Iterable[str]) -> str:
 
 
 def _chunk_fields(row: ChunkRow) -> dict[str, Any]:
-    """The fields of a chunk; `around` only where something is embedded round its text."""
-    fields = _fields(row)
-    return fields if fields.pop("around") == (0, 0) else fields | {"around": row.around}
+    """The fields of a chunk, those that few chunks have only where they say something."""
+    rare = {"around": (0, 0), "gaps": ()}
+    return {name: it for name, it in _fields(row).items() if name not in rare or it != rare[name]}
 
 
 def _fields(row: ChunkRow | MaskRow | FileRow) -> dict[str, Any]:
@@ -333,7 +334,8 @@ def read_record(folder: Path) -> Record:
 
 def _chunk(row: dict[str, Any]) -> ChunkRow:
     pairs = {name: tuple(row[name]) for name in ("nws", "lines", "around") if row.get(name)}
-    return ChunkRow(**{**row, **pairs})
+    gaps = tuple((low, high) for low, high in row.get("gaps", ()))
+    return ChunkRow(**{**row, **pairs, "gaps": gaps})
 
 
 def _place(row: Mapping[str, Any]) -> Place:

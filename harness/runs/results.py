@@ -158,10 +158,15 @@ def _judge_spans(
     number: int,
     rule: tuple[Relevance, Overlap],
 ) -> _Parts:
-    table = Table.of([(one.path, one.nws, one.lines, one.ref_lines) for one in chunks])
+    table = table_of(chunks)
     gold = {query.id: span_gold(query.places, table, number, *rule) for query in queries}
-    units = Units(table.high - table.low, table.file, table.low)
-    return units, tuple(chunk.id for chunk in chunks), gold
+    return table.units, tuple(chunk.id for chunk in chunks), gold
+
+
+def table_of(chunks: Sequence[ChunkRow]) -> Table:
+    """The chunks of a corpus, in its order, as what gold is looked up in."""
+    rows = [(one.path, one.nws, one.lines, one.ref_lines) for one in chunks]
+    return Table.of(rows, [one.gaps for one in chunks])
 
 
 def _as_embedded(
@@ -192,7 +197,8 @@ def _judge_documents(
     places = {name: at for at, name in enumerate(ids)}
     size = np.zeros(len(ids), dtype=np.int64)
     for chunk in chunks:
-        size[places[chunk.path]] += chunk.nws[1] - chunk.nws[0]
+        gaps = sum(high - low for low, high in chunk.gaps)
+        size[places[chunk.path]] += chunk.nws[1] - chunk.nws[0] - gaps
     gold = {query.id: document_gold(query.qrels or {}, places, number) for query in queries}
     return Units(size, np.arange(len(ids))), tuple(ids), gold
 

@@ -156,6 +156,7 @@ def unit_ids(prepared: Prepared, chunked: ChunkedCorpus) -> tuple[str, ...]:
 def _rankable(prepared: Prepared, chunked: ChunkedCorpus, material: Material) -> Rankable:
     sizes = np.zeros(material.n_units, dtype=np.int64)
     own = np.zeros(material.n_units, dtype=np.int64)
-    np.add.at(sizes, material.unit_of, [chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks])
-    np.add.at(own, material.unit_of, [high - low for low, high in uncovered(chunked)])
+    of_chunk = [sum(high - low for low, high in chunk.parts) for chunk in chunked.chunks]
+    np.add.at(sizes, material.unit_of, of_chunk)
+    np.add.at(own, material.unit_of, uncovered(chunked))
     return Rankable(sizes, id_places(unit_ids(prepared, chunked)), np.unique(material.unit_of), own)

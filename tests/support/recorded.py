@@ -46,3 +46,15 @@ def overlapping(source):
     count = source.lines.count
     starts = range(1, max(2, count - 9), 10)
     return [Span(*source.lines.offsets_of(n, min(n + 19, count))) for n in starts if count]
+
+
+def holed(source):
+    """Chunks of up to nine lines, four of them shared, that each lack some text of their middle."""
+    spans = []
+    for first in range(1, source.lines.count + 1, 5):
+        start, end = source.lines.offsets_of(first, min(first + 8, source.lines.count))
+        third = (end - start) // 6
+        gaps = ((start + third, start + 2 * third), (start + 4 * third, end - 3))
+        gaps = tuple(gap for gap in gaps if gap[0] < gap[1])
+        spans.append(Span(start, end, gaps=gaps))
+    return spans
