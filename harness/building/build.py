@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
@@ -13,7 +14,6 @@ from harness.model import Corpus, Dataset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from harness.building.made import Made
     from harness.model import Query
@@ -91,11 +91,14 @@ def _made(root: Path, wanted: Wanted) -> Made:
 
         limit = COMMITS if wanted.limit is None else wanted.limit
         return commit_queries(root, rules, limit=limit, seed=wanted.seed, since=wanted.since)
-    if wanted.queries not in KINDS:
-        raise InputError(f"queries={wanted.queries}: there are {', '.join(KINDS)}")
+    questions = None if wanted.queries in KINDS else _questions(wanted.queries)
     tree = read_tree(root, rules)
     corpus = Corpus(CORPUS, tree.sources, tree.skipped)
-    if wanted.queries == "calls":
+    if questions is not None:
+        from harness.building.questions import question_queries
+
+        made = question_queries(corpus, questions)
+    elif wanted.queries == "calls":
         from harness.building.calls import call_queries
 
         made = call_queries(corpus)
@@ -105,6 +108,14 @@ def _made(root: Path, wanted: Wanted) -> Made:
         made = docstring_queries(corpus, whole=wanted.whole)
     state = state_of(root, tree.sources)
     return replace(made, information={**state, **made.information})
+
+
+def _questions(name: str) -> Path:
+    if not Path(name).is_file():
+        raise InputError(
+            f"queries={name}: neither {', '.join(KINDS)} nor a file of questions that is there"
+        )
+    return Path(name)
 
 
 def _stratum(query: Query) -> str:

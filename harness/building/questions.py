@@ -1,0 +1,300 @@
+"""The user's own questions: a file of texts and of the places that answer them.
+
+JSON lines, CSV with a header, or YAML; in each a question has a `text`, one or several `targets`
+and perhaps an `id`. A target is `path:start-end`, `path:line`, `path::symbol` or a `path` alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from chunkers.errors import InputError
+from chunkers.outline import outline
+from harness.building.made import Made, folder_of
+from harness.grams import RUN, remaining
+from harness.model import Query, Target
+from harness.outside.values import plain_path
+from harness.summaries import names_overlap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from chunkers.source import Source
+    from harness.model import Corpus
+
+KEYS = ("id", "text", "targets")
+_MOST = 64 << 20  # bytes of a file of questions
+_LINES = re.compile(r"(?P<path>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
+_NUMBER = re.compile(r"(?P<name>.+)#(?P<number>[0-9]{1,6})")
+_LEAKED = f"{RUN} words in a row remain in the corpus"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question as it stands in its file.
+
+    Attributes:
+        id: As given, else its line as `line 7`.
+        text: What is asked.
+        targets: The places, as written; at least one.
+        line: Where it begins, from 1.
+    """
+
+    id: str
+    text: str
+    targets: tuple[str, ...]
+    line: int
+
+
+def question_queries(corpus: Corpus, file: Path) -> Made:
+    """Queries out of a file of questions.
+
+    A question of which a target cannot be resolved is left out, for the rest would be half of an
+    answer. Each stands in `left_out` by its line and reason, and so does one whose text remains
+    in the corpus.
+
+    Raises:
+        InputError: The file cannot be read, a question in it is malformed, or none is left.
+    """
+    questions = read_questions(file)
+    sources = {source.path: source for source in corpus.sources}
+    skipped = {one.path: one.reason for one in corpus.skipped}
+    outlines: dict[str, list[tuple[str, int, int]]] = {}
+    left_out: Counter[str] = Counter()
+    found: dict[str, tuple[Question, list[tuple[Target, str]]]] = {}
+    for question in questions:
+        try:
+            found[question.id] = (
+                question,
+                [_resolved(one, sources, skipped, outlines) for one in question.targets],
+            )
+        except InputError as error:
+            left_out[f"line {question.line}: {error}"] += 1
+    texts = (source.text for source in corpus.sources)
+    for one in sorted(remaining({key: mine.text for key, (mine, _) in found.items()}, texts)):
+        left_out[f"line {found.pop(one)[0].line}: {_LEAKED}"] += 1
+    if not found:
+        raise InputError(f"{file}: no question is left\n{'; '.join(left_out)}")
+    queries = (_query(question, places, corpus, sources) for question, places in found.values())
+    return Made((corpus,), tuple(sorted(queries, key=lambda one: one.id)), left_out)
+
+
+def read_questions(file: Path) -> tuple[Question, ...]:
+    """The questions of a file, in its order; the format is that of its suffix.
+
+    Raises:
+        InputError: It cannot be read, is empty, or holds what is no question; the line is named.
+    """
+    read = {".jsonl": _json_lines, ".csv": _csv, ".yaml": _yaml, ".yml": _yaml}
+    if file.suffix.lower() not in read:
+        raise InputError(f"{file}: questions are read from .jsonl, .csv and .yaml")
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(_MOST + 1)
+        text = data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} cannot be read: {error}") from None
+    if len(data) > _MOST:
+        raise InputError(f"{file} is larger than {_MOST >> 20} MiB")
+    questions = []
+    seen: dict[str, int] = {}
+    for line, row in read[file.suffix.lower()](text, str(file)):
+        question = _question(row, line, f"{file}, line {line}")
+        if question.id in seen:
+            raise InputError(
+                f"{file}, line {line}: the id {question.id!r:.80} stands already at line "
+                f"{seen[question.id]}"
+            )
+        seen[question.id] = line
+        questions.append(question)
+    if not questions:
+        raise InputError(f"{file} holds no question")
+    return tuple(questions)
+
+
+def _question(row: Any, line: int, where: str) -> Question:
+    if not isinstance(row, dict):
+        raise InputError(f"{where}: a question is an object with text and targets")
+    unknown = sorted(set(map(str, row)) - set(KEYS))
+    if unknown:
+        raise InputError(f"{where}: unknown {unknown[0]!r:.60}; a question has {', '.join(KEYS)}")
+    text, targets, name = row.get("text"), row.get("targets"), row.get("id")
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"{where}: text is {text!r:.60}; a question says something")
+    listed = [targets] if isinstance(targets, str) else targets
+    if (
+        not isinstance(listed, list)
+        or not listed
+        or not all(isinstance(one, str) and one.strip() for one in listed)
+    ):
+        raise InputError(f"{where}: targets are {targets!r:.60}; name places such as a.py:3-9")
+    if name is not None and (type(name) not in (str, int) or name == ""):
+        raise InputError(f"{where}: id is {name!r:.60}; it is a text or a whole number")
+    try:
+        f"{text}{listed}{name}".encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{where}: holds half of a surrogate pair, which is no text") from None
+    places = tuple(dict.fromkeys(one.strip() for one in listed))
+    return Question(f"line {line}" if name is None else str(name), text.strip(), places, line)
+
+
+def _json_lines(text: str, where: str) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"{where}, line {number}: no JSON: {error}") from None
+
+
+def _csv(text: str, where: str) -> Iterator[tuple[int, Any]]:
+    """Rows with a header; several targets stand on lines of their own, or between semicolons."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] = []
+    end = 0
+    try:
+        for row in reader:
+            line, end = end + 1, reader.line_num
+            if not any(cell.strip() for cell in row):
+                continue
+            if not header:
+                header = [cell.strip().lower() for cell in row]
+                if not {"text", "targets"} <= set(header):
+                    raise InputError(f"{where}, line {line}: the header needs text and targets")
+                continue
+            if len(row) != len(header):
+                raise InputError(
+                    f"{where}, line {line}: {len(row)} cells, but the header has {len(header)}"
+                )
+            cells: dict[str, Any] = dict(zip(header, row, strict=True))
+            cells["targets"] = [one for one in re.split(r"[;\n]", cells["targets"]) if one.strip()]
+            yield line, {key: value for key, value in cells.items() if key != "id" or value.strip()}
+    except csv.Error as error:
+        raise InputError(f"{where}, line {reader.line_num}: no CSV: {error}") from None
+
+
+def _yaml(text: str, where: str) -> Iterator[tuple[int, Any]]:
+    """A list of questions; every scalar is taken as text, whatever YAML makes of it."""
+    import yaml
+
+    try:
+        # Nodes alone: nothing is built from tags, and an alias is not unrolled.
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        at = "" if mark is None else f", line {mark.line + 1}"
+        problem = getattr(error, "problem", None) or str(error) or "nested too deep"
+        raise InputError(f"{where}{at}: no YAML: {' '.join(str(problem).split())}") from None
+    if root is None:
+        return
+    if not isinstance(root, yaml.SequenceNode):
+        raise InputError(f"{where}: it is no list of questions; begin each with `- text:`")
+    for node in root.value:
+        line = node.start_mark.line + 1
+        if not isinstance(node, yaml.MappingNode):
+            yield line, None
+            continue
+        row: dict[str, Any] = {}
+        for key, value in node.value:
+            if str(key.value) in row:
+                raise InputError(f"{where}, line {line}: {key.value!r:.60} stands twice")
+            several = isinstance(value, yaml.SequenceNode)
+            row[str(key.value)] = [one.value for one in value.value] if several else value.value
+        yield line, row
+
+
+def _resolved(
+    text: str,
+    sources: dict[str, Source],
+    skipped: dict[str, str],
+    outlines: dict[str, list[tuple[str, int, int]]],
+) -> tuple[Target, str]:
+    """The target that a place names, and the symbol in it, if it names one."""
+    path, _, symbol = text.partition("::")
+    lines = None
+    # A file may well be called `a:3`.
+    if not symbol and text not in sources and (lines := _LINES.fullmatch(text)):
+        path = lines["path"]
+    path = plain_path(path, f"target {text!r:.80}")
+    source = sources.get(path)
+    if source is None:
+        why = f"is not indexed: {skipped[path]}" if path in skipped else "is not there"
+        raise InputError(f"target {text!r:.80}: the file {path} {why}")
+    if symbol:
+        return _symbol(source, symbol, outlines), symbol
+    if lines is None:
+        return Target(path), ""
+    first, last = int(lines["first"]), int(lines["last"] or lines["first"])
+    if not 1 <= first <= last <= source.lines.count:
+        raise InputError(
+            f"target {text!r:.80}: lines {first}-{last} are none of the {source.lines.count} "
+            f"lines of {path}"
+        )
+    return Target(path, first, last), ""
+
+
+def _symbol(source: Source, symbol: str, outlines: dict[str, list[tuple[str, int, int]]]) -> Target:
+    if source.path not in outlines:
+        outlines[source.path] = _names(source)
+    numbered = _NUMBER.fullmatch(symbol)
+    name, number = (numbered["name"], int(numbered["number"])) if numbered else (symbol, None)
+    found = [one for one in outlines[source.path] if one[0] == name]
+    # A bare name does where it is the only one of that name.
+    found = found or [one for one in outlines[source.path] if one[0].endswith(f".{name}")]
+    if not found or (number is not None and not 1 <= number <= len(found)):
+        raise InputError(f"target '{source.path}::{symbol}': no definition of this name is there")
+    if len(found) > 1 and number is None:
+        places = ", ".join(f"{first}-{last}" for _, first, last in found[:5])
+        raise InputError(
+            f"target '{source.path}::{symbol}': {len(found)} definitions have this name, on lines "
+            f"{places}; write {symbol}#1, or its lines"
+        )
+    _, first, last = found[(number or 1) - 1]
+    return Target(source.path, first, last)
+
+
+def _names(source: Source) -> list[tuple[str, int, int]]:
+    """The definitions of a file by their names, with those round them: `Class.method`."""
+    named: list[tuple[str, int, int]] = []
+    around: list[tuple[str, int]] = []
+    for scope in outline(source):
+        while around and around[-1][1] < scope.start_line:
+            around.pop()
+        name = f"{around[-1][0]}.{scope.name}" if around else scope.name
+        around.append((name, scope.end_line))
+        named.append((name, scope.start_line, scope.end_line))
+    return named
+
+
+def _query(
+    question: Question,
+    places: list[tuple[Target, str]],
+    corpus: Corpus,
+    sources: dict[str, Source],
+) -> Query:
+    targets = tuple(dict.fromkeys(target for target, _ in places))
+    symbols = [symbol for _, symbol in places if symbol]
+    folders = {folder_of(target.path) for target in targets}
+    languages = {sources[target.path].language or "none" for target in targets}
+    tags = {
+        "folder": folders.pop() if len(folders) == 1 else "several",
+        "language": languages.pop() if len(languages) == 1 else "several",
+    }
+    if symbols:
+        overlap = any(names_overlap(symbol, question.text) for symbol in symbols)
+        tags["name-overlap"] = "yes" if overlap else "no"
+    return Query(
+        id=question.id,
+        corpus=corpus.id,
+        text=question.text,
+        targets=targets,
+        tags=tags,
+        cluster=targets[0].path,
+    )

@@ -1,0 +1,206 @@
+"""The user's own questions: three formats, every failure by its line, candidates without a pick."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chunkers.errors import InputError
+from chunkers.source import Source
+from harness.building.build import Wanted, build
+from harness.building.questions import question_queries, read_questions
+from harness.building.suggest import suggest
+from harness.model import Corpus, Skipped, Target
+
+CODE = """import re
+
+
+class Reader:
+    def parse_url(self, text):
+        return re.match("x", text)
+
+    def close(self):
+        self.file = None
+
+
+def close(reader):
+    reader.close()
+"""
+CORPUS = Corpus(
+    "repo",
+    (Source(CODE, "pkg/a b.py", "python"), Source("int main() {\n}\n", "é.c", "c")),
+    (Skipped("big.py", "larger than 1 bytes"),),
+)
+
+
+def targets(tmp_path: Path, *places: str, text: str = "Where does reading an address begin?"):
+    file = tmp_path / "q.jsonl"
+    file.write_text(json.dumps({"text": text, "targets": places}), "utf-8")
+    (query,) = question_queries(CORPUS, file).queries
+    return query.targets
+
+
+def failure(tmp_path: Path, place: object, text: str = "Where is it read?") -> str:
+    file = tmp_path / "q.jsonl"
+    file.write_text("\n" + json.dumps({"text": text, "targets": place}), "utf-8")
+    with pytest.raises(InputError) as raised:
+        question_queries(CORPUS, file)
+    assert "line 2" in str(raised.value)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("place", "target"),
+    [
+        ("pkg/a b.py:4-6", Target("pkg/a b.py", 4, 6)),
+        ("./pkg//a b.py:4", Target("pkg/a b.py", 4, 4)),
+        ("pkg\\a b.py", Target("pkg/a b.py")),
+        ("é.c::main", Target("é.c", 1, 2)),
+        ("pkg/a b.py::Reader.parse_url", Target("pkg/a b.py", 5, 6)),
+        ("pkg/a b.py::parse_url", Target("pkg/a b.py", 5, 6)),
+        ("pkg/a b.py::close", Target("pkg/a b.py", 12, 13)),
+        ("pkg/a b.py::Reader.close#1", Target("pkg/a b.py", 8, 9)),
+    ],
+)
+def test_places(tmp_path: Path, place: str, target: Target) -> None:
+    assert targets(tmp_path, place) == (target,)
+
+
+def test_several_targets_are_all_of_the_answer(tmp_path: Path) -> None:
+    assert len(targets(tmp_path, "é.c", "pkg/a b.py:1", "é.c")) == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("none.py:1-2", "the file none.py is not there"),
+        ("PKG/a b.py:1", "the file PKG/a b.py is not there"),
+        ("big.py", "not indexed: larger than 1 bytes"),
+        ("é.c:2-3", "lines 2-3 are none of the 2 lines"),
+        ("é.c:0", "lines 0-0"),
+        ("é.c:2-1", "lines 2-1"),
+        ("../é.c", "leads out of its corpus"),
+        ("é.c::mian", "no definition of this name"),
+        ("pkg/a b.py::Reader#2", "no definition of this name"),
+        ([], "targets are []"),
+        ([3], "targets are [3]"),
+        (None, "targets are None"),
+    ],
+)
+def test_what_cannot_be_resolved_is_named_with_its_line(
+    tmp_path: Path, place: object, words: str
+) -> None:
+    assert words in failure(tmp_path, place)
+
+
+def test_of_several_definitions_none_is_picked(tmp_path: Path) -> None:
+    corpus = Corpus(
+        "repo", (Source("def f():\n    pass\n\n\ndef f():\n    return 1\n", "a.py", "python"),)
+    )
+    file = tmp_path / "q.jsonl"
+    file.write_text('{"text": "What is done twice?", "targets": "a.py::f"}\n', "utf-8")
+    with pytest.raises(InputError, match="2 definitions have this name, on lines 1-2, 5-6"):
+        question_queries(corpus, file)
+    file.write_text('{"text": "What is done twice?", "targets": "a.py::f#2"}\n', "utf-8")
+    assert question_queries(corpus, file).queries[0].targets == (Target("a.py", 5, 6),)
+
+
+def test_a_question_whose_text_remains_in_the_corpus_is_left_out(tmp_path: Path) -> None:
+    assert "words in a row remain" in failure(tmp_path, "é.c", text="def parse_url")
+
+
+def test_a_failure_leaves_the_others_and_is_counted(tmp_path: Path) -> None:
+    file = tmp_path / "q.jsonl"
+    good = {"id": 7, "text": "Where is an address taken apart?", "targets": "pkg/a b.py::parse_url"}
+    bad = {"text": "Where is it written?", "targets": ["é.c", "gone.py"]}
+    file.write_text(f"{json.dumps(good)}\n{json.dumps(bad)}\n", "utf-8")
+    made = question_queries(CORPUS, file)
+    (query,) = made.queries
+    assert (query.id, query.cluster) == ("7", "pkg/a b.py")
+    assert query.tags == {"folder": "pkg", "language": "python", "name-overlap": "no"}
+    assert made.left_out == {"line 2: target 'gone.py': the file gone.py is not there": 1}
+
+
+def test_the_three_formats_say_the_same(tmp_path: Path) -> None:
+    rows = [
+        {"id": "one", "text": 'He said "where", twice?', "targets": ["é.c:1-2", "é.c::main"]},
+        {"id": "2", "text": "Was ist hier?", "targets": ["pkg/a b.py"]},
+    ]
+    files = {
+        "q.jsonl": "\n".join(map(json.dumps, rows)),
+        "q.csv": '\ufeffID,Text,targets\none,"He said ""where"", twice?",é.c:1-2; é.c::main\n\n'
+        "2,Was ist hier?,pkg/a b.py\n",
+        "q.yaml": '- id: one\n  text: He said "where", twice?\n  targets:\n  - é.c:1-2\n'
+        "  - é.c::main\n- {id: 2, text: 'Was ist hier?', targets: pkg/a b.py}\n",
+    }
+    read = {}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+        read[name] = [(one.id, one.text, one.targets) for one in read_questions(tmp_path / name)]
+    assert read["q.jsonl"] == read["q.csv"] == read["q.yaml"]
+    assert len(read["q.jsonl"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("q.txt", "x", "from .jsonl, .csv and .yaml"),
+        ("q.jsonl", "", "holds no question"),
+        ("q.jsonl", "\n{]", "line 2: no JSON"),
+        ("q.jsonl", "[" * 100_000, "line 1: no JSON"),
+        ("q.jsonl", "[]", "line 1: a question is an object"),
+        ("q.jsonl", '{"text": "a", "targets": "b", "path": "c"}', "line 1: unknown 'path'"),
+        ("q.jsonl", '{"text": " ", "targets": "b"}', "line 1: text is ' '"),
+        ("q.jsonl", '{"text": "\\ud800", "targets": "b"}', "line 1: holds half"),
+        ("q.jsonl", '{"id": 1, "text": "a", "targets": "b"}\n' * 2, "line 2: the id '1' stands"),
+        ("q.csv", "a,b\n1,2\n", "line 1: the header needs text and targets"),
+        ("q.csv", "text,targets\n\na,b,c\n", "line 3: 3 cells"),
+        ("q.csv", 'text,targets\n"a,b\n', "no CSV"),
+        ("q.yaml", "text: a", "no list of questions"),
+        ("q.yaml", "- text: a\n  targets: [b\n", "line 3: no YAML"),
+        ("q.yaml", "- a\n", "line 1: a question is an object"),
+        ("q.yaml", "[" * 2000, "no YAML"),
+        ("q.yaml", "- !!python/object/apply:os.system [echo]\n", "line 1"),
+        ("q.yaml", "\n- text: a\n  text: b\n", "line 2: 'text' stands twice"),
+    ],
+)
+def test_damaged_files_end_in_one_clear_error(
+    tmp_path: Path, name: str, text: str, words: str
+) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(InputError) as raised:
+        read_questions(tmp_path / name)
+    assert words in str(raised.value)
+    assert name in str(raised.value)
+
+
+def test_a_file_of_questions_makes_a_data_set(tmp_path: Path) -> None:
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo/a.py").write_text(CODE, "utf-8")
+    file = tmp_path / "q.csv"
+    file.write_text("text,targets\nHow is an address read?,a.py::parse_url\n", "utf-8")
+    made = build(tmp_path / "repo", Wanted(queries=str(file)))
+    assert [query.id for query in made.queries] == ["line 2"]
+
+
+def test_candidates_share_the_rare_words_of_a_question(tmp_path: Path) -> None:
+    file = tmp_path / "q.jsonl"
+    file.write_text(
+        '{"text": "Where is a URL parsed, and what does parse_url return?", "targets": "?"}\n'
+        '{"text": "zzz", "targets": "?"}\n',
+        "utf-8",
+    )
+    found = suggest(CORPUS, read_questions(file), count=2)
+    best, other = found["line 1"]
+    assert best.place == "pkg/a b.py:5-6"
+    assert best.words[0] in {"parse", "parse_url", "url"}
+    assert (other.place, other.score) == ("pkg/a b.py:4-9", best.score)  # the longer is second
+    assert found["line 2"] == ()
+
+
+def test_candidates_are_those_of_any_order_of_files(tmp_path: Path) -> None:
+    file = tmp_path / "q.jsonl"
+    file.write_text('{"text": "close main", "targets": "?"}', "utf-8")
+    questions = read_questions(file)
+    turned = Corpus("repo", CORPUS.sources[::-1])
+    assert suggest(CORPUS, questions) == suggest(turned, questions)
