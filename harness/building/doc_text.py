@@ -44,6 +44,12 @@ _INLINE = re.compile(r"\{@(\w+)\s*([^{}]*)\}")
 _BLOCK_TAG = re.compile(r"^[ \t]*@(!?\w+)[ \t]*", re.MULTILINE)
 _TAG_TYPE = re.compile(r"^[ \t]*(?:\{[^}\n]*\}|\[[\w:<>, ]+\](?=\s|$))[ \t]*")
 _SAYING = words("abstract brief classdesc desc description summary")
+# Sections that say what something does, unlike those of authors, versions and examples.
+_TELLING = _SAYING | words(
+    "arg argument attention deprecated details exception note option param pre post precondition"
+    " postcondition prop property raise raises remark remarks result return returns retval throw"
+    " throws tparam typeparam warning yield yieldparam yieldreturn yields"
+)
 
 _DOXYGEN_INLINE = re.compile(r"[\\@](?:c|p|a|e|b|em|ref|link|copybrief|copydetails)[ \t]+(\S+)")
 _DOXYGEN_CODE = re.compile(
@@ -57,7 +63,7 @@ _DOXYGEN_LINE = re.compile(
     re.MULTILINE,
 )
 _DOXYGEN_SAYING = re.compile(r"^[ \t]*[\\@](?:brief|short|details)\b[ \t]*", re.MULTILINE)
-_DOXYGEN_SECTION = re.compile(r"^[ \t]*[\\@]\w+(?:\[[\w, ]*\])?[ \t]*", re.MULTILINE)
+_DOXYGEN_SECTION = re.compile(r"^[ \t]*[\\@](\w+)(?:\[[\w, ]*\])?[ \t]*", re.MULTILINE)
 _DOXYGEN_BRACES = re.compile(r"[\\@][{}]")
 
 _SUMMARY = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -101,8 +107,8 @@ def words_said(comment: Sequence[str], markup: Markup, *, whole: bool = False) -
         comment: The comments as they stand in the source, one after the other, or the value of a
             docstring.
         markup: What it is written in.
-        whole: Whether all is wanted, sections such as `@param` too, not just the first sentence of
-            what stands before them. Code that is set apart stays then.
+        whole: Whether all is wanted, code and sections such as `@param` too, not just the first
+            sentence of what stands before them. Authors and versions are left out all the same.
     """
     text = comment[0] if markup == "python" else "\n".join(map(bare, comment))
     text = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
@@ -152,7 +158,8 @@ def _javadoc(text: str, whole: bool) -> str:
         said = _TAG_TYPE.sub("", text[one.end() : following.start() if following else len(text)])
         if one[1] in _SAYING and not whole and not before.strip():
             return said
-        tags.append(said)
+        if one[1] in _TELLING:
+            tags.append(said)
     return "\n\n".join([before, *tags]) if whole else before
 
 
@@ -171,12 +178,11 @@ def _doxygen(text: str, whole: bool) -> str:
         text = _DOXYGEN_CODE.sub("\n\n", text)
     text = _DOXYGEN_BRACES.sub("", _DOXYGEN_INLINE.sub(r"\1", text))
     text = _DOXYGEN_SAYING.sub("\n\n", _DOXYGEN_LINE.sub("\n\n", text))
-    if whole:
-        return _html(_DOXYGEN_SECTION.sub("\n\n", text), whole)
     kept = []
     for paragraph in _PARAGRAPHS.split(text):
-        section = _DOXYGEN_SECTION.search(paragraph)
-        kept.append(paragraph[: section.start()] if section else paragraph)
+        before, *sections = _DOXYGEN_SECTION.split(paragraph)
+        pairs = zip(sections[::2], sections[1::2], strict=True)
+        kept += [before, *(said for name, said in pairs if whole and name in _TELLING)]
     return _html("\n\n".join(kept), whole)
 
 

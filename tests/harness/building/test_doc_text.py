@@ -74,7 +74,9 @@ def test_a_first_sentence_is_plain_words(markup: Markup, comment: str, text: str
     [
         ("javadoc", "/** Reads it.\n * More.\n * @param {Foo} x it\n * @return that\n */",
          "Reads it. More. x it that"),
-        ("doxygen", "/** @brief Reads it.\n * @param[in] x it\n * @return that */",
+        ("javadoc", "/**\n * Reads it.\n * @author me\n * @since 1.0\n * @throws E if not\n */",
+         "Reads it. E if not"),
+        ("doxygen", "/** @brief Reads it.\n * @sa y\n * @param[in] x it\n * @return that */",
          "Reads it. x it that"),
         ("xml", "/// <summary>Reads it.</summary>\n/// <param name=\"x\">the x</param>",
          "Reads it. the x"),

@@ -10,8 +10,11 @@ from chunkers.source import Source
 from harness.building import docs_queries as reasons
 from harness.building.docs_queries import docstring_queries
 from harness.building.made import Made
+from harness.chunking import Layout
 from harness.grams import remaining
 from harness.model import Corpus, Dataset, Query
+from harness.relevance import locate
+from harness.twins import Squeezed
 
 
 def made(files: Mapping[str, str], *, whole: bool = False) -> Made:
@@ -136,6 +139,19 @@ def test_copies_that_score_for_each_other_are_one_query() -> None:
     assert dropped(result) == {reasons.COPY: 2}
     other = made({"a.py": text, "b.py": text, "c.py": text + "    return 2\n"})
     assert dropped(other) == {reasons.SHARED: 3}
+
+
+def test_every_copy_is_another_place_of_the_answer_when_scored() -> None:
+    body = "\n    ".join(f"value_{number} = compute({number})" for number in range(8))
+    text = python("f", "Says what is said twice.", body)
+    result = made({"a.py": text, "b.py": "import os\n\n" + text, "c.py": "x = 1\n"})
+    (corpus,), (query,) = result.corpora, result.queries
+    layouts = [Layout.of(source) for source in corpus.sources]
+    numbers = {source.path: number for number, source in enumerate(corpus.sources)}
+    squeezed = Squeezed.of(corpus.sources, layouts)
+    (place,), refused = locate(query, corpus, layouts, numbers, squeezed)
+    assert refused == []
+    assert [twin[0] for twin in place.twins] == ["b.py"]
 
 
 def test_short_copies_do_not_score_for_each_other() -> None:
