@@ -23,6 +23,32 @@ _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 Text = Annotated[str, Field(min_length=1)]
 
 
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Archive(BaseModel):
+    """What a needed file's `instead` can be unpacked from.
+
+    It is fetched where its digest is known, or those of the trees that are taken out of it.
+
+    Attributes:
+        url: Its address.
+        sha256: Its digest as published.
+        trees: Folder -> digest of its Python files, by the rule of `harness.archives.tree_sha256`.
+            Only these files are then unpacked.
+        max_bytes: Its size, at most.
+        max_unpacked: That of all its files, at most.
+    """
+
+    model_config = _STRICT
+
+    url: Text
+    sha256: Sha256 | None = None
+    trees: dict[Text, Sha256] = {}
+    max_bytes: Annotated[int, Field(gt=0)] = 1 << 28
+    max_unpacked: Annotated[int, Field(gt=0)] = 1 << 30
+
+
 class NeededFile(BaseModel):
     """A file that must lie in a data folder.
 
@@ -31,14 +57,18 @@ class NeededFile(BaseModel):
         bytes: Its size as published; None where it is not known.
         sha256: Its digest as published, in hex; None where it is not known, or copies may differ.
         instead: A folder that does as well.
+        url: Where these very bytes are to be had; without a `sha256` they are not fetched.
+        archive: What `instead` is to be had from.
     """
 
     model_config = _STRICT
 
     path: Text
     bytes: Annotated[int, Field(ge=0)] | None = None
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    sha256: Sha256 | None = None
     instead: Text | None = None
+    url: Text | None = None
+    archive: Archive | None = None
 
 
 class Card(BaseModel):
@@ -137,7 +167,7 @@ def find_file(card: Card, number: int, data_dir: Path | None) -> Path:
         InputError: It is in no data folder; the message says where was looked and what to place.
     """
     needed = card.files[number]
-    found = _lies_at(needed, data_dirs(data_dir))
+    found = lies_at(needed, data_dirs(data_dir))
     if found is not None:
         return found
     size = "" if needed.bytes is None else f" of {needed.bytes} bytes"
@@ -148,7 +178,7 @@ def find_file(card: Card, number: int, data_dir: Path | None) -> Path:
 def missing_files(card: Card, data_dir: Path | None) -> tuple[str, ...]:
     """Paths of the card's files that are in no data folder."""
     folders = data_dirs(data_dir)
-    return tuple(one.path for one in card.files if _lies_at(one, folders) is None)
+    return tuple(one.path for one in card.files if lies_at(one, folders) is None)
 
 
 def as_published(needed: NeededFile, data: bytes) -> bool:
@@ -158,7 +188,8 @@ def as_published(needed: NeededFile, data: bytes) -> bool:
     return hashlib.sha256(data).hexdigest() == needed.sha256
 
 
-def _lies_at(needed: NeededFile, folders: tuple[Path, ...]) -> Path | None:
+def lies_at(needed: NeededFile, folders: tuple[Path, ...]) -> Path | None:
+    """Where a needed file lies, or the folder that does instead; None if nowhere."""
     for folder in folders:
         if (folder / needed.path).is_file():
             return folder / needed.path

@@ -42,6 +42,7 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _UTF8_CHARACTER = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
+_FOREIGN = re.compile(r"\0|\\|^[A-Za-z]:")
 _ENCRYPTED = 0x1
 GENERATED = "written by a tool"
 """Why a generated file is skipped."""
@@ -315,29 +316,39 @@ def _open_zip(file: Path) -> zipfile.ZipFile:
         archive = zipfile.ZipFile(file)
     except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
         raise InputError(f"{file} cannot be read as a zip archive: {error}") from None
-    fault = _zip_fault(archive.infolist())
+    fault = zip_fault(archive.infolist(), _ZIP_TOTAL)
     if fault:
         archive.close()
         raise InputError(f"{file} is refused: {fault}")
     return archive
 
 
-def _zip_fault(members: list[zipfile.ZipInfo]) -> str | None:
+def zip_fault(members: list[zipfile.ZipInfo], most: int) -> str | None:
+    """Why a zip archive of these members is not to be trusted, if so.
+
+    Args:
+        members: What its directory lists.
+        most: Bytes that it may unpack to.
+    """
     repeated = [name for name, n in Counter(m.filename for m in members).items() if n > 1]
     if repeated:
         return f"it holds {repeated[0]!r} more than once"
     for member in members:
         # `orig_filename` still has what zipfile mends: a NUL, or a foreign separator.
         name = member.orig_filename
-        parts = name.removesuffix("/").split("/")
-        if not {"", ".", ".."}.isdisjoint(parts) or re.search(r"\0|\\|^[A-Za-z]:", name):
+        if leaves(name.removesuffix("/")):
             return f"{name!r} is no path inside it"
         if member.flag_bits & _ENCRYPTED:
             return f"{name!r} is encrypted"
     total = sum(member.file_size for member in members)
-    if total > _ZIP_TOTAL:
-        return f"it would unpack to {total} bytes, more than {_ZIP_TOTAL}"
+    if total > most:
+        return f"it would unpack to {total} bytes, more than {most}"
     return None
+
+
+def leaves(path: str) -> bool:
+    """Whether a path, parts separated by `/`, may lead out of the folder it is meant for."""
+    return not {"", ".", ".."}.isdisjoint(path.split("/")) or _FOREIGN.search(path) is not None
 
 
 def _member(

@@ -1,4 +1,4 @@
-"""Posts JSON to a server, patiently, and never says the key.
+"""Posts JSON to a server, patiently, and never says the key; what downloads share with that.
 
 The standard library is enough, and does what a client made for chat does not: a server on this
 machine is never asked through a proxy, no redirect takes the key elsewhere, and an answer that
@@ -130,7 +130,7 @@ def post(server: Server, path: str, body: Mapping[str, Any]) -> tuple[Any, float
     """
     key = key_of(server.key_env, server.name)
     data = json.dumps(body).encode()
-    opener = _opener(server.url)
+    asking = opener(server.url)
     why = ""
     for number in range(server.tries):
         request = urllib.request.Request(  # noqa: S310 - `checked_url` lets http and https pass alone
@@ -142,14 +142,13 @@ def post(server: Server, path: str, body: Mapping[str, Any]) -> tuple[Any, float
         wait = server.pause * 2**number
         started = time.perf_counter()
         try:
-            with opener.open(request, timeout=server.timeout) as response:
+            with asking.open(request, timeout=server.timeout) as response:
                 answer = json.loads(_read(response, LARGEST, SLOWEST * server.timeout))
             return answer, time.perf_counter() - started
         except urllib.error.HTTPError as error:
             with error:
                 said = _said(error, key)
-            passing = error.code in _PASSING or error.code >= 500
-            if not passing or "insufficient_quota" in said:
+            if not may_pass(error.code) or "insufficient_quota" in said:
                 raise _final(server, error.code, said) from None
             why = f"HTTP {error.code}{said}"
             wait = asked_wait(error.headers, time.time(), wait)
@@ -201,15 +200,23 @@ def asked_wait(headers: Message, now: float, otherwise: float) -> float:
         return otherwise
 
 
+def may_pass(code: int) -> bool:
+    """Whether a later try may succeed where a server answers with this status."""
+    return code in _PASSING or code >= 500
+
+
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Sends the key nowhere but to the address that was named."""
+    """Goes nowhere but to the address that was named: no key is sent on, no rule passed by."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
-def _opener(url: str) -> urllib.request.OpenerDirector:
-    """With the environment's proxies, but never one for a server on this machine."""
+def opener(url: str) -> urllib.request.OpenerDirector:
+    """Opens an address by the environment's proxies, but by none on this machine.
+
+    It follows no redirect: that is an `HTTPError`, as are all other answers but success.
+    """
     host = urlsplit(url).hostname or ""
     proxies = [urllib.request.ProxyHandler({})] if _is_here(host) else []
     return urllib.request.build_opener(_NoRedirect(), *proxies)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli import fetch
 from harness.cli.output import (
     DataDirOption,
     Format,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 app = typer.Typer(no_args_is_help=True, help="Make data sets, and see what they are.")
+app.command("fetch")(fetch.fetch)
 
 
 class FilesKind(StrEnum):
