@@ -38,6 +38,8 @@ _ATTRIBUTES = ATTRIBUTES | words(
 )
 _RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)?\)\s*$")
 _WORDS = re.compile(r"[\w\s]*")
+# A doc comment at the end of a line, outside of strings.
+_REST = re.compile(r"(?:[^\"]|\"(?:[^\"\\]|\\.)*\")*?\s(//[/!].*)\Z")
 _PLAIN_STRING = re.compile(r"[rRuU]*['\"]")
 _ROUND_STRINGS = words("concatenated_string expression_statement parenthesized_expression")
 
@@ -139,6 +141,10 @@ def pieces_of(tree: Tree, style: Style) -> list[Piece]:
             # Rust can spell a doc comment as an attribute.
             doc = style.marks and style.marks.match(tree.source.text, start)
             pieces.append(Piece(start, end, "doc" if doc else "attribute"))
+    for node in tree.nodes(style.rests):
+        start, end = _extent(tree, node)
+        if rest := _REST.match(tree.source.text, start, end):
+            pieces.append(Piece(rest.start(1), end, "behind"))
     return sorted(pieces, key=lambda piece: (piece.start, -piece.end))
 
 

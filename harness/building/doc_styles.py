@@ -30,6 +30,7 @@ class Style:
         tools: How comments begin that speak to tools and are never documentation.
         strings: Whether the first strings of a body are documentation.
         containers: Kinds that are named and hold definitions, but are neither function nor class.
+        rests: Kinds whose text is parsed no further, so that a comment at its end is part of it.
     """
 
     markup: Markup
@@ -39,6 +40,7 @@ class Style:
     tools: re.Pattern[str] | None = None
     strings: bool = False
     containers: frozenset[str] = NONE
+    rests: frozenset[str] = NONE
 
 
 BEHIND = re.compile(r"(?://[/!]|/\*[*!])<")
@@ -51,6 +53,7 @@ _C = Style(
     markup="doxygen",
     marks=re.compile(rf"/\*!|{_STARS}|{_SLASHES}|//!"),
     containers=words("namespace_definition"),
+    rests=words("preproc_arg"),
 )
 
 STYLES: Mapping[str, Style] = {

@@ -164,7 +164,11 @@ def _reason(one: Documented, text: str, said: Sequence[str]) -> str:
 
 
 def _repeats(name: str, text: str) -> bool:
-    """Whether a text has no word of its own beside those of a name and such as `gets the`."""
+    """Whether a text has no word of its own beside those of a name and such as `gets the`.
+
+    The name is that of a definition and of the one around it.
+    """
+    name = ".".join(name.split(".")[-2:])
     said = {_stem(word) for word in name_words(text) - _EMPTY_WORDS}
     return said <= {_stem(word) for word in name_words(name)}
 

@@ -42,6 +42,8 @@ def found(text: str, language: str) -> list[tuple[str, str]]:
          "int a;\nint b;\n/* no doc */\n"),
         ("c", "/*! A. */\n/***** rule *****/\n//// rule\n/**/\n",
          "/***** rule *****/\n//// rule\n/**/\n"),
+        ("c", "#define X 1 ///< A\n#define Y \"a /// b\" //!< B\n#define Z \"a /// b\"\n",
+         "#define X 1\n#define Y \"a /// b\"\n#define Z \"a /// b\"\n"),
         ("cpp", "//! A\n/// B\n// C\nvoid f() {}\n", "// C\nvoid f() {}\n"),
         ("csharp", "/// <summary>A</summary>\n[X]\nclass C { /** B */ int F() { return 1; } }\n",
          "[X]\nclass C {  int F() { return 1; } }\n"),
