@@ -75,6 +75,14 @@ def run(
             help="What a chunker may take for a file, and for each million characters of it.",
         ),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Break results down by language, folder, corpus, source (the file), name-overlap "
+            "or another tag of the queries; may be repeated. Without it: by every tag.",
+        ),
+    ] = None,
     data_dir: DataDirOption = None,
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Run folder.")] = Path(
         "chunkmark-run"
@@ -99,6 +107,7 @@ def run(
     )
     from harness.cli.progress import Progress
     from harness.loading import load_dataset
+    from harness.reports.breakdowns import refuse_breakdowns
     from harness.reports.document import run_document
     from harness.reports.tables import as_csv, as_markdown, print_table
     from harness.runs.plan import make_plan
@@ -109,10 +118,11 @@ def run(
         load_dataset(text, data_dir=data_dir, languages=config.languages)
         for text in config.datasets
     ]
+    refuse_breakdowns(by or (), datasets)
     # What other people's code prints is no part of the result.
     with Progress() as progress, contextlib.redirect_stdout(sys.stderr):
         result = run_grid(plan, datasets, out, progress.tell)
-    document = run_document(result)
+    document = run_document(result, by or ())
     for line in result.failures:
         progress.warn(line)
     if form is Format.JSON:

@@ -5,20 +5,30 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from harness.reports.breakdowns import broken_down
 from harness.runs.health import TRUNCATION_MARK, truncated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from harness.runs.runner import CellResult, RunResult
 
 
-def run_document(result: RunResult) -> dict[str, Any]:
-    """The document `chunkmark.run/1`."""
+def run_document(result: RunResult, by: Sequence[str] = ()) -> dict[str, Any]:
+    """The document `chunkmark.run/1`.
+
+    Args:
+        result: The run.
+        by: By what its means are broken down; without any by every tag of the queries.
+    """
+    cells = [_cell(cell) for cell in result.cells]
+    if by and result.out is not None:
+        for cell in cells:
+            cell["by"] = broken_down(result.out / "cells" / cell["key"], by)
     return {
         "schema": "chunkmark.run/1",
         "out": None if result.out is None else str(result.out),
-        "cells": [_cell(cell) for cell in result.cells],
+        "cells": cells,
         "absent": [{"dataset": name, **dataclasses.asdict(one)} for name, one in result.absent],
         "failed": [{**dataclasses.asdict(one), "reason": one.reason} for one in result.failed],
         "failures": result.failures,

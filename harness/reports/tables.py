@@ -6,6 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
+from harness.reports.breakdowns import means_of, tables_of
 from harness.reports.document import failed_of
 from harness.reports.marks import Cell, legend, marked
 from harness.reports.numbers import NONE, coverage, milliseconds, number, share, short
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 ANCHOR_CHUNKERS = ("whole-file", "random-cuts")
 NAMES = 32  # columns for a chunker's name; a longer one wraps
 ABSENT_LISTED = 8  # absent corpora named one by one; more for one reason are one line
-NOT_READ = "not read: "  # what a chunker notes of a file in a language that it does not know
 ANCHORS = ("± 95 %", "oracle", "random")
 MILLISECONDS = (
     "ms/query, p50 and p95: embedding it, as it was done then (in a batch of fixed shape where the "
@@ -258,22 +258,13 @@ def _corpora(cells: list[Cell]) -> set[str]:
 def _print_splits(
     cells: list[Cell], console: Console, table: Callable[[Iterable[str]], Any]
 ) -> None:
-    headline = next(iter(cells[0]["metrics"]))
-    for tag, values in cells[0]["by"].items():
-        made = table(
-            [f"{headline} by {tag}", *(f"{plain(v)}\nn={one['n']}" for v, one in values.items())]
-        )
-        for cell in cells:
-            means = (_of_tag(cell, tag, value)[headline] for value in values)
-            made.add_row(plain(cell["chunker"]), *means)
+    for headings, rows, note in tables_of(cells):
+        made = table(["\n".join(map(plain, one.split("\n"))) for one in headings])
+        for row in rows:
+            made.add_row(*map(plain, row))
         console.print(made)
-
-
-def _of_tag(cell: Cell, tag: str, value: str) -> dict[str, str]:
-    """The means of the queries with a tag; `-` where the chunker does not read their language."""
-    unread = tag == "language" and f"{NOT_READ}{value}" in cell["health"]["notes"]
-    metrics = cell["by"][tag][value]["metrics"]
-    return {name: NONE if unread else number(mean) for name, mean in metrics.items()}
+        if note:
+            console.print(note, style="dim")
 
 
 def as_markdown(document: Mapping[str, Any]) -> str:
@@ -294,7 +285,7 @@ def as_markdown(document: Mapping[str, Any]) -> str:
                 heads = [f"{tag}={value}, n={of['n']}", *names]
                 lines += _md_table(
                     heads,
-                    ([one["chunker"], *_of_tag(one, tag, value).values()] for one in cells),
+                    ([one["chunker"], *means_of(one, tag, value).values()] for one in cells),
                 )
         for caption, rows in _reference(cells):
             lines += _md_table([caption, *rows[0][1:]], (list(row) for row in rows[1:]))
@@ -335,6 +326,11 @@ def as_csv(document: Mapping[str, Any]) -> str:
             ends = one["ci95"] or (None, None)
             values = [one["mean"], *ends, one["n"], *(one[column] for column in extra)]
             writer.writerow([*key, "metric", name, *values])
+        for tag, values in cell["by"].items():
+            for value, of in values.items():
+                for name, mean in of["metrics"].items():
+                    label = _safe(f"{tag}={value}: {name}")
+                    writer.writerow([*key, "by", label, mean, None, None, of["n"], *[None] * 5])
         writer.writerow([*key, "mark", "truncated", cell["truncated"], *[None] * 8])
         for kind in ("health", "cost"):
             for name, value in cell[kind].items():

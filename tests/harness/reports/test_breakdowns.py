@@ -1,0 +1,98 @@
+"""Break-downs: means over the queries of a language, a folder, a corpus, a file or a tag."""
+
+import csv
+import io
+import math
+from pathlib import Path
+
+import pytest
+from commands import call, says
+
+CODE = {
+    "a/one.py": 'def first(x):\n    """Add one to whatever number comes."""\n    return x + 1\n',
+    "b/two.py": 'def second(x):\n    """Take two off whatever number goes."""\n    return x - 2\n',
+    "b/three.go": "package b\n\n// Third halves all the numbers given to it.\n"
+    "func Third(x int) int {\n\treturn x / 2\n}\n",
+}
+ASKED = ("-r", "bm25", "-c", "ast", "-c", "fixed", "-m", "nDCG@10", "-m", "MRR")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    for path, text in CODE.items():
+        (tmp_path / "repo" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "repo" / path).write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return "repo:repo"
+
+
+def run(capsys, dataset: str, *more: str):
+    return call(capsys, "run", "-d", dataset, *ASKED, *more)
+
+
+def test_every_break_down_holds_every_query_once(repository: str, capsys):
+    names = ("language", "folder", "corpus", "source", "name-overlap")
+    options = [part for name in names for part in ("--by", name)]
+    for cell in run(capsys, repository, "--format", "json", *options).json["cells"]:
+        assert list(cell["by"]) == list(names)
+        assert {value: one["n"] for value, one in cell["by"]["source"].items()} == {
+            "a/one.py": 1, "b/three.go": 1, "b/two.py": 1
+        }  # fmt: skip
+        assert {value: one["n"] for value, one in cell["by"]["folder"].items()} == {"a": 1, "b": 2}
+        assert set(cell["by"]["language"]) == {"go", "python"}
+        assert set(cell["by"]["corpus"]) == {"repo"}
+        for values in cell["by"].values():
+            assert sum(one["n"] for one in values.values()) == cell["n_queries"] == 3
+            for name, whole in cell["metrics"].items():
+                parts = [one["n"] * one["metrics"][name] for one in values.values()]
+                assert math.isclose(sum(parts) / 3, whole["mean"])
+
+
+def test_tags_are_broken_down_as_they_are_without_being_asked_for(repository: str, capsys):
+    unasked = run(capsys, repository, "--format", "json").json["cells"]
+    asked = run(capsys, repository, "--format", "json", "--by", "folder").json["cells"]
+    assert [cell["by"]["folder"] for cell in unasked] == [cell["by"]["folder"] for cell in asked]
+    assert [set(cell["by"]) for cell in asked] == [{"folder"}] * 2
+
+
+def test_every_form_of_a_result_has_them(repository: str, capsys):
+    table = run(capsys, repository, "--by", "source").out
+    assert "nDCG@10 by source" in table
+    assert "b/three.go" in table
+    assert (
+        "source=b/three.go, n=1"
+        in run(capsys, repository, "--by", "source", "--format", "markdown").out
+    )
+    rows = csv.DictReader(io.StringIO(
+        run(capsys, repository, "--by", "source", "--format", "csv").out
+    ))  # fmt: skip
+    named = {(row["chunker"], row["name"]): row["n"] for row in rows if row["kind"] == "by"}
+    assert len(named) == 2 * 3 * 2
+    assert named["ast", "source=a/one.py: MRR"] == "1"
+
+
+def test_many_values_stand_below_each_other(tmp_path: Path, monkeypatch, capsys):
+    for number in range(40):
+        (tmp_path / f"m{number}.py").write_text(
+            f'def f{number}(x):\n    """Return the wanted thing number {number} of it."""\n'
+            f"    return x + {number}\n", "utf-8",
+        )  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    out = run(capsys, "repo:.", "--by", "source").out
+    assert out.count(".py ") == 30
+    assert "10 more of fewer queries" in out
+
+
+def test_a_data_set_without_such_tags_is_broken_down_by_its_targets(
+    capsys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    options = ("--limit", "10", "--by", "language", "--by", "folder", "--format", "json")
+    found = run(capsys, "stdlib", *options).json["cells"][0]["by"]
+    assert {value: one["n"] for value, one in found["language"].items()} == {"python": 10}
+    assert sum(one["n"] for one in found["folder"].values()) == 10
+
+
+def test_an_unknown_break_down_is_refused_before_the_work(repository: str, capsys, tmp_path: Path):
+    says(run(capsys, repository, "--by", "lang"), 2, "--by lang", "did you mean language")
+    assert not (tmp_path / "chunkmark-run").exists()
