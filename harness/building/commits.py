@@ -143,8 +143,9 @@ def _by_message(
 ) -> list[_Candidate]:
     """The commits whose message asks something that no other asks, and that have one parent."""
     found = []
-    for name, *parents in lines:
-        commit = objects.commit(name)
+    listed = list(lines)
+    read = objects.commits([line[0] for line in listed])
+    for (name, *parents), commit in zip(listed, read, strict=True):
         text = question_of(commit.message)
         if first is not None and commit.time < first:
             left[_EARLY] += 1

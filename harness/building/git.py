@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _HASH = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+FOLDER = "40000"
+"""Mode of a folder in a tree."""
+_AT_ONCE = 500
 _MOST_MESSAGE = 1 << 20  # bytes; a longer one is taken for none
 _RAW = ("--raw", "-r", "-z", "-M50%", "-l400", "--no-relative", "--ignore-submodules=none")
 _OPTIONS = (
@@ -90,11 +93,13 @@ class Commit:
 
     Attributes:
         hash: Of the commit.
+        tree: Hash of its tree.
         time: When it was committed.
         message: As text, by the encoding that the commit names, else UTF-8, else Windows-1252.
     """
 
     hash: str
+    tree: str
     time: datetime
     message: str
 
@@ -243,44 +248,71 @@ class Objects:
         """Bytes of an object.
 
         Raises:
-            InputError: It is not in the repository, or damaged.
+            InputError: It is not in the repository, or damaged; so with all others.
         """
-        return self._ask(self._sizes, name)
+        return next(self.sizes([name]))
 
     def read(self, name: str) -> bytes:
-        """The content of an object.
+        """The content of an object."""
+        return next(self.read_all([name]))
 
-        Raises:
-            InputError: It is not in the repository, or damaged.
-        """
-        size = self._ask(self._contents, name)
-        data = self._contents.out.read(size + 1)
-        if len(data) != size + 1:
-            raise self._missing(name, self._contents)
-        return data[:-1]
+    def read_all(self, names: Sequence[str]) -> Iterator[bytes]:
+        """The contents of objects, in their order; faster than one by one."""
+        for some in _batches(names):
+            self._send(self._contents, some)
+            yield from (self._content(name) for name in some)
+
+    def sizes(self, names: Sequence[str]) -> Iterator[int]:
+        """The sizes of objects, in their order; faster than one by one."""
+        for some in _batches(names):
+            self._send(self._sizes, some)
+            yield from (self._header(self._sizes, name) for name in some)
+
+    def commits(self, names: Sequence[str]) -> Iterator[Commit]:
+        """Commits by their hashes, in their order."""
+        for name, data in zip(names, self.read_all(names), strict=True):
+            yield _commit(name, data)
 
     def commit(self, name: str) -> Commit:
         """A commit by its hash."""
-        head, _, message = self.read(name).partition(b"\n\n")
-        encoding, seconds = "utf-8", 0
-        for line in head.split(b"\n"):
-            key, _, value = line.partition(b" ")
-            if key == b"encoding":
-                encoding = value.decode("ascii", "replace").strip()
-            elif key == b"committer" and (match := re.search(rb"> (-?\d{1,15})\b", line)):
-                seconds = int(match.group(1))
-        return Commit(name, _time(seconds), _decoded(message, encoding))
+        return _commit(name, self.read(name))
 
-    def _ask(self, pipe: _Pipe, name: str) -> int:
+    def folder(self, name: str) -> dict[str, tuple[str, str]]:
+        """One folder of a tree by its hash: name of an entry -> mode and hash.
+
+        They are in the order of the paths of all files below; a name that stands twice, which git
+        itself writes nowhere, counts once.
+        """
+        data, at, length = self.read(name), 0, len(name) // 2
+        found: dict[str, tuple[str, str]] = {}
+        while at < len(data):
+            space, end = data.find(b" ", at), data.find(b"\0", at)
+            if not at < space < end or len(data) < end + 1 + length:
+                raise self._missing(name, self._contents)
+            mode = data[at:space].decode("ascii", "replace").lstrip("0")
+            at = end + 1 + length
+            found.setdefault(_path(data[space + 1 : end]), (mode, data[end + 1 : at].hex()))
+        return dict(sorted(found.items(), key=lambda one: one[0] + "/" * (one[1][0] == FOLDER)))
+
+    def _send(self, pipe: _Pipe, names: Iterable[str]) -> None:
         try:
-            pipe.into.write(f"{name}\n".encode("ascii"))
+            pipe.into.write("".join(f"{name}\n" for name in names).encode("ascii"))
             pipe.into.flush()
         except OSError:
-            raise self._missing(name, pipe) from None
+            raise self._missing(" ".join(names), pipe) from None
+
+    def _header(self, pipe: _Pipe, name: str) -> int:
         parts = pipe.out.readline().split()
         if len(parts) != 3 or not parts[2].isdigit():
             raise self._missing(name, pipe)
         return int(parts[2])
+
+    def _content(self, name: str) -> bytes:
+        size = self._header(self._contents, name)
+        data = self._contents.out.read(size + 1)
+        if len(data) != size + 1:
+            raise self._missing(name, self._contents)
+        return data[:-1]
 
     def _missing(self, name: str, pipe: _Pipe) -> InputError:
         pipe.errors.seek(0)
@@ -326,6 +358,25 @@ def _answering(repository: Repository, arguments: list[str]) -> Iterator[_Pipe]:
         finally:
             process.kill()
             process.communicate()
+
+
+def _batches(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Questions that fit into a pipe together, so that neither side waits for the other."""
+    return (names[at : at + _AT_ONCE] for at in range(0, len(names), _AT_ONCE))
+
+
+def _commit(name: str, data: bytes) -> Commit:
+    head, _, message = data.partition(b"\n\n")
+    tree, encoding, seconds = "", "utf-8", 0
+    for line in head.split(b"\n"):
+        key, _, value = line.partition(b" ")
+        if key == b"tree":
+            tree = value.decode("ascii", "replace")
+        elif key == b"encoding":
+            encoding = value.decode("ascii", "replace").strip()
+        elif key == b"committer" and (match := re.search(rb"> (-?\d{1,15})\b", line)):
+            seconds = int(match.group(1))
+    return Commit(name, tree, _time(seconds), _decoded(message, encoding))
 
 
 def _time(seconds: int) -> datetime:

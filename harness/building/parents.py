@@ -5,59 +5,59 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chunkers.source import Source
-from harness.building.git import tree_of
+from harness.building.git import FOLDER
 from harness.model import Corpus, Skipped
-from harness.reader import decode, in_order, shown
+from harness.reader import decode, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from chunkers.errors import InputError
-    from harness.building.git import Entry, Objects, Repository
+    from harness.building.git import Objects, Repository
     from harness.reader import ReadRules
 
 _REGULAR = "100"
 _OTHERS = {"120000": "link", "160000": "submodule"}
+_DEEPEST = 100
 MOST_TEXT = 1 << 28
 """Characters of different files that all corpora may hold together."""
 MOST_FILES = 1 << 24
 """Files that they may hold together, the same file in each counted anew."""
+MOST_PLACES = 1 << 21
+"""Entries of different folders, or of the same in different places, that are looked at."""
+
+_Files = tuple[tuple[Source, ...], tuple[Skipped, ...]]
 
 
 class Parents:
-    """Reads trees, and every content that stands in them under the same path once."""
+    """Reads trees; a folder or a file that is the same in several is read once and shared."""
 
     def __init__(self, repository: Repository, objects: Objects, rules: ReadRules) -> None:
         self._repository, self._objects, self._rules = repository, objects, rules
+        # By path and hash.
         self._read: dict[tuple[str, str], Source | Skipped] = {}
-        self._refused: dict[tuple[str, str], Skipped | None] = {}
+        self._folders: dict[tuple[str, str], _Files] = {}
         self._corpora: dict[str, Corpus] = {}
-        self._text = self._files = 0
+        self._text = self._files = self._places = 0
 
     def file(self, path: str, name: str) -> Source | Skipped:
-        """A file by its path and the hash of its content; its path and mode are good."""
-        known = self._read.get((path, name))
-        if known is None:
-            if self._objects.size(name) > self._rules.max_bytes:
-                known = Skipped(path, f"larger than {self._rules.max_bytes} bytes")
-            else:
-                known = decode(self._objects.read(name), path, self._rules)
-            self._read[path, name] = known
-            self._text += len(known.text) if isinstance(known, Source) else 0
-            if self._text > MOST_TEXT:
-                raise self._too_much(f"{MOST_TEXT >> 20} million characters")
-        return known
+        """A file by its path and the hash of its content; `refusal` has nothing against it."""
+        self._load([(path, name)])
+        return self._read[path, name]
 
     def corpus(self, commit: str) -> Corpus:
-        """The tree of a commit, under its hash."""
+        """The tree of a commit, under its hash; files are in byte order of the path.
+
+        Raises:
+            InputError: An object is missing, or all trees together are more than is kept.
+        """
         known = self._corpora.get(commit)
         if known is None:
-            sources, skipped = in_order(self._found(tree_of(self._repository, commit)))
-            known = Corpus(commit, sources, skipped)
-            self._corpora[commit] = known
-            self._files += len(sources) + len(skipped)
+            tree = self._objects.commit(commit).tree
+            known = self._corpora[commit] = Corpus(commit, *self._folder("", tree, 0))
+            self._files += len(known.sources) + len(known.skipped)
             if self._files > MOST_FILES:
-                raise self._too_much(f"{MOST_FILES >> 20} million files")
+                raise self._too_much(f"{MOST_FILES:,} files")
         return known
 
     def refusal(self, path: str, mode: str) -> str | None:
@@ -70,28 +70,58 @@ class Parents:
             return "its name is no path"
         return self._rules.refusal(path) if mode.startswith(_REGULAR) else _OTHERS.get(mode, mode)
 
-    def _found(self, entries: Iterable[Entry]) -> Iterator[Source | Skipped]:
-        closed = set()
-        for entry in entries:
-            folder = self._closed(entry.path)
-            if folder:
-                if folder not in closed:
-                    closed.add(folder)
-                    yield Skipped(shown(folder), "folder not entered")
-                continue
-            key = entry.path, entry.mode
-            if key not in self._refused:
-                reason = self.refusal(*key)
-                self._refused[key] = Skipped(shown(entry.path), reason) if reason else None
-            yield self._refused[key] or self.file(entry.path, entry.hash)
+    def _folder(self, folder: str, name: str, depth: int) -> _Files:
+        """All files below a folder, whose path is empty or ends in `/`."""
+        known = self._folders.get((folder, name))
+        if known is not None:
+            return known
+        entries = self._objects.folder(name)
+        # A tree of a few objects can hold more files than any memory.
+        self._places += len(entries)
+        if self._places > MOST_PLACES:
+            raise self._too_much(f"{MOST_PLACES:,} different files and folders")
+        below: dict[str, _Files] = {}
+        wanted = []
+        for part, (mode, child) in entries.items():
+            path = folder + part
+            if mode != FOLDER:
+                reason = self.refusal(path, mode)
+                if reason is None:
+                    wanted.append((path, child))
+            elif part in self._rules.closed:
+                reason = "folder not entered"
+            else:
+                reason = "nested too deep" if depth == _DEEPEST else None
+                if reason is None:
+                    below[part] = self._folder(f"{path}/", child, depth + 1)
+            if reason is not None:
+                below[part] = (), (Skipped(shown(path + "/" * (mode == FOLDER)), reason),)
+        self._load(wanted)
+        sources: list[Source] = []
+        skipped: list[Skipped] = []
+        for part, (_, child) in entries.items():
+            if part in below:
+                sources += below[part][0]
+                skipped += below[part][1]
+            else:
+                one = self._read[folder + part, child]
+                (sources if isinstance(one, Source) else skipped).append(one)  # type: ignore[arg-type]
+        found = self._folders[folder, name] = tuple(sources), tuple(skipped)
+        return found
 
-    def _closed(self, path: str) -> str:
-        """The outermost folder of a path that is not entered, with a `/`; empty if none."""
-        parts = path.split("/")
-        for at, part in enumerate(parts[:-1]):
-            if part in self._rules.closed:
-                return "/".join(parts[: at + 1]) + "/"
-        return ""
+    def _load(self, files: Iterable[tuple[str, str]]) -> None:
+        """Read the files that were not read before."""
+        new = [one for one in files if one not in self._read]
+        sizes = list(self._objects.sizes([name for _, name in new]))
+        most = self._rules.max_bytes
+        small = [one for one, size in zip(new, sizes, strict=True) if size <= most]
+        self._read.update((one, Skipped(one[0], f"larger than {most} bytes")) for one in new)
+        contents = self._objects.read_all([name for _, name in small])
+        for (path, name), data in zip(small, contents, strict=True):
+            read = self._read[path, name] = decode(data, path, self._rules)
+            self._text += len(read.text) if isinstance(read, Source) else 0
+            if self._text > MOST_TEXT:
+                raise self._too_much(f"{MOST_TEXT:,} characters")
 
     def _too_much(self, what: str) -> InputError:
         return self._repository.fault(

@@ -296,6 +296,31 @@ def test_trees_that_memory_would_not_hold_end_in_one_message(
         made(repo)
 
 
+def test_a_tree_of_few_objects_that_holds_very_many_files_ends_in_one_message(
+    tmp_path: Path,
+) -> None:
+    repo = new_repo(tmp_path / "repo")
+    one = repo.commit("One\n", {"a.py": "a = 1\n"})
+    repo.commit("Set the value of all anew\n", {"a.py": "a = 2\n"})
+    name = repo.git("rev-parse", f"{one}:a.py")
+    lines = "".join(f"100644 blob {name}\tf{n}.py\n" for n in range(10))
+    for _ in range(9):
+        tree = repo.git("mktree", data=lines.encode())
+        lines = "".join(f"040000 tree {tree}\td{n}\n" for n in range(10))
+    lines = f"100644 blob {name}\ta.py\n" + lines
+    first = repo.git("commit-tree", repo.git("mktree", data=lines.encode()), "-m", "One")
+    changed = lines.replace(name, repo.git("rev-parse", "HEAD:a.py"))
+    tree = repo.git("mktree", data=changed.encode())
+    last = repo.git("commit-tree", tree, "-p", first, "-m", "Set the value of all anew")
+    repo.git("update-ref", "HEAD", last)
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        pytest.raises(InputError, match="files and folders"),
+    ):
+        patch.setattr(parents, "MOST_PLACES", 10_000)
+        made(repo)
+
+
 def test_only_the_newest_commits_are_looked_at(
     history: tuple[Repo, dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
