@@ -37,6 +37,8 @@ class Parents:
         # By path and hash.
         self._read: dict[tuple[str, str], Source | Skipped] = {}
         self._folders: dict[tuple[str, str], _Files] = {}
+        # By path and mode.
+        self._refused: dict[tuple[str, str], str | None] = {}
         self._corpora: dict[str, Corpus] = {}
         self._text = self._files = self._places = 0
 
@@ -62,6 +64,11 @@ class Parents:
 
     def refusal(self, path: str, mode: str) -> str | None:
         """Why a file of a tree is not read, by its path and mode; None where it is."""
+        if (path, mode) not in self._refused:
+            self._refused[path, mode] = self._refusal(path, mode)
+        return self._refused[path, mode]
+
+    def _refusal(self, path: str, mode: str) -> str | None:
         try:
             path.encode("utf-8")
         except UnicodeEncodeError:
