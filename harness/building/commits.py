@@ -11,10 +11,11 @@ from chunkers.errors import InputError
 from chunkers.languages import language_of
 from chunkers.source import Source
 from harness.building.changes import changed_lines, gold_of
-from harness.building.git import changes_of, head_of, history_of, objects_of, open_repository
+from harness.building.git import changes_of, head_of, history_of, open_repository
 from harness.building.kinds import is_lock, is_test
 from harness.building.made import Made, folder_of
 from harness.building.messages import FEWEST_WORDS, is_revert, is_wordless, question_of
+from harness.building.objects import objects_of
 from harness.building.parents import Parents
 from harness.building.sampling import in_turn
 from harness.grams import RUN, grams_of, held
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.building.changes import Gold
-    from harness.building.git import Change, Objects
+    from harness.building.git import Change
+    from harness.building.objects import Objects
     from harness.grams import Gram
     from harness.model import Corpus
     from harness.reader import ReadRules

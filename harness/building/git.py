@@ -11,29 +11,20 @@ off. Objects are as they were committed: replacements and grafts do not count.
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 import shutil
 import subprocess
-import tempfile
-from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from harness.reader import NO_FILE_ENCODINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 _HASH = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-FOLDER = "40000"
-"""Mode of a folder in a tree."""
-_AT_ONCE = 500
-_MOST_MESSAGE = 1 << 20  # bytes; a longer one is taken for none
 _RAW = ("--raw", "-r", "-z", "-M50%", "-l400", "--no-relative", "--ignore-submodules=none")
 _OPTIONS = (
     "--no-pager",
@@ -85,23 +76,6 @@ class Repository:
     def fault(self, what: str) -> InputError:
         """An error that names the repository."""
         return InputError(f"{self.path}: {what}")
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A commit.
-
-    Attributes:
-        hash: Of the commit.
-        tree: Hash of its tree.
-        time: When it was committed.
-        message: As text, by the encoding that the commit names, else UTF-8, else Windows-1252.
-    """
-
-    hash: str
-    tree: str
-    time: datetime
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +150,7 @@ def head_of(repository: Repository) -> str:
     """
     done = _start(repository, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
     if done.returncode or not _HASH.fullmatch(done.stdout.strip()):
-        raise repository.fault(f"it has no commit{_because(done.stderr)}")
+        raise repository.fault(f"it has no commit{because(done.stderr)}")
     return done.stdout.strip().decode()
 
 
@@ -214,8 +188,8 @@ def changes_of(repository: Repository, commits: Sequence[str]) -> dict[str, tupl
             current = found.get(field.decode("ascii", "replace"), [])
             continue
         old_mode, new_mode, old_hash, new_hash, status = field[1:].decode("ascii").split(" ")
-        old = _path(next(fields))
-        new = _path(next(fields)) if status[0] in "RC" else old
+        old = path_of(next(fields))
+        new = path_of(next(fields)) if status[0] in "RC" else old
         current.append(Change(status[0], old, new, old_mode, new_mode, old_hash, new_hash))
     return {one: tuple(changes) for one, changes in found.items()}
 
@@ -231,181 +205,21 @@ def tree_of(repository: Repository, commit: str) -> Iterator[Entry]:
         if line:
             about, _, path = line.partition(b"\t")
             mode, _, name, size = about.decode("ascii").split()
-            yield Entry(_path(path), mode, name, int(size) if size.isdigit() else 0)
+            yield Entry(path_of(path), mode, name, int(size) if size.isdigit() else 0)
 
 
-def _path(octets: bytes) -> str:
+def path_of(octets: bytes) -> str:
+    """A path in a tree; octets that are no UTF-8 become surrogates."""
     return octets.decode("utf-8", "surrogateescape")
 
 
-class Objects:
-    """Objects by their hash, through one process that answers one question after the other."""
-
-    def __init__(self, repository: Repository, sizes: _Pipe, contents: _Pipe) -> None:
-        self._repository, self._sizes, self._contents = repository, sizes, contents
-
-    def size(self, name: str) -> int:
-        """Bytes of an object.
-
-        Raises:
-            InputError: It is not in the repository, or damaged; so with all others.
-        """
-        return next(self.sizes([name]))
-
-    def read(self, name: str) -> bytes:
-        """The content of an object."""
-        return next(self.read_all([name]))
-
-    def read_all(self, names: Sequence[str]) -> Iterator[bytes]:
-        """The contents of objects, in their order; faster than one by one."""
-        for some in _batches(names):
-            self._send(self._contents, some)
-            yield from (self._content(name) for name in some)
-
-    def sizes(self, names: Sequence[str]) -> Iterator[int]:
-        """The sizes of objects, in their order; faster than one by one."""
-        for some in _batches(names):
-            self._send(self._sizes, some)
-            yield from (self._header(self._sizes, name) for name in some)
-
-    def commits(self, names: Sequence[str]) -> Iterator[Commit]:
-        """Commits by their hashes, in their order."""
-        for name, data in zip(names, self.read_all(names), strict=True):
-            yield _commit(name, data)
-
-    def commit(self, name: str) -> Commit:
-        """A commit by its hash."""
-        return _commit(name, self.read(name))
-
-    def folder(self, name: str) -> dict[str, tuple[str, str]]:
-        """One folder of a tree by its hash: name of an entry -> mode and hash.
-
-        They are in the order of the paths of all files below; a name that stands twice, which git
-        itself writes nowhere, counts once.
-        """
-        data, at, length = self.read(name), 0, len(name) // 2
-        found: dict[str, tuple[str, str]] = {}
-        while at < len(data):
-            space, end = data.find(b" ", at), data.find(b"\0", at)
-            if not at < space < end or len(data) < end + 1 + length:
-                raise self._missing(name, self._contents)
-            mode = data[at:space].decode("ascii", "replace").lstrip("0")
-            at = end + 1 + length
-            found.setdefault(_path(data[space + 1 : end]), (mode, data[end + 1 : at].hex()))
-        return dict(sorted(found.items(), key=lambda one: one[0] + "/" * (one[1][0] == FOLDER)))
-
-    def _send(self, pipe: _Pipe, names: Iterable[str]) -> None:
-        try:
-            pipe.into.write("".join(f"{name}\n" for name in names).encode("ascii"))
-            pipe.into.flush()
-        except OSError:
-            raise self._missing(" ".join(names), pipe) from None
-
-    def _header(self, pipe: _Pipe, name: str) -> int:
-        parts = pipe.out.readline().split()
-        if len(parts) != 3 or not parts[2].isdigit():
-            raise self._missing(name, pipe)
-        return int(parts[2])
-
-    def _content(self, name: str) -> bytes:
-        size = self._header(self._contents, name)
-        data = self._contents.out.read(size + 1)
-        if len(data) != size + 1:
-            raise self._missing(name, self._contents)
-        return data[:-1]
-
-    def _missing(self, name: str, pipe: _Pipe) -> InputError:
-        pipe.errors.seek(0)
-        return self._repository.fault(
-            f"the object {name} is missing or damaged{_because(pipe.errors.read(10_000))}\n"
-            "it may be a partial clone: clone it whole"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Pipe:
-    """The ends of a process that answers questions."""
-
-    into: IO[bytes]
-    out: IO[bytes]
-    errors: IO[bytes]
-
-
-@contextmanager
-def objects_of(repository: Repository) -> Iterator[Objects]:
-    """Objects of a repository, for as long as they are needed; the processes end with it."""
-    with (
-        _answering(repository, ["cat-file", "--batch-check"]) as sizes,
-        _answering(repository, ["cat-file", "--batch"]) as contents,
-    ):
-        yield Objects(repository, sizes, contents)
-
-
-@contextmanager
-def _answering(repository: Repository, arguments: list[str]) -> Iterator[_Pipe]:
-    with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(  # noqa: S603 - git, with arguments of our own
-            _command(repository, arguments),
-            env=_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-        )
-        try:
-            if process.stdin is None or process.stdout is None:
-                raise repository.fault("git cannot be talked to")
-            yield _Pipe(process.stdin, process.stdout, errors)
-        finally:
-            process.kill()
-            process.communicate()
-
-
-def _batches(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Questions that fit into a pipe together, so that neither side waits for the other."""
-    return (names[at : at + _AT_ONCE] for at in range(0, len(names), _AT_ONCE))
-
-
-def _commit(name: str, data: bytes) -> Commit:
-    head, _, message = data.partition(b"\n\n")
-    tree, encoding, seconds = "", "utf-8", 0
-    for line in head.split(b"\n"):
-        key, _, value = line.partition(b" ")
-        if key == b"tree":
-            tree = value.decode("ascii", "replace")
-        elif key == b"encoding":
-            encoding = value.decode("ascii", "replace").strip()
-        elif key == b"committer" and (match := re.search(rb"> (-?\d{1,15})\b", line)):
-            seconds = int(match.group(1))
-    return Commit(name, tree, _time(seconds), _decoded(message, encoding))
-
-
-def _time(seconds: int) -> datetime:
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, ValueError, OSError):
-        return datetime.fromtimestamp(0, UTC)
-
-
-def _decoded(message: bytes, encoding: str) -> str:
-    if len(message) > _MOST_MESSAGE:
-        return ""
-    for one in (encoding, "utf-8", "cp1252"):
-        try:
-            if codecs.lookup(one).name in NO_FILE_ENCODINGS:
-                continue
-            text = message.decode(one)
-            text.encode("utf-8")  # a lone surrogate is no text
-        except (LookupError, UnicodeError, ValueError):
-            continue
-        return text
-    return message.decode("latin-1")
-
-
-def _command(repository: Repository, arguments: Iterable[str]) -> list[str]:
+def command(repository: Repository, arguments: Iterable[str]) -> list[str]:
+    """What runs git on a repository, with everything off that could start a program."""
     return [repository.program, f"--git-dir={repository.git_dir}", *_OPTIONS, *arguments]
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """The variables that git runs with."""
     rest = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return rest | _ENVIRONMENT
 
@@ -415,8 +229,8 @@ def _start(
 ) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(  # noqa: S603 - git, with arguments of our own
-            _command(repository, arguments),
-            env=_environment(),
+            command(repository, arguments),
+            env=environment(),
             input=data,
             capture_output=True,
             check=False,
@@ -430,11 +244,11 @@ def _start(
 def _run(repository: Repository, arguments: list[str], data: bytes = b"") -> bytes:
     done = _start(repository, arguments, data)
     if done.returncode:
-        raise repository.fault(f"git {arguments[0]} failed{_because(done.stderr)}")
+        raise repository.fault(f"git {arguments[0]} failed{because(done.stderr)}")
     return done.stdout
 
 
-def _because(errors: bytes) -> str:
+def because(errors: bytes) -> str:
     """What git said, on one line, behind a colon; empty where it said nothing."""
     lines = [line for line in errors.decode("utf-8", "replace").split("\n") if line.strip()]
     fatal = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines

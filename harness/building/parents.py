@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chunkers.source import Source
-from harness.building.git import FOLDER
+from harness.building.objects import FOLDER
 from harness.model import Corpus, Skipped
 from harness.reader import decode, shown
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from chunkers.errors import InputError
-    from harness.building.git import Objects, Repository
+    from harness.building.git import Repository
+    from harness.building.objects import Objects
     from harness.reader import ReadRules
 
 _REGULAR = "100"

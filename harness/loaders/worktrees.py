@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.building.git import objects_of, open_repository, tree_of
+from harness.building.git import open_repository, tree_of
+from harness.building.objects import objects_of
 from harness.model import Skipped
 from harness.reader import ReadRules, decode, read_folder, read_zip
 
 if TYPE_CHECKING:
-    from harness.building.git import Entry, Objects
+    from harness.building.git import Entry
+    from harness.building.objects import Objects
 
 RULES = ReadRules(suffixes=(".py",))
 """Archives hold no other files, and the same tree is to be the same corpus wherever it lies."""

@@ -15,10 +15,10 @@ from harness.building.git import (
     changes_of,
     head_of,
     history_of,
-    objects_of,
     open_repository,
     tree_of,
 )
+from harness.building.objects import objects_of
 
 if TYPE_CHECKING:
     from pathlib import Path
