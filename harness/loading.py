@@ -11,6 +11,7 @@ from chunkers.errors import InputError
 from chunkers.languages import parse_overrides, pattern_of
 from chunkers.registry import Entry, Registry, suggestion
 from chunkers.spec import Spec, bind, canonical, parse_spec
+from harness.building.negatives import Kind, add_negatives
 from harness.cards import card_names, load_card, missing_files
 from harness.model import Dataset, Relevance, Rule
 
@@ -39,7 +40,11 @@ class Listed:
 
 
 def load_dataset(
-    spec: str | Spec, *, data_dir: Path | None = None, languages: Iterable[str] = ()
+    spec: str | Spec,
+    *,
+    data_dir: Path | None = None,
+    languages: Iterable[str] = (),
+    seed: int = 0,
 ) -> Dataset:
     """Load a data set.
 
@@ -47,7 +52,8 @@ def load_dataset(
     A card names a function `load(card, data_dir, *, key=default, ...)`; the other two are a
     function `load(data_dir, *, key=default, ...)`. Its keyword-only parameters are the spec's
     keys, and `argument` is the bare argument. Every data set also has the keys `relevance`
-    (`overlap`, `iou`, `share` or `graded`) and `threshold`. A loader with a parameter `languages`
+    (`overlap`, `iou`, `share` or `graded`), `threshold`, and `negatives` and `negatives_count`
+    (`harness.building.negatives`). A loader with a parameter `languages`
     before its keys is given the languages by pattern, as `harness.reader.ReadRules.languages` takes
     them, so that it can index what no table names.
 
@@ -56,6 +62,7 @@ def load_dataset(
         data_dir: A folder looked into before `$CHUNKMARK_DATA`.
         languages: `PATTERN=LANGUAGE`: of what language files are, by name or path; the last that
             fits a file decides. See `chunkers.languages.language_of`.
+        seed: Of what a data set leaves to chance.
 
     Returns:
         The data set, named by the spec in canonical form. Where `languages` are given, its
@@ -76,10 +83,11 @@ def load_dataset(
         entry, spec = _plug_in(spec)
         load = _PLUG_INS.load(entry)
         given = (data_dir,)
-    bound = bind(load, spec, "dataset", _judging)
-    name = canonical(load, spec, bound, _judging)
-    judging = {key: bound.pop(key) for key in ("relevance", "threshold") if key in bound}
-    relevance = _judging(**judging)
+    bound = bind(load, spec, "dataset", _common)
+    name = canonical(load, spec, bound, _common)
+    shared = inspect.signature(_common).parameters.keys() - inspect.signature(load).parameters
+    common = {key: bound.pop(key) for key in shared & bound.keys()}
+    relevance, negatives, count = _common(**common)
     if "languages" in inspect.signature(load).parameters:
         bound["languages"] = overrides
     dataset = load(*given, **bound)
@@ -87,10 +95,13 @@ def load_dataset(
         raise InputError(
             f"dataset {spec.name}: its loader returned {type(dataset).__name__}, not a Dataset"
         )
-    if judging and dataset.gold == "document":
+    if dataset.gold == "document" and not common.keys().isdisjoint(("relevance", "threshold")):
         raise InputError(f"dataset {spec.name}: its gold is documents; relevance= is for lines")
     dataset = dataclasses.replace(dataset, name=name, relevance=relevance)
-    return _relabelled(dataset, overrides) if overrides else dataset
+    dataset = _relabelled(dataset, overrides) if overrides else dataset
+    if negatives == "none" and "negatives_count" in common:
+        raise InputError(f"dataset {spec.name}: negatives_count= needs negatives=, their kind")
+    return add_negatives(dataset, negatives, count, seed=seed)
 
 
 def _relabelled(dataset: Dataset, overrides: Mapping[str, str]) -> Dataset:
@@ -113,8 +124,15 @@ def _relabelled(dataset: Dataset, overrides: Mapping[str, str]) -> Dataset:
     return dataclasses.replace(dataset, corpora=corpora, information=information)
 
 
-def _judging(*, relevance: Rule = "overlap", threshold: float = 0.5) -> Relevance:
-    return Relevance(relevance, threshold)
+def _common(
+    *,
+    relevance: Rule = "overlap",
+    threshold: float = 0.5,
+    negatives: Kind = "none",
+    negatives_count: int = 50,
+) -> tuple[Relevance, Kind, int]:
+    """The keys that every data set has."""
+    return Relevance(relevance, threshold), negatives, negatives_count
 
 
 def list_datasets(data_dir: Path | None = None) -> tuple[Listed, ...]:

@@ -117,12 +117,15 @@ class Corpus:
 
     Ties follow the order of `sources`: that of their paths, where a data set asks for no other.
     `of` is the id of the corpus that this one was made from for a single query, else empty.
+    `repository` is what it shares with other corpora of the same code: other commits, or other
+    snippets of it; empty where it shares its code with none.
     """
 
     id: str
     sources: tuple[Source, ...]
     skipped: tuple[Skipped, ...] = ()
     of: str = ""
+    repository: str = ""
 
     @property
     def name(self) -> str:

@@ -55,15 +55,15 @@ def in_turn(
         strata[stratum_of(item)].append(item)
     laid: list[tuple[float, int, Item]] = []
     for name, members in strata.items():
-        start = _chance(seed, "stratum", name) / _WHOLE
-        shuffled = sorted(members, key=lambda item: _chance(seed, "item", id_of(item)))
+        start = chance(seed, "stratum", name) / _WHOLE
+        shuffled = sorted(members, key=lambda item: chance(seed, "item", id_of(item)))
         for at, item in enumerate(shuffled):
-            laid.append(((at + start) / len(members), _chance(seed, "tie", id_of(item)), item))
+            laid.append(((at + start) / len(members), chance(seed, "tie", id_of(item)), item))
     laid.sort(key=lambda one: one[:2])
     return [item for _, _, item in laid]
 
 
-def _chance(seed: int, what: str, name: str) -> int:
-    """A whole number under 2**64 that no other name is likely to get."""
+def chance(seed: int, what: str, name: str) -> int:
+    """A whole number under 2**64, seeded, that no other name is likely to get."""
     text = f"{seed}\0{what}\0{name}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=_DIGITS).digest(), "big")

@@ -93,9 +93,9 @@ def _audit_datasets(
 
     cutters = [load_chunker(spec) for text in chunkers for spec in expand_spec(text)]
     models = [load_embedder(text) for text in embedders]
-    loaded = [load_dataset(text, data_dir=data_dir) for text in datasets]
-    # What other people's code prints is no part of the result.
     limit, seed = sample
+    loaded = [load_dataset(text, data_dir=data_dir, seed=seed) for text in datasets]
+    # What other people's code prints is no part of the result.
     with Progress() as progress, contextlib.redirect_stdout(sys.stderr):
         return [
             audit_dataset(one, cutters, models, limit, seed=seed, tell=progress.tell)

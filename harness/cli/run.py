@@ -115,7 +115,7 @@ def run(
 
     plan = make_plan(config)
     datasets = [
-        load_dataset(text, data_dir=data_dir, languages=config.languages)
+        load_dataset(text, data_dir=data_dir, languages=config.languages, seed=config.seed)
         for text in config.datasets
     ]
     refuse_breakdowns(by or (), datasets)

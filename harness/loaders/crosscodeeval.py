@@ -21,7 +21,7 @@ from chunkers.grammars.loading import parser
 from chunkers.source import Source
 from harness.cards import find_file
 from harness.loaders.rows import rows
-from harness.model import Corpus, Dataset, Query
+from harness.model import Corpus, Dataset, Query, Skipped
 from harness.outside.checked import Id, Strict
 from harness.outside.values import plain_path
 from harness.places import find_data
@@ -72,6 +72,11 @@ class _Task:
     prompt: str
     names: frozenset[str]
 
+    @property
+    def corpus(self) -> str:
+        """Id of the corpus, which all queries of a file share."""
+        return f"{self.repository}:{self.file}"
+
 
 def load(
     card: Card,
@@ -101,7 +106,7 @@ def load(
     corpora: dict[str, Corpus] = {}
     queries = []
     for task in tasks:
-        corpus = f"{task.repository}:{task.file}"
+        corpus = task.corpus
         pool = pools[task.repository]
         gold = {
             name
@@ -115,7 +120,8 @@ def load(
         elif not gold:
             left_out[_NO_GOLD] += 1
         else:
-            corpora.setdefault(corpus, _corpus(corpus, pool, task.file, language))
+            if corpus not in corpora:
+                corpora[corpus] = _corpus(task, pool, language)
             queries.append(
                 Query(
                     id=task.id,
@@ -180,9 +186,15 @@ def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools]:
     return tasks, pools
 
 
-def _corpus(name: str, pool: Mapping[str, _Snippet], own: str, language: str) -> Corpus:
-    others = ((key, one) for key, one in sorted(pool.items()) if one.file != own)
-    return Corpus(name, tuple(Source(one.text, key, language) for key, one in others))
+def _corpus(task: _Task, pool: Mapping[str, _Snippet], language: str) -> Corpus:
+    """The snippets of a repository without those of the query's own file."""
+    others = ((key, one) for key, one in sorted(pool.items()) if one.file != task.file)
+    return Corpus(
+        task.corpus,
+        tuple(Source(one.text, key, language) for key, one in others),
+        (Skipped(task.file, "the query's own file"),),
+        repository=task.repository,
+    )
 
 
 def _names(text: str) -> frozenset[str]:

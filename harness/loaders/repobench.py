@@ -15,7 +15,7 @@ from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.cards import find_file
 from harness.loaders.rows import rows
-from harness.model import Corpus, Dataset, Query
+from harness.model import Corpus, Dataset, Query, Skipped
 from harness.outside.checked import Strict
 from harness.outside.values import plain_path
 from harness.places import find_data
@@ -89,7 +89,9 @@ def load(
         sources, gold = _candidates(row, language, where)
         copies += len(gold) - 1
         blank += sum(not source.text.strip() for source in sources)
-        corpora.append(Corpus(name, tuple(sorted(sources, key=lambda one: one.path))))
+        own = Skipped(plain_path(row.file_path, where), "the query's own file")
+        by_path = tuple(sorted(sources, key=lambda one: one.path))
+        corpora.append(Corpus(name, by_path, (own,), repository=row.repo_name))
         queries.append(
             Query(
                 id=name,

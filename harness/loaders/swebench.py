@@ -86,7 +86,7 @@ def load(
         if isinstance(read, str):
             absent.append(Absent(name, read, 1))
             continue
-        corpus = Corpus(name, *read)
+        corpus = Corpus(name, *read, repository=one.row.repo)
         corpora.append(corpus)
         queries.append(_query(one, corpus, target))
     if not corpora:

@@ -62,7 +62,11 @@ def test_a_data_set_carries_its_spec_in_canonical_form(tmp_path: Path) -> None:
     [
         ("stdlb", "unknown dataset 'stdlb'; did you mean stdlib?"),
         ("zzz", "unknown dataset 'zzz'; there are beir, "),
-        ("stdlib:size=3", "dataset stdlib has no key 'size'; it has relevance, threshold"),
+        ("stdlib:size=3", "dataset stdlib has no key 'size'; it has negatives, negatives_count, "),
+        ("stdlib:negatives_count=3", "negatives_count= needs negatives=, their kind"),
+        ("stdlib:negatives=hard", "choose from none, same-repo, other-repo, bm25, dense"),
+        ("stdlib:negatives=bm25,negatives_count=0", "negatives_count=0: it must be at least 1"),
+        ("stdlib:negatives=same-repo", "no file that could be a negative of one of its corpora"),
         ("stdlib:folder", "dataset stdlib takes no argument, but got 'folder'"),
         ("beir", "dataset beir needs an argument: beir:ARGUMENT"),
         ("beir:folder,pooling=best", "pooling=best: choose from max, first, sum"),

