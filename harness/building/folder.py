@@ -181,6 +181,7 @@ def _corpus_row(corpus: Corpus) -> dict[str, Any]:
             [one.path, one.language, one.encoding, _digest(one.text)] for one in corpus.sources
         ],
         "skipped": [[one.path, one.reason] for one in corpus.skipped],
+        "repository": corpus.repository,
     }
 
 
@@ -197,6 +198,7 @@ def _corpus(
         id=row["id"],
         sources=tuple(known[file] for file in files),
         skipped=tuple(Skipped(*one) for one in row["skipped"]),
+        repository=row["repository"],
     )
 
 

@@ -57,7 +57,8 @@ class Parents:
         known = self._corpora.get(commit)
         if known is None:
             tree = self._objects.commit(commit).tree
-            known = self._corpora[commit] = Corpus(commit, *self._folder("", tree, 0))
+            read = self._folder("", tree, 0)
+            known = self._corpora[commit] = Corpus(commit, *read, repository="repo")
             self._files += len(known.sources) + len(known.skipped)
             if self._files > MOST_FILES:
                 raise self._too_much(f"{MOST_FILES:,} files")
