@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli import fetch
+from harness.cli import fetch, validate
 from harness.cli.output import (
     DataDirOption,
     Format,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Make data sets, and see what they are.")
 app.command("fetch")(fetch.fetch)
+app.command("validate")(validate.validate)
 
 
 class FilesKind(StrEnum):

@@ -1,0 +1,121 @@
+"""`chunkmark dataset validate`: what is broken in a data set, and what it can show."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli.output import (
+    DataDirOption,
+    Format,
+    FormatOption,
+    LanguageOption,
+    console,
+    write,
+    write_json,
+    write_rows,
+)
+
+if TYPE_CHECKING:
+    from harness.building.validate import Check, Power, Validation
+
+BROKEN = 1
+_SHOWN = 3
+_COLUMNS = ("check", "state", "found", "what to think", "such as")
+
+
+def validate(
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="As for `run -d`.")],
+    run: Annotated[
+        Path | None,
+        typer.Option(help="A run folder with this data set: how much scores differ in truth."),
+    ] = None,
+    measure: Annotated[
+        str | None, typer.Option("-m", "--measure", help="Whose differences; with --run.")
+    ] = None,
+    language: LanguageOption = None,
+    data_dir: DataDirOption = None,
+    form: FormatOption = Format.TABLE,
+) -> int:
+    """Check targets, texts, duplicates, twins, leaks and balance; say what differences can be seen.
+
+    The smallest difference that is seen with 80 % probability, and the queries that 1, 2 and 5
+    points take, are told for the worst case; with --run also for what that run's chunkers differ
+    by. The exit code is 1 where something is broken, such as a target that does not exist.
+    """
+    from chunkers.errors import InputError
+    from harness.building import validate as validating
+    from harness.loading import load_dataset
+
+    if measure and run is None:
+        raise InputError("-m is for the scores of a run; give it by --run")
+    loaded = load_dataset(dataset, data_dir=data_dir, languages=language or ())
+    found = validating.validate(loaded, run, measure)
+    if form is Format.JSON:
+        write_json(_document(found))
+    elif form is Format.TABLE:
+        _print(found)
+    else:
+        rows = [_row(one) for one in found.checks] + [_power_row(one) for one in found.power]
+        write_rows(form, _COLUMNS, rows)
+    return BROKEN if found.broken else 0
+
+
+def _document(found: Validation) -> dict[str, Any]:
+    document = dataclasses.asdict(found)
+    for power in document["power"]:
+        power["queries_for"] = {str(one): count for one, count in power["queries_for"].items()}
+    verdict = "broken" if found.broken else "sound"
+    return {"schema": "chunkmark.dataset-validate/1", "verdict": verdict, **document}
+
+
+def _row(one: Check) -> tuple[str, ...]:
+    return (one.check, one.state, one.found, one.reading, _such(one.examples))
+
+
+def _such(examples: tuple[str, ...]) -> str:
+    more = f" and {len(examples) - _SHOWN} more" if len(examples) > _SHOWN else ""
+    return ", ".join(examples[:_SHOWN]) + more
+
+
+def _power_row(one: Power) -> tuple[str, ...]:
+    return ("power", "ok", _seen(one), _takes(one), one.assumed)
+
+
+def _seen(one: Power) -> str:
+    return (
+        f"{one.queries} queries in {one.clusters} clusters show a difference of "
+        f"{100 * one.mdd:.1f} points (sd {one.sd:.3f})"
+    )
+
+
+def _takes(one: Power) -> str:
+    each = ", ".join(f"{points}: {count}" for points, count in one.queries_for.items())
+    return f"queries that show so many points: {each}"
+
+
+def _print(found: Validation) -> None:
+    from harness.reports.tables import plain
+
+    shown = console()
+    head = f"{found.dataset}: {found.queries} queries, {found.corpora} corpora, data "
+    shown.print(plain(head + found.fingerprint[:12]), style="bold")
+    for one in found.checks:
+        mark = {"broken": "BROKEN ", "finding": "finding", "ok": "ok     "}[one.state]
+        shown.print(f"  {mark}  {plain(one.check)}: {plain(one.found)}")
+        such = f"; such as {_such(one.examples)}" if one.examples else ""
+        shown.print(f"           {plain(one.reading + such)}", style="dim")
+    for power in found.power:
+        shown.print(f"  power    {plain(_seen(power))}")
+        shown.print(f"           {plain(_takes(power))}", style="dim")
+        shown.print(f"           {plain(power.assumed)}", style="dim")
+    if found.power:
+        shown.print("           all for these corpora, one pair, two-sided at 5 %", style="dim")
+    else:
+        shown.print("  power    one cluster: how much scores scatter cannot be told")
+    write(
+        "broken: see above" if found.broken else "nothing is broken; findings stand beside scores"
+    )
