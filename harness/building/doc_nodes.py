@@ -185,12 +185,10 @@ def _next_line(text: str, end: int, start: int) -> bool:
 def _documents(tree: Tree, style: Style, comment: Node) -> bool:
     """Whether what begins on the line below a comment is something that comments document.
 
-    Comments that speak to tools may stand in between.
+    Comments that speak to tools may stand in between, and more that do not behind those.
     """
     node: Node | None = comment
     while node is not None and node.type in tree.grammar.comments:
-        if node.id != comment.id and not _for_tools(tree, style, node):
-            return False
         at = _below(tree.octets, node.end_byte)
         node = None if at is None else tree.root.descendant_for_byte_range(at, at + 1)
     while node is not None and node.start_byte == at:

@@ -70,6 +70,7 @@ def found(text: str, language: str) -> list[tuple[str, str]]:
          "  def f = 1\n  # C\n  attr_reader :x\n  def g\n    # no\n    h = 1\n  end\nend\n",
          "# frozen_string_literal: true\nclass C\n  # rubocop:disable X\n  def f = 1\n"
          "  attr_reader :x\n  def g\n    # no\n    h = 1\n  end\nend\n"),
+        ("ruby", "# A\n# rubocop:disable X\n# B\ndef f = 1\n", "# rubocop:disable X\ndef f = 1\n"),
         ("ruby", "=begin\nA\n=end\ndef f\nend\n", "def f\nend\n"),
         ("rust", "//! A\n\n/// B\n#[doc = \"C\"]\n#[inline]\nfn f() {} // no\n",
          "\n#[inline]\nfn f() {} // no\n"),
