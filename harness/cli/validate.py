@@ -20,6 +20,8 @@ from harness.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from harness.building.validate import Check, Power, Validation
 
 BROKEN = 1
@@ -36,6 +38,13 @@ def validate(
     measure: Annotated[
         str | None, typer.Option("-m", "--measure", help="Whose differences; with --run.")
     ] = None,
+    suggest: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Questions: only name places in the repository DATASET that share their words.",
+        ),
+    ] = None,
     language: LanguageOption = None,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
@@ -45,11 +54,20 @@ def validate(
     The smallest difference that is seen with 80 % probability, and the queries that 1, 2 and 5
     points take, are told for the worst case; with --run also for what that run's chunkers differ
     by. The exit code is 1 where something is broken, such as a target that does not exist.
+
+    With --suggest, DATASET is a folder or repo:FOLDER. Each question is told the places that share
+    most of its distinctive words: candidates to judge, of which none is taken for the answer.
     """
     from chunkers.errors import InputError
+    from chunkers.languages import parse_overrides
     from harness.building import validate as validating
     from harness.loading import load_dataset
 
+    if suggest is not None:
+        if run is not None or measure:
+            raise InputError("--suggest validates nothing; leave --run and -m out")
+        _suggest(dataset, suggest, parse_overrides(language or ()), form)
+        return 0
     if measure and run is None:
         raise InputError("-m is for the scores of a run; give it by --run")
     loaded = load_dataset(dataset, data_dir=data_dir, languages=language or ())
@@ -62,6 +80,44 @@ def validate(
         rows = [_row(one) for one in found.checks] + [_power_row(one) for one in found.power]
         write_rows(form, _COLUMNS, rows)
     return BROKEN if found.broken else 0
+
+
+def _suggest(name: str, file: Path, languages: Mapping[str, str], form: Format) -> None:
+    """Name the places of a repository that share words with each question of a file."""
+    from chunkers.errors import InputError
+    from harness.building.questions import read_questions
+    from harness.building.suggest import suggest
+    from harness.building.tree import read_tree, rules_for
+    from harness.model import Corpus
+
+    root = Path(name.removeprefix("repo:"))
+    if not root.is_dir():
+        raise InputError(f"{root} is no folder; --suggest looks for places in a repository")
+    questions = read_questions(file)
+    tree = read_tree(root, rules_for(languages=languages))
+    found = suggest(Corpus("repo", tree.sources, tree.skipped), questions)
+    if form is Format.JSON:
+        rows = [
+            {
+                "id": one.id,
+                "text": one.text,
+                "targets": list(one.targets),
+                "candidates": [dataclasses.asdict(each) for each in found[one.id]],
+            }
+            for one in questions
+        ]
+        write_json({"schema": "chunkmark.dataset-suggest/1", "questions": rows})
+        return
+    columns = ("question", "text", "candidate", "shared words")
+    write_rows(
+        form,
+        columns,
+        [
+            (one.id, one.text, *((each.place, " ".join(each.words)) if each else ("", "")))
+            for one in questions
+            for each in found[one.id] or (None,)
+        ],
+    )
 
 
 def _document(found: Validation) -> dict[str, Any]:
