@@ -142,10 +142,9 @@ def _power_row(one: Power) -> tuple[str, ...]:
 
 
 def _seen(one: Power) -> str:
-    return (
-        f"{one.queries} queries in {one.clusters} clusters show a difference of "
-        f"{100 * one.mdd:.1f} points (sd {one.sd:.3f})"
-    )
+    # No measure between 0 and 1 differs by more.
+    what = f"a difference of {100 * one.mdd:.1f} points" if one.mdd <= 1 else "no difference"
+    return f"{one.queries} queries in {one.clusters} clusters show {what} (sd {one.sd:.3f})"
 
 
 def _takes(one: Power) -> str:

@@ -197,6 +197,8 @@ def test_a_data_set_with_a_target_that_does_not_exist_ends_with_1(capsys, tmp_pa
     assert done.code == 1
     assert "BROKEN" in done.out
     assert "bad" in done.out
+    # One query is left, of one cluster.
+    assert "how much scores scatter cannot be told" in done.out
 
 
 def test_a_run_says_how_much_chunkers_differ(tmp_path):
@@ -251,3 +253,18 @@ def test_the_pairs_of_a_run_are_those_of_its_stored_values(tmp_path):
         a, b = stored[pair.a, pair.beside], stored[pair.b, pair.beside]
         assert pair.differences == {query: a[query] - b[query] for query in a}
         assert len(a) == 4
+
+
+def test_a_handful_of_queries_shows_no_difference(capsys, tmp_path, monkeypatch):
+    (tmp_path / "few_set.py").write_text(
+        "from chunkers.source import Source\n"
+        "from harness.model import Corpus, Dataset, Query, Target\n"
+        "def load(data_dir):\n"
+        "    sources = tuple(Source('x = 1\\n', f'{i}.py', 'python') for i in range(3))\n"
+        "    rows = tuple(Query(s.path, 'c', s.path, (Target(s.path, 1, 1),)) for s in sources)\n"
+        "    return Dataset('x', 'span', (Corpus('c', sources),), rows)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    done = call(capsys, "dataset", "validate", "few_set:load")
+    assert done.code == 0
+    assert "3 queries in 3 clusters show no difference (sd 1.000)" in done.out
