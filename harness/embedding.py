@@ -123,7 +123,7 @@ def embed(
         embedder: The model.
         store: Where vectors are kept.
         role: Document or query.
-        progress: Told how many of how many texts are done.
+        progress: Told how many of how many texts are done, none first.
 
     Raises:
         OutOfMemoryError: A batch did not fit; what was done before it is stored.
@@ -137,6 +137,8 @@ def embed(
     held: list[tuple[bytes, Embedded]] = []
     done, last = 0, time.monotonic()
     try:
+        if progress and missing:
+            progress(0, len(missing))
         for batch in embedder.embed([by_key[key] for key in missing], role) if missing else ():
             held += [(missing[number], row) for number, row in batch]
             done += len(batch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _PATIENCE = 1.0
+_MANY = 2_400  # texts; of more the expected time is told before they are embedded
+_A_SECOND = 30  # texts of code, by the default model on two cores
 
 
 class Progress:
@@ -35,6 +38,11 @@ class Progress:
 
     def tell(self, phase: str, done: int, total: int) -> None:
         """Show how many of how many are done in a phase."""
+        if phase == "embedding" and done == 0 and total > _MANY:
+            self._say(
+                f"embedding {total:,} texts: about {math.ceil(total / _A_SECOND / 60)} minutes, if "
+                f"{_A_SECOND} a second are done, as minilm does on two cores; -r bm25 embeds none"
+            )
         if not sys.stderr.isatty():
             return
         now = time.monotonic()
@@ -47,11 +55,15 @@ class Progress:
             self._bar.update(self._task, completed=done, total=total)
 
     def warn(self, text: str) -> None:
-        """Write a line to standard error."""
+        """Write a warning to standard error."""
+        self._say(f"warning: {text}")
+
+    @staticmethod
+    def _say(text: str) -> None:
         shown = "".join(mark if mark.isprintable() else "?" for mark in text)
         # A result is not lost because nobody can be warned.
         with contextlib.suppress(OSError, ValueError, AttributeError):
-            sys.stderr.write(f"chunkmark: warning: {shown}\n")
+            sys.stderr.write(f"chunkmark: {shown}\n")
 
     def _start(self, total: int) -> None:
         from rich.console import Console
