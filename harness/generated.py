@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 _NAMES = (
     "*.min.js", "*-min.js", "*.min.css", "*-min.css", "*.bundle.js",
     "*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*.pb.go", "*.pb.cc", "*.pb.h", "*_pb.js", "*_pb.rb",
-    "*.designer.cs", "*.g.cs", "*.g.i.cs", "*.g.dart", "*.freezed.dart", "*_generated.*",
-    "*.generated.*", "*.gen.go", "zz_generated*", "moc_*.cpp", "ui_*.h", "qrc_*.cpp",
-    "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml",
+    "*.designer.cs", "*.g.cs", "*.g.i.cs", "*.g.dart", "*.freezed.dart", "*_generated.go",
+    "*_generated.h", "*.generated.*", "*.gen.go", "zz_generated*", "moc_*.cpp", "ui_*.h",
+    "qrc_*.cpp", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml",
 )  # fmt: skip
 # What such files say, in these words or in this order: a comment about generating says less.
 _SAYS = re.compile(

@@ -39,3 +39,4 @@ def test_names() -> None:
     assert generated_name("package-lock.json")
     assert not generated_name("a/admin.js")
     assert not generated_name("pb2.py")
+    assert not generated_name("tests/test_generated.py")

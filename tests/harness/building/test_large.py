@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 FILES = 100_000
-_MEGABYTES = 2_500
+_MEGABYTES = 1_000
 
 SCRIPT = """
 import json, resource, sys, time
