@@ -30,6 +30,10 @@ def run_document(result: RunResult, by: Sequence[str] = ()) -> dict[str, Any]:
         "out": None if result.out is None else str(result.out),
         "cells": cells,
         "absent": [{"dataset": name, **dataclasses.asdict(one)} for name, one in result.absent],
+        "left_out": [
+            {"dataset": name, "reason": reason, "count": count}
+            for name, reason, count in result.left_out
+        ],
         "failed": [{**dataclasses.asdict(one), "reason": one.reason} for one in result.failed],
         "failures": result.failures,
     }

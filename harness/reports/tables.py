@@ -121,6 +121,10 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
     notes += [f"left out: {count} queries, {why}" for why, count in left_out.items()]
     notes += _marks(cells)
     notes += _absences(document, cells[0]["dataset"])
+    told = [one for one in document["left_out"] if one["dataset"] == cells[0]["dataset"]]
+    if told:
+        counts = "; ".join(f"{one['reason']}: {one['count']}" for one in told)
+        notes.append(f"left out by the data set; {counts}")
     return notes
 
 

@@ -82,12 +82,14 @@ class RunResult:
         cells: In the order of the grid.
         absent: What was absent, with the name of its data set.
         failed: Cells that are no result, in the order of the grid.
+        left_out: What data sets left out when they were loaded: data set, reason, count over 0.
     """
 
     out: Path | None
     cells: tuple[CellResult, ...]
     absent: tuple[tuple[str, Absent], ...]
     failed: tuple[FailedCell, ...] = ()
+    left_out: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def failures(self) -> list[str]:
@@ -151,7 +153,10 @@ def run(
     absent = tuple((dataset.name, one) for dataset in distinct for one in dataset.absent)
     cells = tuple(one for one in made if isinstance(one, CellResult))
     failed = tuple(one for one in made if isinstance(one, FailedCell))
-    return RunResult(out, cells, absent, failed)
+    left_out = tuple(
+        (one.name, reason, n) for one in distinct for reason, n in one.left_out.items() if n
+    )
+    return RunResult(out, cells, absent, failed, left_out)
 
 
 def _cells(session: _Session, dataset: Dataset) -> Iterator[CellResult | FailedCell]:

@@ -261,17 +261,19 @@ def test_a_malformed_row_is_named_by_its_line(root: Path, line: str, says: str) 
     assert "\n" not in str(error.value)
 
 
-def test_many_absent_corpora_are_one_line(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_counts_what_is_absent_and_left_out(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     names = [f"one__pkg-{number:02}" for number in range(ABSENT_LISTED + 2)]
-    place(root, *map(row, names))
+    place(root, *map(row, names), row("one__pkg-new", NEW))
     tree(root, names[0])
     done = call(capsys, "run", "-d", "swebench-lite", "-c", "fixed", "-r", "bm25",
                 "--format", "markdown", "-o", root / "run")  # fmt: skip
     assert done.code == 0, done.err
-    n = ABSENT_LISTED + 1
-    assert f"absent: {n} corpora ({n} queries), such as one__pkg-01: neither" in done.out.replace(
-        "\\", ""
-    )
+    said, n = done.out.replace("\\", ""), ABSENT_LISTED + 1
+    assert f"absent: {n} corpora ({n} queries), such as one__pkg-01: neither" in said
+    left_out = "instances whose patch changes no file that was there: 1"
+    assert f"left out by the data set; {left_out}\n" in said
 
 
 DATA = Path(os.environ.get("CHUNKMARK_DATA") or "no data folder")
