@@ -159,6 +159,7 @@ class Worker:
         self._hash_seed = hash_seed
         self._process: subprocess.Popen[bytes] | None = None
         self._declared: Declared | None = None
+        self._used = False  # whether the process has cut a file
         self._relay: Relay = _directly
         self._abandoned = threading.Event()
 
@@ -232,8 +233,12 @@ class Worker:
             raise InputError("nobody waits for this process any more")
 
     def cut(self, source: Source, corpus: str = "") -> Outcome:
-        """Cut one source of a corpus."""
-        return self.cut_at_once(source, 1, corpus)[0]
+        """Cut one source of a corpus, in a fresh process too where a used one was too little."""
+        used = self._used
+        outcome = self.cut_at_once(source, 1, corpus)[0]
+        failed = outcome.failure is not None and outcome.failure.kind in ("memory", "crash")
+        # What the files before it left there must not fail this one.
+        return self.cut_at_once(source, 1, corpus)[0] if failed and used else outcome
 
     def cut_at_once(self, source: Source, threads: int, corpus: str = "") -> list[Outcome]:
         """Cut one source in several threads at once; one outcome where the process ended."""
@@ -243,6 +248,7 @@ class Worker:
             return [Outcome(source.path, None, Failure("crash", str(error)))]
         except _EndedError as ended:
             return [Outcome(source.path, None, ended.failure)]
+        self._used = True
         outcomes = [_outcome(source.path, one, reply["peak"]) for one in reply["answers"]]
         if any(one.failure is not None and one.failure.kind in ENDED for one in outcomes):
             self.close()
@@ -279,7 +285,7 @@ class Worker:
     def close(self) -> None:
         """End the process, and those that it has started."""
         process, self._process = self._process, None
-        self._declared = None
+        self._declared, self._used = None, False
         if process is None:
             return
         kill(process)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 import sys
 import warnings
@@ -12,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import InputError, MissingError
+from chunkers.grammars.loading import grammar_versions
 from chunkers.headers import with_headers
+from chunkers.provenance import code_version
 from chunkers.registry import Entry, Registry
 from chunkers.sizes import UNITS, Unit
 from chunkers.source import Span
@@ -129,8 +130,10 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
         if "overlap" in shared:
             chunker = replace(chunker, overlap=shared["overlap"])
         chunk = chunker.chunk
+    version = str(getattr(chunker, "version", None) or _file_version(entry, make))
     if shared.get("header"):
         chunk = functools.partial(_headed, chunk)
+        version = f"{version}; headers {grammar_versions()}"
     options = {key: one.default for key, one in parameters.items()} | bound
     limit = getattr(chunker, "max_size", options.get("max_size"))
     unit = getattr(chunker, "unit", options.get("unit", "nws"))
@@ -142,7 +145,7 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
     return LoadedChunker(
         name=name,
         chunk=functools.partial(_chunk, name, chunk),
-        version=str(getattr(chunker, "version", None) or _file_version(entry, make)),
+        version=version,
         max_size=limit,
         unit=unit,
         windows=getattr(chunker, "windows", None),
@@ -307,9 +310,7 @@ def _problem(span: object, length: int) -> str:
 
 
 def _file_version(entry: Entry, make: object) -> str:
-    """For code that states no version: the hash of its file, so that an edit is another version."""
-    module = sys.modules.get(getattr(make, "__module__", None) or entry.target.partition(":")[0])
-    file = getattr(module, "__file__", None)
-    if file is None:
-        return "unversioned"
-    return f"file {hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]}"
+    """For code that states no version: what its files hold, so that an edit is another one."""
+    name = getattr(make, "__module__", None) or entry.target.partition(":")[0]
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return "unversioned" if file is None else code_version(name, Path(file))

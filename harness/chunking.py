@@ -130,6 +130,7 @@ class ChunkedCorpus:
         blank: Spans of white space alone; they are dropped.
         notes: What the chunker reported, in files.
         failures: Files on which it failed, with the reason.
+        unlocated: Strings of its library that stand nowhere in their source.
     """
 
     corpus: Corpus
@@ -138,6 +139,7 @@ class ChunkedCorpus:
     blank: int = 0
     notes: Counter[str] = field(default_factory=Counter)
     failures: tuple[tuple[str, str], ...] = ()
+    unlocated: int = 0
 
 
 class TooManyFailuresError(Exception):
@@ -201,6 +203,7 @@ class _Part:
     chunks: list[Chunk] = field(default_factory=list)
     blank: int = 0
     notes: Counter[str] = field(default_factory=Counter)
+    unlocated: int = 0
     failures: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, source: Source, outcome: Outcome, size_of: _Sizes, *, keep_blank: bool) -> None:
@@ -212,6 +215,7 @@ class _Part:
         if outcome.spans is None:
             return
         self.notes.update(dict.fromkeys(outcome.notes, 1))
+        self.unlocated += outcome.notes.get("unlocated", 0)
         full = [span for span in outcome.spans if keep_blank or not _is_blank(source, span)]
         self.blank += len(outcome.spans) - len(full)
         self.chunks += _rows(source, layout, full, functools.partial(size_of, source))
@@ -225,6 +229,7 @@ class _Part:
             self.blank,
             self.notes,
             tuple(self.failures),
+            self.unlocated,
         )
 
 

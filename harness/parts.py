@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from chunkers.errors import InputError
+from chunkers.grammars.loading import grammar_versions
 from chunkers.registry import Registry
 from chunkers.spec import bind, canonical, parse_spec
 from harness.policy import make_policy
@@ -37,7 +38,10 @@ class LoadedRetriever:
     @property
     def version(self) -> str:
         """Changes whenever its scores may."""
-        return self.retriever.version
+        version = self.retriever.version
+        if self.policy.expand == "parent":  # what encloses a chunk is read off the syntax tree
+            version += f"; parents {grammar_versions()}"
+        return version
 
     def index(self, material: Material) -> Index | Ranker:
         """Make one corpus searchable."""

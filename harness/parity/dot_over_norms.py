@@ -49,8 +49,10 @@ class DotOverNorms:
         if query is None:
             raise ValueError("a dense index needs the query's vector")
         norm = float(np.sqrt(_squares(query[None, :]))[0])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            values = fixed_order_dot(self._rows, query) / (norm * self._norms)
+        values = np.zeros(0)
+        if len(self._rows):  # else nothing was embedded, and nothing tells how long vectors are
+            with np.errstate(invalid="ignore", divide="ignore"):
+                values = fixed_order_dot(self._rows, query) / (norm * self._norms)
         best = np.array(
             [values[list(texts)].max() if texts else np.nan for texts in self.material.chunk_texts]
         )

@@ -80,6 +80,7 @@ def _cell(cell: CellResult) -> dict[str, Any]:
 _COUNTED = {
     "files_skipped": "files are not indexed",
     "blank": "blank chunks are dropped",
+    "unlocated": "strings of the chunker stand nowhere in their file",
     "masked_copies": "masked queries still stand word for word in a file",
     "zero_vectors": "texts have a zero or non-finite vector",
 }

@@ -71,7 +71,7 @@ def health(
         "size_max": int(sizes.max()),
         "size_p95": int(np.percentile(sizes, 95, method="inverted_cdf")),
         "over_size": 0 if limit is None else int((sizes > limit).sum()),
-        "unlocated": notes.get("unlocated", 0),
+        "unlocated": sum(one.unlocated for one in chunked),
         "blank": sum(one.blank for one in chunked),
         "notes": dict(sorted(notes.items())),
     }

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.chunking import ChunkedCorpus
+    from chunkers.source import Source
+    from harness.chunking import Chunk, ChunkedCorpus
     from harness.retrieval import Index, Ranker
     from harness.runs.context import Parts
     from harness.runs.prepare import Prepared
@@ -47,8 +48,18 @@ class Searcher:
 
     def slices(self) -> list[str]:
         """The source text of every chunk: what a budget pays for, headers left out."""
-        sources = {source.path: source.text for source in self.chunked.corpus.sources}
-        return [sources[one.path][one.start : one.end] for one in self.chunked.chunks]
+        sources = {source.path: source for source in self.chunked.corpus.sources}
+        return [_own(sources[one.path], one) for one in self.chunked.chunks]
+
+
+def _own(source: Source, chunk: Chunk) -> str:
+    """What a chunk has of its source's text."""
+    if not chunk.gaps:
+        return source.text[chunk.start : chunk.end]
+    before = source.lines.nws
+    # Of each part the first character that is no white space, and the last.
+    ends = [np.searchsorted(before, (low, high - 1), "right") - 1 for low, high in chunk.parts]
+    return "\n".join(source.text[first : last + 1] for first, last in ends)
 
 
 @dataclass(frozen=True)

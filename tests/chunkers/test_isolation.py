@@ -195,3 +195,11 @@ def test_memory_is_counted_from_rest():
         again = one.cut(SOURCE)
     assert small.peak < 10 << 20 < large.peak < 200 << 20
     assert again.peak < large.peak
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_what_files_before_it_left_in_memory_fails_no_file(processes):
+    sources = [Source("a\n", f"{at:02}", None) for at in range(12)]
+    limits = Limits(seconds=20.0, memory=128 << 20)
+    outcomes = list(cut_all(Target("faulty:hoards"), sources, limits, processes))
+    assert [one.failure for one in outcomes] == [None] * 12

@@ -196,3 +196,12 @@ class Declares:
 
     def chunk(self, source, services):
         return [one for one in tens(source) if one.start or not self.drops]
+
+
+_KEPT = []
+
+
+def hoards(source):
+    """Keeps 40 MiB of every file."""
+    _KEPT.append(bytearray(os.urandom(1 << 20) * 40))
+    return [Span(0, len(source.text))]

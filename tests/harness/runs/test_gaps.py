@@ -114,3 +114,15 @@ def test_pieces_are_the_stretches_between_gaps():
 )
 def test_gaps_leave_the_rest(whole, gaps, left):
     assert without(whole, gaps) == left
+
+
+def test_second_queries_are_made_of_what_chunks_have():
+    from harness.runs.searching import _own
+
+    source = small().corpora[0].sources[0]
+    for chunk in cut(small().corpora[0], load_chunker("recorded:holed")).chunks:
+        if chunk.path == source.path:
+            squeezed = "".join(source.text.split())
+            assert "".join(_own(source, chunk).split()) == "".join(
+                squeezed[at] for _, at in characters(chunk)
+            )

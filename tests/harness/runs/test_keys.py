@@ -79,3 +79,23 @@ def test_the_order_in_which_corpora_and_queries_are_given_changes_nothing(tmp_pa
         grid(tmp_path, name, one, **asked) for name, one in (("a", given), ("b", turned))
     )
     assert files(first.out) == files(second.out)
+
+
+def test_versions_of_grammars_count_wherever_syntax_trees_are_read(monkeypatch):
+    from chunkers import load_chunker
+    from harness.parts import load_retriever
+
+    def versions():
+        chunkers = [
+            load_chunker(one).version for one in ("fixed:header=on", "whole-file:header=on")
+        ]
+        return [*chunkers, load_retriever("bm25:expand=parent")[1].version]
+
+    def plain():
+        return [load_chunker("fixed").version, load_retriever("bm25:expand=neighbours")[1].version]
+
+    before, other = versions(), plain()
+    monkeypatch.setattr("chunkers.loading.grammar_versions", lambda: "other")
+    monkeypatch.setattr("harness.parts.grammar_versions", lambda: "other")
+    assert all(one != now for one, now in zip(before, versions(), strict=True))
+    assert plain() == other

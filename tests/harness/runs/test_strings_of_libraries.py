@@ -19,7 +19,9 @@ def headed(source, services):
 
 
 def invented(source, services):
-    return spans_of(source, ["nothing of this\nstands in the source\n", source.text], services)
+    return spans_of(
+        source, ["nothing of this\nstands in the source\n", source.text, "nor this\n"], services
+    )
 
 
 def with_blanks(source, services):
@@ -66,8 +68,8 @@ def test_an_added_header_is_no_line_of_the_source_but_costs_tokens(tmp_path):
 def test_what_is_not_of_the_source_is_counted_and_has_no_line(tmp_path):
     cell, record = run(tmp_path, "x = 1\ny = 2\n", "invented")
     assert [row.id for row in record.chunks] == ["p/a.py:1-2"]
-    assert cell["health"]["unlocated"] == 1
-    assert "unlocated: 1 files" in cell["marks"]
+    assert cell["health"]["unlocated"] == 2
+    assert "2 strings of the chunker stand nowhere in their file" in cell["marks"]
 
 
 def test_equal_strings_are_not_all_relevant_to_the_first_line(tmp_path):
@@ -103,3 +105,15 @@ def test_chunks_over_the_limit_are_counted_with_the_largest(tmp_path):
     health = cell["health"]
     assert (health["size_max"], health["size_p95"]) == (sizes[-1], sizes[-1])
     assert health["over_size"] == sum(size > 60 for size in sizes) >= 1
+
+
+def nothing(source):
+    return []
+
+
+@pytest.mark.parametrize("profile", ["default", "code-chunk", "trec"])
+def test_a_corpus_without_chunks_scores_0(tmp_path, profile):
+    given = {"retrievers": ("dense",), "profile": profile, "measures": ("R@5", "MRR")}
+    cell, record = run(tmp_path, "x = 1\n", "nothing", **given)
+    assert record.chunks == ()
+    assert mean(cell, "MRR") in (0.0, None)

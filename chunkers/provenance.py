@@ -1,0 +1,72 @@
+"""What version of a plug-in's code runs, where it states none: a hash of its files."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def code_version(name: str, file: Path) -> str:
+    """Changes with a module's file, and with each of its own project that it imports.
+
+    Those are modules beside it, or anywhere in its top-level package, that an import statement
+    names; where it is installed beside other people's, those of its package alone.
+
+    Args:
+        name: The module's full name.
+        file: Its file.
+    """
+    depth = name.count(".") + (file.name == "__init__.py")
+    root = file.resolve().parents[depth]
+    installed = any(root == Path(path).resolve() for path in sysconfig.get_paths().values())
+    top = name.partition(".")[0]
+    files = {file.resolve(): name}
+    pending = [file.resolve()]
+    while pending:
+        one = pending.pop()
+        for other, path in _imported(one, files[one], root):
+            if path not in files and (not installed or other.partition(".")[0] == top):
+                files[path] = other
+                pending.append(path)
+    if len(files) == 1:
+        return f"file {hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
+    digest = hashlib.sha256()
+    for path, module in sorted(files.items(), key=lambda item: item[1]):
+        digest.update(f"{module} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return f"files {digest.hexdigest()[:12]}"
+
+
+def _imported(file: Path, name: str, root: Path) -> Iterator[tuple[str, Path]]:
+    """Name and file of every module below a folder that a file imports, functions included."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError):
+        return
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")
+            above = ".".join(parts[: len(parts) - node.level + 1]) if node.level else ""
+            base = ".".join(filter(None, (above, node.module)))
+            names = [base, *(f"{base}.{alias.name}" for alias in node.names)]
+        for one in names:
+            yield from _found(one, root)
+
+
+def _found(name: str, root: Path) -> Iterator[tuple[str, Path]]:
+    """The files of a module and of the packages that it lies in."""
+    parts = [part for part in name.split(".") if part]
+    for depth in range(1, len(parts) + 1):
+        path = root.joinpath(*parts[:depth])
+        for file in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
+            if file.is_file():
+                yield ".".join(parts[:depth]), file.resolve()
