@@ -16,5 +16,9 @@ class MissingError(InputError):
 
 
 def reason_of(error: BaseException) -> str:
-    """What was raised, in one line of limited length."""
-    return " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
+    """What was raised, in one line of limited length; other people's errors may fail to say it."""
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except BaseException:
+        text = f"{type(error).__name__}, which fails to say what it is"
+    return " ".join(text.split())[:_LONGEST]

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from chunkers.errors import InputError
-from chunkers.processes import Watch, ending, kill
+from chunkers.loading import InvalidSpansError, checked
+from chunkers.processes import Program, Watch
 from chunkers.source import Services
 from chunkers.wire import pack_source, receive, send, unpack_spans
 
@@ -39,6 +40,10 @@ ENDED: frozenset[str] = frozenset({"timeout", "memory", "crash"})
 
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
 _START += "from chunkers.worker import serve; serve()"
+_RUBBISH = (
+    AttributeError, IndexError, InvalidSpansError, KeyError, MemoryError, OverflowError,
+    RecursionError, TypeError, ValueError,
+)  # fmt: skip
 _LOADING = 120.0  # seconds for imports: those of large libraries, on a busy machine
 
 
@@ -157,7 +162,7 @@ class Worker:
         self._target, self._limits = target, limits
         self._services = services or Services()
         self._hash_seed = hash_seed
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Program | None = None
         self._declared: Declared | None = None
         self._used = False  # whether the process has cut a file
         self._relay: Relay = _directly
@@ -220,13 +225,9 @@ class Worker:
         environment = dict(os.environ)
         if self._hash_seed is not None:
             environment["PYTHONHASHSEED"] = str(self._hash_seed)
-        self._process = subprocess.Popen(  # noqa: S603 - this interpreter, this code
-            [sys.executable, "-c", _START, json.dumps(sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL if self._quiet else None,
-            env=environment,
-            start_new_session=True,
+        command = [sys.executable, "-c", _START, json.dumps(sys.path)]
+        self._process = Program.start(
+            command, environment, subprocess.DEVNULL if self._quiet else None
         )
         if self._abandoned.is_set():  # by another thread, which saw no process to end
             self.close()
@@ -249,7 +250,13 @@ class Worker:
         except _EndedError as ended:
             return [Outcome(source.path, None, ended.failure)]
         self._used = True
-        outcomes = [_outcome(source.path, one, reply["peak"]) for one in reply["answers"]]
+        try:
+            outcomes = [_outcome(source, one, int(reply["peak"])) for one in reply["answers"]]
+            if len(outcomes) not in (1, threads):
+                raise ValueError("another number of answers")
+        except _RUBBISH:  # the chunker has meddled with what speaks for it
+            self.close()
+            return [Outcome(source.path, None, Failure("crash", "answered what is no answer"))]
         if any(one.failure is not None and one.failure.kind in ENDED for one in outcomes):
             self.close()
         return outcomes
@@ -286,23 +293,19 @@ class Worker:
         """End the process, and those that it has started."""
         process, self._process = self._process, None
         self._declared, self._used = None, False
-        if process is None:
-            return
-        kill(process)
-        for stream in (process.stdin, process.stdout):
-            with contextlib.suppress(OSError):
-                stream.close()  # type: ignore[union-attr]
+        if process is not None:
+            process.close()
 
     def _exchange(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
         process = self._process
         if process is None:
             raise RuntimeError("no process is running")
-        watch = Watch(process, seconds)
+        watch = Watch(process.process, seconds)
         try:
             reply = _turn(process, message)
             while reply is not None and "ask" in reply:
                 watch.pause()
-                answer = self._answered(reply["ask"], reply["of"])
+                answer = self._answered(reply["ask"], reply.get("of"))
                 watch.resume()
                 reply = _turn(process, answer)
         except BaseException:
@@ -313,14 +316,16 @@ class Worker:
         if watch.fired:
             failure = Failure("timeout", f"took over {seconds:.3g} s")
         elif reply is None:
-            failure = Failure("crash", ending(process))
+            failure = Failure("crash", process.ending())
         else:
             return reply
         self.close()
         raise _EndedError(failure)
 
-    def _answered(self, what: str, of: list[str]) -> dict[str, Any]:
+    def _answered(self, what: object, of: Any) -> dict[str, Any]:
         """An answer; what the services raise says nothing about the chunker, and goes up."""
+        if not isinstance(of, list) or not all(isinstance(one, str) for one in of):
+            return {"error": "what is asked for is no list of strings"}
         count, embed = self._services.count_tokens, self._services.embed
         if what == "count_tokens":
             if count is None:
@@ -337,19 +342,21 @@ def _directly(answer: Callable[[], Any]) -> Any:
     return answer()
 
 
-def _turn(process: subprocess.Popen[bytes], message: dict[str, Any]) -> dict[str, Any] | None:
-    """Send a message and wait for the next; None where the process ends before."""
-    if process.stdin is None or process.stdout is None:
-        return None
-    # It leaves a broken pipe, a closed one, or half a message.
-    with contextlib.suppress(OSError, ValueError):
-        send(process.stdin, message)
-        return receive(process.stdout)
+def _turn(process: Program, message: dict[str, Any]) -> dict[str, Any] | None:
+    """Send a message and wait for the next; None where none comes."""
+    with contextlib.suppress(OSError, *_RUBBISH):
+        send(process, message)
+        reply = receive(process)
+        return reply if isinstance(reply, dict) else None
     return None
 
 
-def _outcome(path: str, answer: dict[str, Any], peak: int) -> Outcome:
+def _outcome(source: Source, answer: dict[str, Any], peak: int) -> Outcome:
+    path = source.path
     if "failure" in answer:
-        return Outcome(path, None, Failure(*answer["failure"]), peak=peak)
-    spans = unpack_spans(answer["spans"])
-    return Outcome(path, spans, None, Counter(answer["notes"]), answer["seconds"], peak)
+        kind, reason = answer["failure"]
+        return Outcome(path, None, Failure(kind, str(reason)), peak=peak)
+    # Checked there too: what comes from other people's code is not believed.
+    spans = checked("", unpack_spans(answer["spans"]), source)
+    notes = Counter({str(note): int(count) for note, count in answer["notes"].items()})
+    return Outcome(path, spans, None, notes, float(answer["seconds"]), peak)

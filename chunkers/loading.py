@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from chunkers.errors import InputError, MissingError
+from chunkers.errors import InputError, MissingError, reason_of
 from chunkers.grammars.loading import grammar_versions
 from chunkers.headers import with_headers
 from chunkers.provenance import code_version
@@ -245,9 +245,10 @@ def _make(entry: Entry, make: Callable[..., Any], bound: Mapping[str, Any]) -> A
     except InputError as error:
         raise type(error)(f"chunker {entry.name}: {error}") from error
     # Other people's code may raise anything.
-    except (Exception, SystemExit) as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError(f"{where} cannot be made: {reason}") from error
+    except BaseException as error:
+        if type(error) is KeyboardInterrupt:
+            raise
+        raise InputError(f"{where} cannot be made: {reason_of(error)}") from error
     if not callable(getattr(made, "chunk", None)):
         raise InputError(
             f"{where}: {entry.target} returned {type(made).__name__}, "
@@ -273,12 +274,21 @@ def _chunk(
     source: Source,
     services: Services,
 ) -> list[Span]:
-    spans = chunk(source, services)
-    if not isinstance(spans, list):
+    return checked(name, chunk(source, services), source)
+
+
+def checked(name: str, found: object, source: Source) -> list[Span]:
+    """What a chunker returned for a source, where it is a list of spans in order.
+
+    Raises:
+        InvalidSpansError: It is none.
+    """
+    if not isinstance(found, list):
         raise InvalidSpansError(
-            f"chunker {name} on {source.path}: it returned {type(spans).__name__}, "
+            f"chunker {name} on {source.path}: it returned {type(found).__name__}, "
             "not a list of Span"
         )
+    spans = list(found)  # a list of its own kind may give others when it is asked again
     before = 0
     for number, span in enumerate(spans, start=1):
         where = f"chunker {name} on {source.path}: item {number}"
@@ -301,12 +311,17 @@ def _problem(span: object, length: int) -> str:
         return f"is {span}; start and end must be int"
     if not 0 <= span.start <= span.end <= length:
         return f"is {span}; the text has the characters 0 to {length}"
-    if not isinstance(span.embed_text, str | None):
-        return f"has an embed_text of type {type(span.embed_text).__name__}, not str"
+    for name in ("embed_text", "ref_id"):
+        if not isinstance(getattr(span, name), str | None):
+            return f"has an {name} of type {type(getattr(span, name)).__name__}, not str"
+    if not isinstance(span.gaps, tuple) or not all(map(_is_gap, span.gaps)):
+        return "has gaps that are no tuple of pairs of int"
     borders = [span.start, *(border for gap in span.gaps for border in gap), span.end]
-    if borders != sorted(borders):
-        return f"is {span}; its gaps must lie inside, in order"
-    return ""
+    return "" if borders == sorted(borders) else f"is {span}; its gaps must lie inside, in order"
+
+
+def _is_gap(gap: object) -> bool:
+    return isinstance(gap, tuple) and len(gap) == 2 and all(type(at) is int for at in gap)
 
 
 def _file_version(entry: Entry, make: object) -> str:

@@ -11,7 +11,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, reason_of
 from chunkers.spec import Spec
 
 if TYPE_CHECKING:
@@ -93,10 +93,11 @@ class Registry:
             for part in attribute.split("."):
                 made = getattr(made, part)
         # A plug-in may fail in any way while it is imported, SystemExit included.
-        except (Exception, SystemExit) as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
+        except BaseException as error:
+            if type(error) is KeyboardInterrupt:
+                raise
             raise InputError(
-                f"{self.kind} {entry.name} ({entry.origin}) cannot be loaded: {reason}"
+                f"{self.kind} {entry.name} ({entry.origin}) cannot be loaded: {reason_of(error)}"
             ) from error
         return made
 

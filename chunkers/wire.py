@@ -11,10 +11,12 @@ from chunkers.source import Source, Span
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from chunkers.processes import Program
+
 _LENGTH = struct.Struct(">Q")
 
 
-def send(stream: IO[bytes], message: dict[str, Any]) -> None:
+def send(stream: IO[bytes] | Program, message: dict[str, Any]) -> None:
     """Write one message. Halves of surrogate pairs survive: JSON has escapes for them."""
     payload = json.dumps(message, ensure_ascii=True).encode("ascii")
     stream.write(_LENGTH.pack(len(payload)))
@@ -22,7 +24,7 @@ def send(stream: IO[bytes], message: dict[str, Any]) -> None:
     stream.flush()
 
 
-def receive(stream: IO[bytes]) -> dict[str, Any] | None:
+def receive(stream: IO[bytes] | Program) -> dict[str, Any] | None:
     """Read one message; None where the other side has gone."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
 from chunkers.errors import InputError, reason_of
-from chunkers.isolation import Failure, Limits, Outcome, Target
-from chunkers.loading import InvalidSpansError
+from chunkers.isolation import Failure, Limits, Outcome, Target, Worker
+from chunkers.loading import CHUNKERS, InvalidSpansError
 from chunkers.pool import Pool
 from chunkers.source import Services
+from chunkers.spec import expand_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from chunkers.loading import LoadedChunker
     from chunkers.pool import Task
@@ -73,6 +75,24 @@ def cutter(chunker: LoadedChunker, services: Services, limits: Limits) -> Iterat
                 "leave its code alone while it runs"
             )
         yield pool
+
+
+def probe(specs: Iterable[str]) -> None:
+    """Load other people's chunkers in processes of their own, before this one imports them.
+
+    Code that hangs, crashes or leaves while it is imported is named so, and ends nothing else.
+
+    Args:
+        specs: Chunkers; sweeps are allowed.
+
+    Raises:
+        InputError: One cannot be loaded.
+    """
+    for spec in itertools.chain.from_iterable(map(expand_spec, specs)):
+        entry, _ = CHUNKERS.find(spec)
+        if not entry.target.startswith("chunkers."):
+            with Worker(Target(str(spec)), limits_of()) as worker:
+                worker.load()
 
 
 def target_of(chunker: LoadedChunker) -> Target | None:

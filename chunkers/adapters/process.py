@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import json
 import os
-import select
 import shlex
 import shutil
 import subprocess
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.locate import spans_of
-from chunkers.processes import Watch, ending, kill
+from chunkers.processes import Program, Watch
 from chunkers.sizes import Unit, check_max_size
 from chunkers.source import Services, Source, Span
 
@@ -49,19 +48,13 @@ class _Program:
 
     def __init__(self, command: tuple[str, ...], owner: object) -> None:
         try:
-            self.process = subprocess.Popen(  # noqa: S603 - what the user named, and no shell
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
+            self.program = Program.start(command, errors=subprocess.PIPE)
         except OSError as error:
             raise InputError(f"{command[0]} cannot be started: {error.strerror}") from None
         self._errors = b""
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
-        self._end = weakref.finalize(owner, _end, self.process)
+        self._end = weakref.finalize(owner, self.program.close)
 
     def ask(self, request: bytes, most: int) -> bytes:
         """Send a line, and read the next, or what there is of it if it is longer than `most`.
@@ -70,19 +63,13 @@ class _Program:
             ValueError: It wrote a line before that.
             OSError: It ended while it was written to.
         """
-        source, sink = self.process.stdout, self.process.stdin
-        if source is None or sink is None:
-            raise RuntimeError("no pipes")
-        waiting = select.poll()
-        waiting.register(source, select.POLLIN)
-        if waiting.poll(0) and (early := os.read(source.fileno(), _READ)):
+        if self.program.waits() and (early := self.program.read_some()):
             raise ValueError(f"it wrote {_shown(early.decode('utf-8', 'replace'))} unasked")
-        sink.write(request)
-        sink.flush()
+        self.program.write(request)
         parts: list[bytes] = []
         size = 0
         while size <= most and not (parts and b"\n" in parts[-1]):
-            part = os.read(source.fileno(), _READ)
+            part = self.program.read_some()
             if not part:
                 break
             parts.append(part)
@@ -98,16 +85,9 @@ class _Program:
 
     def _listen(self) -> None:
         """Keep the end of standard error, so that a program may write any amount there."""
-        with self.process.stderr as stream:  # type: ignore[union-attr]
+        with self.program.process.stderr as stream:  # type: ignore[union-attr]
             while text := os.read(stream.fileno(), _READ):
                 self._errors = (self._errors + text)[-_KEPT:]
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    kill(process)
-    for stream in (process.stdin, process.stdout):
-        with contextlib.suppress(OSError):
-            stream.close()  # type: ignore[union-attr]
 
 
 @dataclass(eq=False)
@@ -145,7 +125,7 @@ class ProcessChunker:
     def _answer(self, request: bytes, length: int) -> Any:
         """What the program writes when it has read a request."""
         program, self._program = self._program or _Program(self.command, self), None
-        watch = Watch(program.process, self.timeout)
+        watch = Watch(program.program.process, self.timeout)
         most = _ANSWER + _EACH * length
         data, problem = b"", ""
         try:
@@ -162,7 +142,9 @@ class ProcessChunker:
         elif not problem and len(data) > most:
             problem = f"its answer has over {most} bytes"
         elif not problem and not feed:
-            problem = f"it {ending(program.process)}" + (" in the middle of a line" if line else "")
+            problem = f"it {program.program.ending()}" + (
+                " in the middle of a line" if line else ""
+            )
         elif not problem and more:
             problem = f"it answered with several lines, {_shown(more.decode('utf-8', 'replace'))}"
         if not problem:

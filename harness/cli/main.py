@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import signal
 import sys
+import threading
 import warnings
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,7 +28,7 @@ from harness.cli import (
     verify,
 )
 
-DONE, USAGE, FAULT, INTERRUPTED = 0, 2, 70, 130
+DONE, USAGE, FAULT, INTERRUPTED, TERMINATED = 0, 2, 70, 130, 143
 
 app = typer.Typer(
     name="chunkmark",
@@ -81,6 +83,9 @@ def _guarded(arguments: list[str]) -> int:
     # A module named on the command line may lie in the current folder, behind all others.
     sys.path.append(str(Path.cwd()))
     warnings.showwarning = _warn
+    if threading.current_thread() is threading.main_thread():
+        # An exception, so that what this program has started ends with it.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
         return _call(arguments)
     except InputError as error:

@@ -106,6 +106,7 @@ def run(
         file_timeout=file_timeout,
     )
     from harness.cli.progress import Progress
+    from harness.cutters import probe
     from harness.loading import load_dataset
     from harness.reports.breakdowns import refuse_breakdowns
     from harness.reports.document import run_document
@@ -113,13 +114,15 @@ def run(
     from harness.runs.plan import make_plan
     from harness.runs.runner import run as run_grid
 
-    plan = make_plan(config)
-    datasets = [
-        load_dataset(text, data_dir=data_dir, languages=config.languages, seed=config.seed)
-        for text in config.datasets
-    ]
+    probe(config.chunkers)
+    # What other people's code prints is no part of the result, and where it goes is no place of it.
+    with contextlib.redirect_stdout(sys.stderr), contextlib.chdir(Path.cwd()):
+        plan = make_plan(config)
+        datasets = [
+            load_dataset(text, data_dir=data_dir, languages=config.languages, seed=config.seed)
+            for text in config.datasets
+        ]
     refuse_breakdowns(by or (), datasets)
-    # What other people's code prints is no part of the result.
     with Progress() as progress, contextlib.redirect_stdout(sys.stderr):
         result = run_grid(plan, datasets, out, progress.tell)
     document = run_document(result, by or ())

@@ -12,7 +12,8 @@ from chunkers.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+_SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?) ?%")
+_NUMBER = re.compile(r"[0-9]{1,12}")
 _SHOWN = 3
 
 
@@ -41,13 +42,14 @@ def parse_max_failures(text: str) -> MaxFailures:
     Raises:
         InputError: It is neither.
     """
-    share = _SHARE.fullmatch(text.strip())
+    text = text.strip()
+    share = _SHARE.fullmatch(text)
     if share and Fraction(share[1]) <= 100:
-        return MaxFailures(text.strip(), Fraction(share[1]) / 100, is_share=True)
-    if re.fullmatch(r"\d+", text.strip()):
-        return MaxFailures(text.strip(), Fraction(text.strip()), is_share=False)
+        return MaxFailures(text, Fraction(share[1]) / 100, is_share=True)
+    if _NUMBER.fullmatch(text):
+        return MaxFailures(text, Fraction(text), is_share=False)
     raise InputError(
-        f"max failures {text!r} is neither a share of the files nor a number of them\n"
+        f"max failures {text[:40]!r} is neither a share of the files nor a number of them\n"
         "write 1%, 0.5% or 3, for --max-failures or in a suite"
     )
 

@@ -205,3 +205,109 @@ def hoards(source):
     """Keeps 40 MiB of every file."""
     _KEPT.append(bytearray(os.urandom(1 << 20) * 40))
     return [Span(0, len(source.text))]
+
+
+LEFT = "31557600.5"  # seconds that programs left behind would sleep: by it they are found
+
+
+def leaves_a_child_at_the_pipe(source):
+    """Exits, while a child in a session of its own holds all that is open."""
+    if os.fork() == 0:
+        os.setsid()
+        os.execlp("sleep", "sleep", LEFT)  # noqa: S606
+    time.sleep(0.2)
+    os._exit(3)
+
+
+def leaves_a_session(source):
+    """Starts a program in a session of its own, and exits."""
+    subprocess.Popen(["sleep", LEFT], start_new_session=True)
+    os._exit(3)
+
+
+def leaves_a_daemon(source):
+    """Starts a program that nobody is the parent of, and returns."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execlp("sleep", "sleep", LEFT)  # noqa: S606
+        os._exit(0)
+    os.wait()
+    return tens(source)
+
+
+def has_odd_gaps(source):
+    return [Span(0, len(source.text), None, None, ((False, True),))]
+
+
+def has_no_gaps(source):
+    return [Span(0, len(source.text), None, None, float("nan"))]
+
+
+def has_an_odd_id(source):
+    return [Span(0, len(source.text), ref_id=float("nan"))]
+
+
+def notes_what_is_no_note(source, services):
+    services.notes = [[1, 2], 3]
+    return tens(source)
+
+
+class _TwoFaced(list):
+    def __iter__(self):
+        self.asked = getattr(self, "asked", 0) + 1
+        return iter([Span(0, 1)] if self.asked < 2 else [Span(-5, 10**9)])
+
+
+def is_two_faced(source):
+    return _TwoFaced([Span(0, 1)])
+
+
+class _Silent(Exception):  # noqa: N818
+    def __str__(self):
+        raise ValueError("no")
+
+
+def fails_to_say_why(source):
+    raise _Silent
+
+
+def _meddles(payload, length=None):
+    import struct
+
+    for descriptor in range(3, 20):
+        try:
+            os.write(descriptor, struct.pack(">Q", length or len(payload)) + payload)
+        except OSError:
+            continue
+
+
+def answers_too_much(source):
+    _meddles(b"", 2**63 + 5)
+    time.sleep(60)
+
+
+def answers_a_list(source):
+    _meddles(b"[1,2]")
+    time.sleep(60)
+
+
+def answers_nothing(source):
+    _meddles(b"{}")
+    time.sleep(60)
+
+
+def answers_no_spans(source):
+    _meddles(b'{"answers": [], "peak": 0}')
+    time.sleep(60)
+
+
+def answers_depth(source):
+    _meddles(b"[" * 200_000)
+    time.sleep(60)
+
+
+def answers_spans_of_nowhere(source):
+    spans = b"[[-5, 1000000000, null, null, []]]"
+    _meddles(b'{"answers": [{"spans": ' + spans + b', "notes": {}, "seconds": 0}], "peak": 0}')
+    time.sleep(60)

@@ -290,7 +290,7 @@ def test_an_interrupt_ends_a_run_at_once_and_leaves_no_process(tmp_path):
 def test_a_process_whose_parent_was_killed_ends_by_itself(tmp_path):
     code = (
         "import os, time; from chunkers.isolation import *; w = Worker(Target('ast'), Limits());"
-        "w.load(); open(f'{w._process.pid}.pid', 'w'); time.sleep(60)"
+        "w.load(); open(f'{w._process.process.pid}.pid', 'w'); time.sleep(60)"
     )
     process, (pid,) = started(tmp_path, ["-c", code])
     process.kill()
