@@ -137,18 +137,21 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
     options = {key: one.default for key, one in parameters.items()} | bound
     limit = getattr(chunker, "max_size", options.get("max_size"))
     unit = getattr(chunker, "unit", options.get("unit", "nws"))
-    if not (limit is None or type(limit) is int) or unit not in UNITS:
+    if not (limit is None or (type(limit) is int and limit > 0)) or unit not in UNITS:
         raise InputError(
             f"chunker {name}: max_size={limit!r}, unit={unit!r}; "
-            f"it must declare a whole number or None, and one of {', '.join(UNITS)}"
+            f"it must declare a whole number above 0 or None, and one of {', '.join(UNITS)}"
         )
+    windows = getattr(chunker, "windows", None)
+    if windows not in (None, "max"):
+        raise InputError(f"chunker {name}: windows={windows!r}; it is max, or left out")
     return LoadedChunker(
         name=name,
         chunk=functools.partial(_chunk, name, chunk),
         version=version,
         max_size=limit,
         unit=unit,
-        windows=getattr(chunker, "windows", None),
+        windows=windows,
         embeds=bool(getattr(chunker, "embeds", False)),
         texts=getattr(chunker, "texts", None),
         languages=_names(name, chunker, "languages"),
@@ -160,7 +163,8 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
 def _names(name: str, chunker: object, attribute: str) -> tuple[str, ...]:
     """Names that a chunker declares, in order."""
     names = getattr(chunker, attribute, ())
-    if isinstance(names, str) or not all(isinstance(one, str) for one in names):
+    listed = isinstance(names, list | tuple | set | frozenset)
+    if not listed or not all(isinstance(one, str) for one in names):
         raise InputError(f"chunker {name}: {attribute}={names!r}; it must be a tuple of names")
     return tuple(sorted(names))
 
@@ -328,4 +332,4 @@ def _file_version(entry: Entry, make: object) -> str:
     """For code that states no version: what its files hold, so that an edit is another one."""
     name = getattr(make, "__module__", None) or entry.target.partition(":")[0]
     file = getattr(sys.modules.get(name), "__file__", None)
-    return "unversioned" if file is None else code_version(name, Path(file))
+    return "unversioned" if file is None else code_version(Path(file))

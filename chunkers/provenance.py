@@ -12,26 +12,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def code_version(name: str, file: Path) -> str:
+_OURS = frozenset({"chunkers", "harness"})
+
+
+def code_version(file: Path) -> str:
     """Changes with a module's file, and with each of its own project that it imports.
 
     Those are modules beside it, or anywhere in its top-level package, that an import statement
-    names; where it is installed beside other people's, those of its package alone.
+    names; where it is installed beside other people's, those of its package alone. This program's
+    own code counts elsewhere.
 
     Args:
-        name: The module's full name.
-        file: Its file.
+        file: The module's file.
     """
-    depth = name.count(".") + (file.name == "__init__.py")
-    root = file.resolve().parents[depth]
+    file = file.resolve()
+    root = file.parent
+    while (root / "__init__.py").is_file():
+        root = root.parent
+    parts = file.relative_to(root).with_suffix("").parts
+    name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     installed = any(root == Path(path).resolve() for path in sysconfig.get_paths().values())
-    top = name.partition(".")[0]
-    files = {file.resolve(): name}
-    pending = [file.resolve()]
+    own = {name.partition(".")[0]}
+    files = {file: name}
+    pending = [file]
     while pending:
         one = pending.pop()
         for other, path in _imported(one, files[one], root):
-            if path not in files and (not installed or other.partition(".")[0] == top):
+            top = other.partition(".")[0]
+            if path not in files and top not in _OURS - own and (not installed or top in own):
                 files[path] = other
                 pending.append(path)
     if len(files) == 1:

@@ -182,7 +182,8 @@ def walk_folder(
                 reason = refuse(path)
                 yield Skipped(shown(path), reason) if reason else _candidate(root, path, rules)
             elif entry.name in rules.closed:
-                yield Skipped(shown(path + "/"), "folder not entered")
+                if entry.name != ".git":  # what git keeps is no part of the tree
+                    yield Skipped(shown(path + "/"), "folder not entered")
             elif reason := refuse(path + "/"):
                 yield Skipped(shown(path + "/"), reason)
             else:

@@ -189,7 +189,7 @@ def _truncated(what: str, of: str, one: Truncation | None) -> Finding:
 def _cut(chunker: str, one: GoldCut) -> Finding:
     if one.uncovered:
         reading = f"{one.uncovered} targets can never be found: their text is in no chunk"
-    elif one.whole < 0.5:
+    elif one.whole <= 0.5:
         reading = "most targets come in pieces: read SpanR and Complete, not the first hit"
     elif one.first_line_cut > SOME * one.targets:
         reading = "most targets come whole, but first lines are cut from what they begin"

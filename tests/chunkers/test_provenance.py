@@ -28,10 +28,10 @@ def project(tmp_path):
     return tmp_path
 
 
-def changed(project, path, name="mine", file="mine.py"):
-    before = code_version(name, project / file)
+def changed(project, path, file="mine.py"):
+    before = code_version(project / file)
     (project / path).write_text((project / path).read_text() + "M = 2\n")
-    return code_version(name, project / file) != before
+    return code_version(project / file) != before
 
 
 @pytest.mark.parametrize(
@@ -49,18 +49,18 @@ def test_an_edit_of_what_is_not_imported_is_none(project, path):
 
 
 def test_a_module_of_a_package_has_its_package(project):
-    assert changed(project, "pack/up.py", "pack.cuts", "pack/cuts.py")
-    assert not changed(project, "helper.py", "pack.cuts", "pack/cuts.py")
+    assert changed(project, "pack/up.py", "pack/cuts.py")
+    assert not changed(project, "helper.py", "pack/cuts.py")
 
 
 def test_what_is_installed_has_no_neighbours(project, monkeypatch):
     monkeypatch.setattr(sysconfig, "get_paths", lambda: {"purelib": str(project)})
     assert not changed(project, "helper.py")
     assert not changed(project, "pack/up.py")
-    assert changed(project, "pack/up.py", "pack.cuts", "pack/cuts.py")
+    assert changed(project, "pack/up.py", "pack/cuts.py")
 
 
 def test_modules_that_import_each_other_and_what_does_not_parse_end(project):
     (project / "helper.py").write_text("import mine\nimport helper\n")
     (project / "later.py").write_text("def (\n")
-    assert code_version("mine", project / "mine.py").startswith("files ")
+    assert code_version(project / "mine.py").startswith("files ")

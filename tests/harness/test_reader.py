@@ -295,10 +295,7 @@ class TestFolder:
         )
         sources, skipped = read_folder(tmp_path, RULES)
         assert paths(sources) == [".ci/c.py", "a.py"]
-        assert skipped == (
-            Skipped(".git/", "folder not entered"),
-            Skipped("x/node_modules/", "folder not entered"),
-        )
+        assert skipped == (Skipped("x/node_modules/", "folder not entered"),)
         sources, _ = read_folder(tmp_path, ReadRules(closed=frozenset()))
         assert len(sources) == 4
 
