@@ -3,7 +3,7 @@
 import hashlib
 import re
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -40,7 +40,8 @@ def serving(**files):
             fault = server.faults.pop(0) if server.faults else None
             data = server.files.get(self.path)
             if fault is not None:
-                fault(self, data)
+                with suppress(OSError):  # whoever asked may have gone
+                    fault(self, data)
             elif data is None:
                 self.send_error(404)
             else:
