@@ -6,9 +6,9 @@ import hashlib
 import sysconfig
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from chunkers.errors import InputError
 from harness.places import data_dirs, find_data
@@ -59,6 +59,7 @@ class NeededFile(BaseModel):
         instead: A folder that does as well.
         url: Where these very bytes are to be had; without a `sha256` they are not fetched.
         archive: What `instead` is to be had from.
+        optional: Whether the data set does without it; where it lies it is checked.
     """
 
     model_config = _STRICT
@@ -69,6 +70,21 @@ class NeededFile(BaseModel):
     instead: Text | None = None
     url: Text | None = None
     archive: Archive | None = None
+    optional: bool = False
+
+
+class AnyOf(BaseModel):
+    """Files or folders of which at least one must lie beside the card's first file.
+
+    Attributes:
+        what: What they are, with where they lie, for messages.
+        beside: Patterns of their paths, from the folder of the card's first file.
+    """
+
+    model_config = _STRICT
+
+    what: Text
+    beside: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
 
 
 class Card(BaseModel):
@@ -85,6 +101,7 @@ class Card(BaseModel):
         measures: What a score on it says.
         faults: What is known to be wrong with it.
         files: What must lie in a data folder.
+        any_of: Of what one must lie beside the first of the files, by kind.
         settings: What the loader alone understands.
     """
 
@@ -101,7 +118,14 @@ class Card(BaseModel):
     # TOML knows lists alone, which strict tuples refuse.
     faults: Annotated[tuple[Text, ...], Field(strict=False)] = ()
     files: Annotated[tuple[NeededFile, ...], Field(strict=False)] = ()
+    any_of: Annotated[tuple[AnyOf, ...], Field(strict=False)] = ()
     settings: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _beside_what(self) -> Self:
+        if self.any_of and not self.files:
+            raise ValueError("any_of is beside the first of its files, and it has none")
+        return self
 
 
 def cards_dir() -> Path:
@@ -176,9 +200,19 @@ def find_file(card: Card, number: int, data_dir: Path | None) -> Path:
 
 
 def missing_files(card: Card, data_dir: Path | None) -> tuple[str, ...]:
-    """Paths of the card's files that are in no data folder."""
+    """What a card needs and is in no data folder: paths of files, and kinds of which none is."""
     folders = data_dirs(data_dir)
-    return tuple(one.path for one in card.files if lies_at(one, folders) is None)
+    needed = (one for one in card.files if not one.optional)
+    missing = [one.path for one in needed if lies_at(one, folders) is None]
+    return (*missing, *(one.what for one in card.any_of if not lying(card, one, folders)))
+
+
+def lying(card: Card, kind: AnyOf, folders: tuple[Path, ...]) -> tuple[Path, ...]:
+    """What there is of a kind, in order of path; none where the card's first file is not there."""
+    first = lies_at(card.files[0], folders) if card.files else None
+    if first is None:
+        return ()
+    return tuple(sorted(path for each in kind.beside for path in first.parent.glob(each)))
 
 
 def as_published(needed: NeededFile, data: bytes) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import InputError
 from harness.archives import tree_sha256, unpack, zip_tree_sha256
-from harness.cards import lies_at
+from harness.cards import lies_at, lying
 from harness.download import Wanted, checked_source, downloaded, partial_of
 from harness.files import file_sha256
 from harness.places import data_dirs
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from harness.cards import Archive, Card, NeededFile
+    from harness.cards import AnyOf, Archive, Card, NeededFile
 
     Tell = Callable[[str, int, int], None]
 
@@ -70,14 +70,32 @@ def fetch(
         tell: Told the file, and how many bytes of how many are there.
 
     Returns:
-        What became of each, in the card's order.
+        What became of each, in the card's order, and then of each kind of which one must be there.
+        A file that the data set does without has no row where it is not there.
 
     Raises:
         InputError: A file is there and not as published, cannot be had, or is not what the card
             says. The files before it stay.
     """
     folders = data_dirs(data_dir)
-    return tuple(_one(card, needed, folders, tell) for needed in card.files)
+    rows = [
+        _one(card, needed, folders, tell)
+        for needed in card.files
+        if not needed.optional or lies_at(needed, folders) is not None
+    ]
+    return (*rows, *(_any(card, kind, folders) for kind in card.any_of))
+
+
+def _any(card: Card, kind: AnyOf, folders: tuple[Path, ...]) -> Fetched:
+    """What there is of a kind of which one does."""
+    row = functools.partial(Fetched, kind.what, bytes=None, source=card.source)
+    first = lies_at(card.files[0], folders) or folders[0] / card.files[0].path
+    found = lying(card, kind, folders)
+    if found:
+        note = f"{len(found)} of them there; one does"
+        return row(state="at hand", where=str(found[0].parent), note=note)
+    place = str(first.parent / kind.beside[0]) + ", or another of them" * (len(kind.beside) > 1)
+    return row(state="to place", where=place, note="one does; none is fetched, place it by hand")
 
 
 def _one(card: Card, needed: NeededFile, folders: tuple[Path, ...], tell: Tell) -> Fetched:
@@ -136,6 +154,8 @@ def _checked(needed: NeededFile, found: Path) -> str:
         there = zip_folders(found) & trees.keys()
         digests = {tree: zip_tree_sha256(found, tree) for tree in sorted(there)}
         return _trees_note(digests, trees, str(found))
+    if needed.optional:
+        return "not as published; it is checked against the questions when it is loaded"
     raise InputError(
         f"{found} is not as published: its sha256 is {sha256}, not {needed.sha256}\n{away}"
     )

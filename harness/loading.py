@@ -5,19 +5,20 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.languages import parse_overrides, pattern_of
 from chunkers.registry import Entry, Registry, suggestion
 from chunkers.spec import Spec, bind, canonical, parse_spec
+from harness.building.folder import CARD
 from harness.building.negatives import Kind, add_negatives
 from harness.cards import card_names, load_card, missing_files
 from harness.model import Dataset, Relevance, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from chunkers.source import Source
 
@@ -73,6 +74,8 @@ def load_dataset(
             or the data is missing or damaged.
     """
     overrides = parse_overrides(languages)
+    if isinstance(spec, str):
+        _refuse_folder(spec)
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     given: tuple[Any, ...]
     if spec.name in card_names():
@@ -102,6 +105,16 @@ def load_dataset(
     if negatives == "none" and "negatives_count" in common:
         raise InputError(f"dataset {spec.name}: negatives_count= needs negatives=, their kind")
     return add_negatives(dataset, negatives, count, seed=seed)
+
+
+def _refuse_folder(text: str) -> None:
+    """Stop where a folder stands for the name of a data set, which only a spec is."""
+    folder = Path(text)
+    if text in card_names() or text in _PLUG_INS.entries() or not folder.is_dir():
+        return
+    kind = "built" if (folder / CARD).is_file() else "repo"
+    kind = "beir" if (folder / "corpus.jsonl").is_file() else kind
+    raise InputError(f"{text} is a folder; name it as {Spec(kind, text)}")
 
 
 def _relabelled(dataset: Dataset, overrides: Mapping[str, str]) -> Dataset:

@@ -106,7 +106,7 @@ def commit_queries(
     with objects_of(opened) as objects:
         said = _by_message(objects, lines, first, left)
         changes = changes_of(opened, [one.hash for one in said])
-        parents = Parents(opened, objects, rules)
+        parents = Parents(opened, objects, rules, "lower --limit, or give one")
         candidates = _by_files(said, changes, parents, rules, left)
         turn = in_turn(candidates, seed, lambda one: one.hash, lambda one: one.stratum)
         wanted = len(turn) if limit is None else max(0, limit)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from chunkers.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 _HASH = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -76,23 +76,6 @@ class Repository:
     def fault(self, what: str) -> InputError:
         """An error that names the repository."""
         return InputError(f"{self.path}: {what}")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A file of a tree, or what stands in place of one.
-
-    Attributes:
-        path: With `/`; octets that are no UTF-8 are surrogates.
-        mode: Such as `100644`; `120000` is a link, `160000` a submodule.
-        hash: Of its content.
-        size: In bytes; 0 for a submodule.
-    """
-
-    path: str
-    mode: str
-    hash: str
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,20 +175,6 @@ def changes_of(repository: Repository, commits: Sequence[str]) -> dict[str, tupl
         new = path_of(next(fields)) if status[0] in "RC" else old
         current.append(Change(status[0], old, new, old_mode, new_mode, old_hash, new_hash))
     return {one: tuple(changes) for one, changes in found.items()}
-
-
-def tree_of(repository: Repository, commit: str) -> Iterator[Entry]:
-    """The files of a commit, in git's order.
-
-    Raises:
-        InputError: One of its trees is not in the repository.
-    """
-    told = _run(repository, ["ls-tree", "-r", "-z", "--long", "--full-tree", commit])
-    for line in told.split(b"\0"):
-        if line:
-            about, _, path = line.partition(b"\t")
-            mode, _, name, size = about.decode("ascii").split()
-            yield Entry(path_of(path), mode, name, int(size) if size.isdigit() else 0)
 
 
 def path_of(octets: bytes) -> str:

@@ -1,4 +1,4 @@
-"""The trees that commits changed, as corpora that share the files they have in common."""
+"""The trees of commits, as corpora that share the files they have in common."""
 
 from __future__ import annotations
 
@@ -33,8 +33,19 @@ _Files = tuple[tuple[Source, ...], tuple[Skipped, ...]]
 class Parents:
     """Reads trees; a folder or a file that is the same in several is read once and shared."""
 
-    def __init__(self, repository: Repository, objects: Objects, rules: ReadRules) -> None:
+    def __init__(
+        self, repository: Repository, objects: Objects, rules: ReadRules, advice: str
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            repository: Whose commits.
+            objects: Its objects.
+            rules: What is indexed.
+            advice: What to do where the trees together are more than is kept.
+        """
         self._repository, self._objects, self._rules = repository, objects, rules
+        self._advice = advice
         # By path and hash.
         self._read: dict[tuple[str, str], Source | Skipped] = {}
         self._folders: dict[tuple[str, str], _Files] = {}
@@ -134,5 +145,5 @@ class Parents:
 
     def _too_much(self, what: str) -> InputError:
         return self._repository.fault(
-            f"the files before its commits are more than {what}\nlower --limit, or give one"
+            f"the trees of its commits hold more than {what} together\n{self._advice}"
         )

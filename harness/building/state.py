@@ -6,7 +6,8 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from harness.building.git import head_of, open_repository, tree_of
+from harness.building.git import head_of, open_repository
+from harness.building.objects import FOLDER, objects_of
 from harness.building.tree import repository_of
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from chunkers.source import Source
+    from harness.building.objects import Objects
 
 NONE = "none"
 UNKNOWN = "unknown"
@@ -36,16 +38,39 @@ def state_of(root: Path, sources: Sequence[Source]) -> dict[str, str]:
     try:
         repository = open_repository(top)
         commit = head_of(repository)
-        known = {entry.path: entry.hash for entry in tree_of(repository, commit)}
+        below = root.resolve().relative_to(top).as_posix()
+        start = "" if below == "." else below + "/"
+        with objects_of(repository) as objects:
+            committed = _Committed(objects, objects.commit(commit).tree)
+            changed = sum(
+                not _is_blob(root / source.path, committed.file(start + source.path))
+                for source in sources
+            )
     except InputError:
         # No program, no commit yet, a partial clone: the files can be read all the same.
         return {"commit": UNKNOWN}
-    below = root.resolve().relative_to(top).as_posix()
-    start = "" if below == "." else below + "/"
-    changed = sum(
-        not _is_blob(root / source.path, known.get(start + source.path)) for source in sources
-    )
     return {"commit": commit, "files not as committed": str(changed)}
+
+
+class _Committed:
+    """Hashes of files of a tree; only the folders that are asked for are read."""
+
+    def __init__(self, objects: Objects, tree: str) -> None:
+        self._objects = objects
+        self._read = {"": objects.folder(tree)}
+
+    def file(self, path: str) -> str | None:
+        """The hash of a file's content; None where the tree has no such file."""
+        folder, _, name = path.rpartition("/")
+        mode, found = self._folder(folder).get(name, (FOLDER, ""))
+        return None if mode == FOLDER else found
+
+    def _folder(self, path: str) -> dict[str, tuple[str, str]]:
+        if path not in self._read:
+            above, _, name = path.rpartition("/")
+            mode, found = self._folder(above).get(name, ("", ""))
+            self._read[path] = self._objects.folder(found) if mode == FOLDER else {}
+        return self._read[path]
 
 
 def _is_blob(file: Path, name: str | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +21,8 @@ from harness.cli.output import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from harness.model import Dataset
 
 app = typer.Typer(no_args_is_help=True, help="Make data sets, and see what they are.")
 app.command("fetch")(fetch.fetch)
@@ -83,33 +86,65 @@ def build(
 @app.command("info")
 def info(
     name: Annotated[
-        str, typer.Argument(metavar="NAME|FOLDER", help="A data set, or a folder that was built.")
+        str,
+        typer.Argument(
+            metavar="DATASET|FOLDER", help="As for `run -d`, or a folder that was built."
+        ),
     ],
+    language: LanguageOption = None,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
-    """Say what a data set is, what it measures and what is known to be wrong with it."""
-    from harness.building.folder import CARD, read_card
+    """Say what a data set is, what it measures and what is known to be wrong with it.
 
-    folder = Path(name.removeprefix("built:"))
-    if name.startswith("built:") or (folder / CARD).is_file():
-        _show(form, {"folder": str(folder), **read_card(folder)})
-    else:
+    A name alone shows its card. With an argument or options, as in repo:PATH, the data set is
+    loaded, and what is in it is told too.
+    """
+    from chunkers.spec import parse_spec
+    from harness.building.folder import CARD, read_card
+    from harness.cards import card_names
+    from harness.loaders.built import find_folder
+    from harness.loading import load_dataset
+
+    if (Path(name) / CARD).is_file():
+        _show(form, {"folder": name, **read_card(Path(name))})
+        return
+    if name in card_names():
         _show(form, _card(name, data_dir))
+        return
+    spec = None if Path(name).is_dir() else parse_spec(name)
+    if spec is not None and spec.name == "built" and spec.argument and not spec.options:
+        folder = find_folder(spec.argument, data_dir)
+        _show(form, {"folder": str(folder), **read_card(folder)})
+        return
+    loaded = load_dataset(name, data_dir=data_dir, languages=language or ())
+    card = _card(spec.name, data_dir) if spec and spec.name in card_names() else {}
+    _show(form, {**card, **_loaded(loaded)})
 
 
 def _card(name: str, data_dir: Path | None) -> dict[str, Any]:
-    from chunkers.errors import InputError
-    from chunkers.registry import suggestion
-    from harness.cards import card_names, load_card, missing_files
+    from harness.cards import load_card, missing_files
 
-    if name not in card_names():
-        near = suggestion(name, card_names())
-        raise InputError(f"no data set {name!r} has a card, and no folder holds one; {near}")
     card = load_card(name)
     found = card.model_dump(mode="json", exclude={"loader", "settings"})
     found["description"] = " ".join(card.description.split())
     return {**found, "missing": list(missing_files(card, data_dir))}
+
+
+def _loaded(dataset: Dataset) -> dict[str, Any]:
+    """What is in a data set, and what was left out of it."""
+    reasons = Counter(one.reason for corpus in dataset.corpora for one in corpus.skipped)
+    return {
+        "dataset": dataset.name,
+        "fingerprint": dataset.fingerprint,
+        "queries": len(dataset.queries),
+        "corpora": len(dataset.corpora),
+        "files indexed": sum(len(corpus.sources) for corpus in dataset.corpora),
+        "files not indexed": dict(sorted(reasons.items())),
+        "absent": len(dataset.absent),
+        "left_out": dict(dataset.left_out),
+        "information": dict(dataset.information),
+    }
 
 
 def _show(form: Format, card: Mapping[str, Any]) -> None:
@@ -122,7 +157,7 @@ def _show(form: Format, card: Mapping[str, Any]) -> None:
 
 def _rows(card: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     for key, value in card.items():
-        if key in ("schema", "files") or value in (None, "", [], {}):
+        if key in ("schema", "files", "any_of") or value in (None, "", [], {}):
             continue
         if isinstance(value, dict):
             yield from ((f"{key}: {name}", one) for name, one in value.items() if one)

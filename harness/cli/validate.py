@@ -22,6 +22,7 @@ from harness.cli.output import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from harness.building.tree import Files
     from harness.building.validate import Check, Power, Validation
 
 BROKEN = 1
@@ -55,8 +56,9 @@ def validate(
     points take, are told for the worst case; with --run also for what that run's chunkers differ
     by. The exit code is 1 where something is broken, such as a target that does not exist.
 
-    With --suggest, DATASET is a folder or repo:FOLDER. Each question is told the places that share
-    most of its distinctive words: candidates to judge, of which none is taken for the answer.
+    With --suggest, DATASET is a folder or repo:FOLDER, of whose options files= counts. Each
+    question is told the places that share most of its distinctive words: candidates to judge, of
+    which none is taken for the answer.
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides
@@ -82,6 +84,17 @@ def validate(
     return BROKEN if found.broken else 0
 
 
+def _repository(name: str) -> tuple[Path, Files]:
+    """The folder that a name or a spec is of, and which of its files are indexed."""
+    from chunkers.spec import bind, parse_spec
+    from harness.loaders import repo
+
+    if not name.startswith("repo:"):
+        return Path(name), "code"
+    bound = bind(repo.load, parse_spec(name), "dataset")
+    return Path(bound["argument"]), bound.get("files", "code")
+
+
 def _suggest(name: str, file: Path, languages: Mapping[str, str], form: Format) -> None:
     """Name the places of a repository that share words with each question of a file."""
     from chunkers.errors import InputError
@@ -90,11 +103,11 @@ def _suggest(name: str, file: Path, languages: Mapping[str, str], form: Format) 
     from harness.building.tree import read_tree, rules_for
     from harness.model import Corpus
 
-    root = Path(name.removeprefix("repo:"))
+    root, files = _repository(name)
     if not root.is_dir():
         raise InputError(f"{root} is no folder; --suggest looks for places in a repository")
     questions = read_questions(file)
-    tree = read_tree(root, rules_for(languages=languages))
+    tree = read_tree(root, rules_for(files, languages))
     found = suggest(Corpus("repo", tree.sources, tree.skipped), questions)
     if form is Format.JSON:
         rows = [

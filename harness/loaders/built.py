@@ -21,10 +21,19 @@ def load(card: Card, data_dir: Path | None, *, argument: str) -> Dataset:
         InputError: It is not there, or damaged; the message names what is.
     """
     del card
+    return read_folder(find_folder(argument, data_dir))
+
+
+def find_folder(argument: str, data_dir: Path | None) -> Path:
+    """The folder of this path, or of this name in a data folder.
+
+    Raises:
+        InputError: It is not there.
+    """
     looked = [Path(argument), *(folder / argument for folder in data_dirs(data_dir))]
     for folder in looked:
         if folder.is_dir():
-            return read_folder(folder)
+            return folder
     raise InputError(
         f"no folder {argument} here or in the data folders {', '.join(map(str, looked[1:]))}\n"
         "name one that `chunkmark dataset build` wrote"

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.building.build import Wanted, build
+from harness.building.tree import Files  # noqa: TC001 - the options of a spec are read by it
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.building.tree import Files
     from harness.cards import Card
     from harness.model import Dataset
 

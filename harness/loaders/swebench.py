@@ -22,6 +22,7 @@ from harness.model import Absent, Corpus, Dataset, Query, Target
 from harness.outside.checked import Strict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from harness.building.patches import PatchFile
@@ -71,24 +72,24 @@ def load(
     """
     file = find_file(card, 0, data_dir)
     instances = _instances(file, repos)
-    trees = Worktrees.beside(file, clones)
     left_out = {_ONLY_NEW: 0, _WORDLESS: 0}
     corpora, queries, absent = [], [], []
-    for one in instances:
-        name = one.row.instance_id
-        if not one.row.problem_statement.strip():
-            left_out[_WORDLESS] += 1
-            continue
-        if not any(_is_changed(changed) for changed in one.files):
-            left_out[_ONLY_NEW] += 1
-            continue
-        read = trees.read(name, one.row.repo, one.row.base_commit)
-        if isinstance(read, str):
-            absent.append(Absent(name, read, 1))
-            continue
-        corpus = Corpus(name, *read, repository=one.row.repo)
-        corpora.append(corpus)
-        queries.append(_query(one, corpus, target))
+    with Worktrees.beside(file, clones) as trees:
+        for one in instances:
+            name = one.row.instance_id
+            if not one.row.problem_statement.strip():
+                left_out[_WORDLESS] += 1
+                continue
+            if not any(_is_changed(changed) for changed in one.files):
+                left_out[_ONLY_NEW] += 1
+                continue
+            read = trees.read(name, one.row.repo, one.row.base_commit)
+            if isinstance(read, str):
+                absent.append(Absent(name, read, 1))
+                continue
+            corpus = Corpus(name, *read, repository=one.row.repo)
+            corpora.append(corpus)
+            queries.append(_query(one, corpus, target))
     if not corpora:
         raise InputError(
             f"dataset {card.name}: there is no tree of any of its {len(absent)} instances\n"
@@ -102,7 +103,21 @@ def load(
         queries=tuple(queries),
         absent=tuple(absent),
         left_out=left_out,
-        information={"instances": "as published" if published else "not as published"},
+        information={
+            "instances": "as published" if published else "not as published",
+            "trees": f"{_pinned(card, trees, corpora)} of {len(corpora)} in archives as published",
+        },
+    )
+
+
+def _pinned(card: Card, trees: Worktrees, corpora: Iterable[Corpus]) -> int:
+    """How many trees were read from archives that are those of the card, byte for byte."""
+    known = {one.path.rsplit("/", 1)[-1]: one for one in card.files[1:]}
+    archives = (trees.archive(corpus.id) for corpus in corpora)
+    return sum(
+        as_published(known[file.name], file.read_bytes())
+        for file in archives
+        if file is not None and file.name in known
     )
 
 

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from chunkers.source import Source
-from harness.building.git import open_repository, tree_of
+from harness.building.git import open_repository
 from harness.building.objects import objects_of
-from harness.model import Skipped
-from harness.reader import ReadRules, decode, read_folder, read_zip
+from harness.building.parents import Parents
+from harness.reader import ReadRules, read_folder, read_zip
 
 if TYPE_CHECKING:
-    from harness.building.git import Entry
+    from collections.abc import Iterator
+
+    from chunkers.source import Source
     from harness.building.objects import Objects
+    from harness.model import Skipped
+
+    Read = tuple[tuple[Source, ...], tuple[Skipped, ...]]
 
 RULES = ReadRules(suffixes=(".py",))
 """Archives hold no other files, and the same tree is to be the same corpus wherever it lies."""
 
-_LINK, _SUBMODULE = "120000", "160000"
-Read = tuple[tuple[Source, ...], tuple[Skipped, ...]]
+_ADVICE = "take fewer instances by repos=, or archives in place of the clone"
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,14 @@ class Worktrees:
 
     folder: Path
     clones: Path
+    _open: ExitStack
     # Commits of one repository share most of their files.
-    _known: dict[tuple[str, str], Source | Skipped] = field(default_factory=dict)
+    _known: dict[Path, tuple[Objects, Parents]] = field(default_factory=dict)
 
     @staticmethod
-    def beside(file: Path, clones: str) -> Worktrees:
-        """Those in the folder of a file.
+    @contextmanager
+    def beside(file: Path, clones: str) -> Iterator[Worktrees]:
+        """Those in the folder of a file, for as long as they are needed.
 
         Raises:
             InputError: `clones` is given and no folder.
@@ -48,19 +54,21 @@ class Worktrees:
         named = Path(clones).expanduser() if clones else file.parent / "clones"
         if clones and not named.is_dir():
             raise InputError(f"clones={clones} is no folder")
-        return Worktrees(file.parent / "worktrees", named)
+        with ExitStack() as opened:
+            yield Worktrees(file.parent / "worktrees", named, opened)
 
     def read(self, instance: str, repo: str, commit: str) -> Read | str:
         """The tree of an instance as from `harness.reader.read_folder`, or why there is none.
 
         Raises:
-            InputError: What is there is damaged, or holds nothing.
+            InputError: What is there is damaged, or holds nothing; or the trees of a clone are
+                more than is kept in memory.
         """
-        unpacked, archive = self.folder / instance, self.folder / f"{instance}.zip"
+        unpacked, archive = self.folder / instance, self.archive(instance)
         clone = self.clones / repo.replace("/", "__")
         if unpacked.is_dir():
             return read_folder(unpacked, RULES)
-        if archive.is_file():
+        if archive is not None:
             read = read_zip(archive, instance, RULES)
             if read == ((), ()):
                 raise InputError(f"{archive} holds no folder {instance}, or nothing in it")
@@ -69,36 +77,20 @@ class Worktrees:
             return self._read_clone(clone, commit)
         return "neither a worktree nor a clone is there"
 
-    def _read_clone(self, clone: Path, commit: str) -> Read | str:
-        repository = open_repository(clone)
-        with objects_of(repository) as objects:
-            try:
-                objects.size(commit)
-            except InputError:
-                return f"the clone {clone.name} lacks its commit"
-            found = [self._one(clone.name, entry, objects) for entry in tree_of(repository, commit)]
-        sources = (one for one in found if isinstance(one, Source))
-        skipped = (one for one in found if isinstance(one, Skipped))
-        return (
-            tuple(sorted(sources, key=lambda one: one.path)),
-            tuple(sorted(skipped, key=lambda one: one.path)),
-        )
+    def archive(self, instance: str) -> Path | None:
+        """The archive that the tree of an instance is read from; None where it is from none."""
+        file = self.folder / f"{instance}.zip"
+        return file if file.is_file() and not (self.folder / instance).is_dir() else None
 
-    def _one(self, clone: str, entry: Entry, objects: Objects) -> Source | Skipped:
+    def _read_clone(self, clone: Path, commit: str) -> Read | str:
+        if clone not in self._known:
+            repository = open_repository(clone)
+            objects = self._open.enter_context(objects_of(repository))
+            self._known[clone] = objects, Parents(repository, objects, RULES, _ADVICE)
+        objects, trees = self._known[clone]
         try:
-            entry.path.encode("utf-8")
-        except UnicodeEncodeError:
-            octets = entry.path.encode("utf-8", "surrogateescape")
-            return Skipped(octets.decode("utf-8", "backslashreplace"), "its name is no UTF-8")
-        if entry.mode in (_LINK, _SUBMODULE):
-            return Skipped(entry.path, "link" if entry.mode == _LINK else "submodule")
-        if not RULES.closed.isdisjoint(entry.path.split("/")[:-1]):
-            return Skipped(entry.path, "folder not entered")
-        if not RULES.takes(entry.path):
-            return Skipped(entry.path, "name does not end in .py")
-        if entry.size > RULES.max_bytes:
-            return Skipped(entry.path, f"larger than {RULES.max_bytes} bytes")
-        key = (entry.path, f"{clone}/{entry.hash}")
-        if key not in self._known:
-            self._known[key] = decode(objects.read(entry.hash), entry.path, RULES)
-        return self._known[key]
+            objects.size(commit)
+        except InputError:
+            return f"the clone {clone.name} lacks its commit"
+        corpus = trees.corpus(commit)
+        return corpus.sources, tuple(sorted(corpus.skipped, key=lambda one: one.path))

@@ -72,6 +72,7 @@ def test_a_small_card_is_read(tmp_path: Path) -> None:
         ("bytes = 3", 'bytes = "3"', "files.0.bytes: Input should be a valid integer"),
         ("bytes = 3", 'bytes = 3\nsha256 = "abc"', "files.0.sha256: String should match"),
         ('title = "Mine"', "title = ", "is no TOML"),
+        (FILE, '[[any_of]]\nwhat = "x"\nbeside = ["x"]\n', "any_of is beside the first of its"),
     ],
 )
 def test_a_wrong_card_is_one_clear_line(tmp_path: Path, old: str, new: str, says: str) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -36,14 +37,14 @@ func Sum(a []int) int {
 """
 
 
-def git(root: Path, *arguments: str) -> str:
+def git(root: Path, *arguments: str, data: str = "") -> str:
     who = {
         f"GIT_{one}_{what}": "x@y" for one in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
     }
     rest = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
     done = subprocess.run(
         ["git", "-C", str(root), *arguments],
-        env={**os.environ, **who, **rest}, capture_output=True, check=True,
+        env={**os.environ, **who, **rest}, capture_output=True, check=True, input=data.encode(),
     )  # fmt: skip
     return done.stdout.decode().strip()
 
@@ -100,6 +101,31 @@ class TestBuild:
     ):
         made = build(repository / "sub dir", Wanted())
         assert made.information["files not as committed"] == "0"
+
+    def test_a_file_is_told_from_a_folder_of_its_path_in_the_commit(self, repository: Path):
+        (repository / "sub dir/é.go").unlink()
+        (repository / "sub dir").rmdir()
+        (repository / "sub dir").mkdir()
+        (repository / "sub dir/é.go").mkdir()
+        (repository / "sub dir/é.go/b.go").write_text(GO, "utf-8")
+        (repository / "deep/er").mkdir(parents=True)
+        (repository / "deep/er/c.go").write_text("package c\n", "utf-8")
+        assert build(repository, Wanted()).information["files not as committed"] == "2"
+
+    def test_a_tree_of_few_objects_and_very_many_files_is_not_listed(self, repository: Path):
+        name = git(repository, "rev-parse", "HEAD:a.py")
+        tree = git(repository, "rev-parse", "HEAD")
+        lines = "".join(f"100644 blob {name}\tf{n}.py\n" for n in range(10))
+        for _ in range(8):
+            tree = git(repository, "mktree", data=lines)
+            lines = "".join(f"040000 tree {tree}\td{n}\n" for n in range(10))
+        lines = f"100644 blob {name}\ta.py\n" + lines
+        commit = git(repository, "commit-tree", git(repository, "mktree", data=lines), "-m", "x")
+        git(repository, "update-ref", "HEAD", commit)
+        started = time.perf_counter()
+        made = build(repository, Wanted())
+        assert time.perf_counter() - started < 20  # all the files would take minutes
+        assert made.information["files not as committed"] == "1"
 
     def test_without_git_there_is_no_commit(self, tmp_path: Path):
         (tmp_path / "a.py").write_text(DOCSTRINGS.replace("{name}", "cut"), "utf-8")
@@ -250,6 +276,46 @@ class TestCommand:
     def test_info_of_a_card_names_the_faults(self, capsys):
         assert "self-retrieval" in call(capsys, "dataset", "info", "repoeval-function").out
         says(call(capsys, "dataset", "info", "repoeval"), 2, "did you mean", "repoeval-")
+
+    def test_info_of_a_spec_tells_what_is_in_it_by_its_options(self, repository: Path, capsys):
+        spec = f'repo:"{repository}"'
+        told = call(capsys, "dataset", "info", spec, "--format", "json").json
+        loaded = load_dataset(spec)
+        assert told["name"] == "repo"
+        assert told["faults"]
+        assert told["fingerprint"] == loaded.fingerprint
+        assert (told["queries"], told["files indexed"]) == (3, 2)
+        assert told["files not indexed"] == {"markdown is not asked for": 1}
+        assert told["information"]["commit"] == git(repository, "rev-parse", "HEAD")
+        both = call(capsys, "dataset", "info", f"{spec},files=all", "--format", "json").json
+        assert both["files indexed"] == 3
+        shown = call(capsys, "dataset", "info", spec)
+        assert "files not indexed: markdown" in shown.out
+        says(call(capsys, "dataset", "info", f"{spec},filse=all"), 2, "filse", "files")
+
+    def test_info_finds_what_was_built_in_a_data_folder(self, repository: Path, tmp_path, capsys):
+        write_folder(build(repository, Wanted()), tmp_path / "data/mine", {})
+        told = call(capsys, "dataset", "info", "built:mine", "--data-dir", tmp_path / "data",
+                    "--format", "json").json  # fmt: skip
+        assert (told["folder"], told["queries"]) == (str(tmp_path / "data/mine"), 3)
+        says(call(capsys, "dataset", "info", "built:none"), 2, "no folder none here")
+
+    @pytest.mark.parametrize("command", ["run", "info", "validate"])
+    def test_a_folder_in_place_of_a_spec_is_told_its_spec(
+        self, repository: Path, tmp_path, capsys, monkeypatch, command
+    ):
+        monkeypatch.chdir(repository)
+        start = ["run", "-o", tmp_path / "out", "-d"] if command == "run" else ["dataset", command]
+        says(call(capsys, *start, "."), 2, "name it as repo:.")
+        comma = tmp_path / "a, b"
+        comma.mkdir()
+        says(call(capsys, *start, comma), 2, f'name it as repo:"{comma}"')
+        (comma / "corpus.jsonl").write_text("")
+        says(call(capsys, *start, comma), 2, f'name it as beir:"{comma}"')
+        if command != "info":
+            built = tmp_path / "built"
+            write_folder(build(repository, Wanted()), built, {})
+            says(call(capsys, *start, built), 2, f"name it as built:{built}")
 
     def test_mistakes_end_in_one_line(self, tmp_path: Path, repository: Path, capsys):
         says(

@@ -291,7 +291,7 @@ def test_trees_that_memory_would_not_hold_end_in_one_message(
     assert str(raised.value).count("\n") == 1
     monkeypatch.undo()
     monkeypatch.setattr(parents, "MOST_FILES", 10)
-    with pytest.raises(InputError, match="files before its commits"):
+    with pytest.raises(InputError, match="trees of its commits hold more than 10 files"):
         made(repo)
 
 

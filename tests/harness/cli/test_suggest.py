@@ -37,6 +37,21 @@ def test_places_that_share_rare_words_are_named(capsys, repository, prefix):
     assert second["candidates"] == []
 
 
+def test_the_options_of_the_spec_count(capsys, repository):
+    (repository / "notes.md").write_text("tokens are refreshed here, refreshed\n")
+    file = repository.parent / "q.jsonl"
+    found = {}
+    for files in ("code", "all"):
+        spec = f'repo:"{repository}",files={files}'
+        done = call(capsys, "dataset", "validate", spec, "--suggest", file, "--format", "json")
+        assert done.code == 0, done.err
+        found[files] = [one["place"] for one in done.json["questions"][0]["candidates"]]
+    assert "notes.md:1-1" in found["all"]
+    assert "notes.md:1-1" not in found["code"]
+    says(call(capsys, "dataset", "validate", f"repo:{repository},filse=all", "--suggest", file), 2,
+         "filse", "files")  # fmt: skip
+
+
 @pytest.mark.parametrize("form", ["table", "csv", "markdown"])
 def test_every_question_has_its_rows(capsys, repository, form):
     done = call(capsys, "dataset", "validate", repository, "--suggest",

@@ -233,3 +233,32 @@ def test_data_sets_without_files_and_unknown_ones(capsys):
     for form in ("json", "csv", "markdown"):
         assert call(capsys, "dataset", "fetch", "stdlib", "--format", form).code == 0
     assert call(capsys, "dataset", "fetch", "stdlib", "--format", "json").json["files"] == []
+
+
+def test_of_what_one_does_one_must_be_placed_beside_the_first_file(capsys, data_dir, card):
+    with serving(data=DATA) as server:
+        card(entry(f"{server.url}/data") + '[[any_of]]\nwhat = "code"\nbeside = ["a/*", "b/"]\n')
+        done = fetch(capsys, "--format", "json")
+        assert done.code == 3
+        (_, row) = done.json["files"]
+        assert (row["path"], row["state"]) == ("code", "to place")
+        assert row["where"] == f"{data_dir}/mine/a/*, or another of them"
+        (data_dir / "mine/a").mkdir()
+        (data_dir / "mine/a/x.jsonl").write_text("")
+        again = fetch(capsys, "--format", "json")
+        assert again.code == 0
+        assert again.json["files"][1]["state"] == "at hand"
+
+
+def test_what_a_data_set_does_without_is_checked_where_it_lies(capsys, data_dir, card):
+    with serving(data=DATA) as server:
+        card(entry(f"{server.url}/data") + "optional = true\n")
+        assert fetch(capsys, "--format", "json").json["files"] == []
+        (data_dir / "mine").mkdir()
+        notes = []
+        for data in (DATA, DATA[1:]):
+            (data_dir / TARGET).write_bytes(data)
+            notes.append(fetch(capsys, "--format", "json").json["files"][0]["note"])
+        assert notes[0] == "as published"
+        assert notes[1].startswith("not as published")
+        assert server.requests == []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chunkers.errors import InputError
-from harness.loading import load_dataset
+from harness.loading import list_datasets, load_dataset
 from harness.model import Absent
 
 STORE = "codesearchnet/annotationStore.csv"
@@ -51,6 +51,17 @@ def test_the_code_of_a_language_is_its_corpus_and_grades_its_gold(root: Path) ->
     }
     assert {query.text for query in dataset.queries} == {"read a file", "sort a list"}
     assert {source.language for source in corpus.sources} == {"python"}
+
+
+def test_without_code_it_is_not_at_hand(root: Path) -> None:
+    def missing() -> str:
+        return {one.name: one.missing for one in list_datasets()}["codesearchnet"]
+
+    assert missing() == ""
+    shutil.rmtree(root / "codesearchnet/code")
+    assert missing() == (
+        "place the code of a language, codesearchnet/code/<language>.jsonl in a data folder"
+    )
 
 
 def test_several_judges_are_averaged(root: Path) -> None:

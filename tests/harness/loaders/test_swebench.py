@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from chunkers.errors import InputError
+from harness import fetching
+from harness.building import parents
+from harness.cards import load_card
 from harness.loading import load_dataset
 from harness.model import Absent, Target
 from harness.reports.tables import ABSENT_LISTED
@@ -167,13 +170,14 @@ def test_a_folder_goes_before_an_archive(root: Path) -> None:
     assert load_dataset("swebench-lite").fingerprint != archived.fingerprint
 
 
-def git(folder: Path, *arguments: str) -> str:
+def git(folder: Path, *arguments: str, data: str = "") -> str:
     identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_CONFIG_GLOBAL": os.devnull}
     identity |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
     done = subprocess.run(
         ("git", *arguments),
         cwd=folder,
         env=os.environ | identity,
+        input=data,
         capture_output=True,
         text=True,
         check=True,
@@ -209,6 +213,43 @@ def test_a_clone_is_read_at_the_commit_and_its_working_tree_is_not(root: Path, n
         ("LICENSE", "name does not end in .py"),
         ("pkg/link.py", "link"),
     ]
+
+
+def test_a_clone_of_few_objects_that_holds_very_many_files_ends_in_one_message(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = root / "swebench_lite/clones/one__pkg"
+    clone.mkdir(parents=True)
+    (clone / "a.py").write_text(OLD)
+    git(clone, "init", "-q")
+    git(clone, "add", ".")
+    lines = f"100644 blob {git(clone, 'hash-object', 'a.py')}\ta.py\n"
+    for _ in range(9):
+        tree = git(clone, "mktree", data=lines)
+        lines = "".join(f"040000 tree {tree}\td{n}\n" for n in range(10))
+    commit = git(clone, "commit-tree", git(clone, "mktree", data=lines), "-m", "all")
+    place(root, row("one__pkg-1", base_commit=commit))
+    monkeypatch.setattr(parents, "MOST_PLACES", 10_000)
+    with pytest.raises(InputError, match=r"one__pkg: the trees .* 10,000 .*\n.*repos=") as raised:
+        load_dataset("swebench-lite")
+    assert str(raised.value).count("\n") == 1
+
+
+def test_the_card_pins_archives_and_takes_others(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place(root, row("pallets__flask-4045"))
+    done = call(capsys, "list", "datasets", "--format", "json")
+    missing = {one["name"]: one["missing"] for one in done.json["datasets"]}
+    assert "swebench_lite/worktrees/<instance>.zip" in missing["swebench-lite"]
+    tree(root, "pallets__flask-4045")
+    done = call(capsys, "list", "datasets", "--format", "json")
+    assert {one["name"]: one["missing"] for one in done.json["datasets"]}["swebench-lite"] == ""
+    card = load_card("swebench-lite")
+    pinned = [file for file in card.files if file.path.endswith("pallets__flask-4045.zip")]
+    notes = [one.note for one in fetching.fetch(card.model_copy(update={"files": pinned}), root)]
+    assert notes[0].startswith("not as published; it is checked against the questions")
+    assert load_dataset("swebench-lite").information["trees"] == "0 of 1 in archives as published"
 
 
 def test_a_tree_of_another_commit_is_refused(root: Path) -> None:
@@ -283,7 +324,10 @@ DATA = Path(os.environ.get("CHUNKMARK_DATA") or "no data folder")
 class TestPublished:
     def test_five_of_three_hundred_instances_are_at_hand(self) -> None:
         dataset = load_dataset("swebench-lite", data_dir=DATA)
-        assert dataset.information == {"instances": "as published"}
+        assert dataset.information == {
+            "instances": "as published",
+            "trees": "5 of 5 in archives as published",
+        }
         assert len(dataset.queries) == len(dataset.corpora) == 5
         assert sum(one.n_queries for one in dataset.absent) == 295
         assert not any(dataset.left_out.values())
