@@ -9,12 +9,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from chunkers.definitions import definitions
 from chunkers.outline import outline
 from chunkers.sizes import measure
 from chunkers.source import Services, Source
 from chunkers.syntax import tree_of
-from harness.chunking import covered, duplicates
+from harness.chunking import duplicates
+from harness.cover import cover, covered, percentile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -87,7 +90,7 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
         fates.update(_fates(source, layout, chunks))
         alone += _alone(source, chunks)
     sizes = sorted(chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks)
-    distinct, total, all_ = covered(chunked)
+    characters = covered(chunked)[2]
     lines = sum(source.lines.count for source in chunked.corpus.sources)
     return Boundaries(
         definitions=fates.total(),
@@ -98,7 +101,7 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
         parsed=sum(alone) / len(alone) if alone else None,
         sizes=_percentiles(sizes) if sizes else None,
         histogram=_histogram(sizes),
-        repeated=(total - distinct) / all_ if all_ else None,
+        repeated=cover([chunked])["repeated"] if characters else None,
         duplicates=duplicates(chunked),
         per_1000_lines=1000 * len(sizes) / lines if lines else None,
     )
@@ -159,10 +162,11 @@ def _parses(text: str, source: Source) -> bool:
     return root is not None and not root.has_error
 
 
-def _percentiles(sizes: list[int]) -> tuple[int, int, int, int]:
-    """The 5th, 50th and 95th percentile of sorted sizes by nearest rank, and the largest."""
-    p5, p50, p95 = (sizes[-(-share * len(sizes) // 100) - 1] for share in (5, 50, 95))
-    return p5, p50, p95, sizes[-1]
+def _percentiles(sizes: Sequence[int]) -> tuple[int, int, int, int]:
+    """The 5th, 50th and 95th percentile of sizes, and the largest."""
+    found = np.array(sizes)
+    p5, p50, p95 = (percentile(found, share) for share in (5, 50, 95))
+    return p5, p50, p95, int(found.max())
 
 
 def _histogram(sizes: Iterable[int]) -> tuple[int, ...]:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     Failed = tuple[str, str, str]
     _Sizes = Callable[[Source, Span], int]
 
+NOTHING = "no chunk"
+"""The note on a file with text of which a chunker gave no span: it may, but is not to hide it."""
+
 _PATIENCE = 3  # files that took too long, behind which no more is found out about a lost cause
 
 
@@ -216,6 +219,8 @@ class _Part:
             return
         self.notes.update(dict.fromkeys(outcome.notes, 1))
         self.unlocated += outcome.notes.get("unlocated", 0)
+        if not outcome.spans and layout.size:
+            self.notes[NOTHING] += 1
         full = [span for span in outcome.spans if keep_blank or not _is_blank(source, span)]
         self.blank += len(outcome.spans) - len(full)
         self.chunks += _rows(source, layout, full, functools.partial(size_of, source))
@@ -360,16 +365,3 @@ def duplicates(chunked: ChunkedCorpus) -> int:
 def not_alone(texts: Iterable[str]) -> int:
     """How many texts stand more than once, each time counted."""
     return sum(count for count in Counter(texts).values() if count > 1)
-
-
-def covered(chunked: ChunkedCorpus) -> tuple[int, int, int]:
-    """Distinct characters in some chunk, characters in chunks, characters in the corpus (`c`)."""
-    parts = sorted((chunk.path, *part) for chunk in chunked.chunks for part in chunk.parts)
-    distinct = total = 0
-    reach = ("", 0)
-    for path, low, high in parts:
-        before = reach[1] if reach[0] == path else 0
-        distinct += max(0, high - max(low, before))
-        total += high - low
-        reach = (path, max(before, high))
-    return distinct, total, sum(layout.size for layout in chunked.layouts)

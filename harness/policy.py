@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from harness.model import Dataset
     from harness.profiles import Profile
 
+_MOST = 1_000_000
+
 Expand = Literal["none", "neighbours", "parent"]
 
 
@@ -36,10 +38,10 @@ def make_policy(
     """The options of every retriever.
 
     Raises:
-        InputError: `hop_chunks` is below 1, or given where there is one hop.
+        InputError: `hop_chunks` is out of range, or given where there is one hop.
     """
-    if hop_chunks < 1:
-        raise InputError(f"hop_chunks={hop_chunks}: at least 1 is needed")
+    if not 1 <= hop_chunks <= _MOST:
+        raise InputError(f"hop_chunks={hop_chunks}: it is 1 to {_MOST}")
     if hops == "1" and hop_chunks != Policy.hop_chunks:
         raise InputError(f"hop_chunks={hop_chunks}: it needs hops=2 beside it")
     return Policy(expand, int(hops), hop_chunks)

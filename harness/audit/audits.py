@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from chunkers.source import Services
 from harness.audit.copies import Duplicates, Twins, count_duplicates, count_twins, identical_files
 from harness.audit.cuts import GoldCut, count_cuts
 from harness.audit.leaks import SelfRetrieval, find_leaks, summarise
 from harness.audit.lost import Truncation, of_chunks, of_queries
 from harness.chunk_vectors import counter
-from harness.chunking import cut
+from harness.chunking import cut_all
 from harness.relevance import Table
 from harness.runs.folder import check_files, read_cell, stored_cells
 from harness.runs.prepare import prepare
@@ -142,7 +143,7 @@ def _audit_chunker(
     told: Callable[[int, int], None],
 ) -> ChunkerAudit:
     count = counter(embedders[0]) if embedders and chunker.unit == "tokens" else None
-    chunked = [cut(corpus, chunker, count, told) for corpus in prepared.corpora]
+    chunked = cut_all(prepared.corpora, chunker, Services(count_tokens=count), told)
     span = prepared.dataset.gold == "span"
     windows = span and chunker.windows == "max"
     return ChunkerAudit(

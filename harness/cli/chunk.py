@@ -123,11 +123,8 @@ def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> li
 
 def _result(chunker: LoadedChunker, source: Source, chunked: ChunkedCorpus) -> dict[str, Any]:
     from harness.boundaries import boundaries
-    from harness.chunking import covered
+    from harness.cover import cover, sizes
 
-    distinct, total, whole = covered(chunked)
-    sizes = [row.size for row in chunked.chunks]
-    limit = chunker.max_size
     rows = []
     for row in chunked.chunks:
         text = source.text[row.start : row.end]
@@ -139,10 +136,8 @@ def _result(chunker: LoadedChunker, source: Source, chunked: ChunkedCorpus) -> d
         "chunker": chunker.name,
         "chunks": rows,
         "health": {
-            "coverage": distinct / whole if whole else 1.0,
-            "repeated": (total - distinct) / whole if whole else 0.0,
-            "over_size": 0 if limit is None else sum(size > limit for size in sizes),
-            "size_max": max(sizes, default=0),
+            **cover([chunked]),
+            **sizes([chunked], chunker),
             "blank": chunked.blank,
             "notes": dict(chunked.notes),
         },

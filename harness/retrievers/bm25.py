@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_MOST = 1000  # of k1; beyond it scores are shares of term frequencies, and lose digits
+
+
 @dataclass(frozen=True)
 class Bm25Index:
     """An inverted index over chunks; None where no chunk holds a token."""
@@ -78,11 +81,13 @@ def make(*, k1: float = 1.5, b: float = 0.75, tokens: Tokens = "identifiers") ->
     tokens: a name of several parts adds its parts to the length, too.
 
     Args:
-        k1: Saturation of term frequency.
+        k1: Saturation of term frequency, 0 to 1000.
         b: Weight of length, 0 to 1.
         tokens: `identifiers`: every run of word characters counts as a whole and once more for
             each of its parts (`parse_url`: `parse_url`, `parse`, `url`); `words`: runs alone.
     """
-    if not k1 >= 0 or not 0 <= b <= 1:
-        raise InputError(f"bm25: k1={k1}, b={b}: k1 is at least 0 and b between 0 and 1")
+    if not 0 <= k1 <= _MOST:
+        raise InputError(f"bm25: k1={k1:g}: it is 0 to {_MOST}")
+    if not 0 <= b <= 1:
+        raise InputError(f"bm25: b={b:g}: it is 0 to 1")
     return Bm25(k1, b, tokens)

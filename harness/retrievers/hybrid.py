@@ -82,7 +82,8 @@ def make(*, lexical: Lexical = "bm25", k: int = 60) -> Hybrid:
 
     Args:
         lexical: The side beside `dense`, with its defaults.
-        k: Weight of deep ranks: the larger, the more they count against the first ones.
+        k: Weight of deep ranks: the larger, the more they count against the first ones. Ranks
+            begin at 1, so that 0 is the sum of the reciprocal ranks themselves.
     """
     if not 0 <= k <= _MOST:
         raise InputError(f"hybrid: k={k}: it is 0 to {_MOST}")

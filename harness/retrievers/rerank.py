@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 First = Literal["dense", "bm25", "bow", "vsa", "hybrid"]
 
+_MOST = 1_000_000  # units for each query, of which a model scores some hundreds a second
+
 
 @dataclass(frozen=True)
 class RerankIndex:
@@ -102,8 +104,8 @@ def make(*, argument: str, first: First = "dense", top: int = 50) -> Rerank:
     Raises:
         InputError: The model is neither at hand nor to be had, or no safetensors.
     """
-    if top < 1:
-        raise InputError(f"rerank: top={top}: at least 1 is needed")
+    if not 1 <= top <= _MOST:
+        raise InputError(f"rerank: top={top}: it is 1 to {_MOST}")
     makers: dict[First, Callable[[], Retriever]] = {
         "dense": dense.make, "bm25": bm25.make, "bow": bow.make, "vsa": vsa.make,
         "hybrid": hybrid.make,

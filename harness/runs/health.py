@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.chunking import covered, duplicates
+from harness.chunking import duplicates
+from harness.cover import cover, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,9 +52,6 @@ def health(
     whole = [one for one in chunked if not one.corpus.of]
     skipped = sum(len(one.corpus.skipped) for one in whole)
     indexed = sum(len(one.corpus.sources) for one in whole)
-    cover = np.sum([covered(one) for one in chunked], axis=0)
-    sizes = np.array([chunk.size for one in chunked for chunk in one.chunks] or [0])
-    limit = chunker.max_size
     notes: Counter[str] = Counter()
     for one in chunked:
         notes.update(one.notes)
@@ -63,14 +61,11 @@ def health(
         "files_skipped": skipped,
         "files_failed": sum(len(one.failures) for one in chunked),
         "chunks": sum(len(one.chunks) for one in chunked),
-        "coverage": _share(cover[0], cover[2]),
-        "repeated": _share(cover[1] - cover[0], cover[2]),
+        **cover(chunked),
         "single_chunk_files": _single(whole),
         "gold_uncut": gold_uncut,
         "duplicates": sum(duplicates(one) for one in chunked),
-        "size_max": int(sizes.max()),
-        "size_p95": int(np.percentile(sizes, 95, method="inverted_cdf")),
-        "over_size": 0 if limit is None else int((sizes > limit).sum()),
+        **sizes(chunked, chunker),
         "unlocated": sum(one.unlocated for one in chunked),
         "blank": sum(one.blank for one in chunked),
         "notes": dict(sorted(notes.items())),

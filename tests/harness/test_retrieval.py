@@ -25,9 +25,9 @@ def corpus(texts, unit_of=None, pooling="max"):
     )
 
 
-def bm25(texts, query, depth=100, budget=0, sizes=None, **options):
+def bm25(texts, query, depth=100, budget=0, sizes=None, spec="bm25", **options):
     made = corpus(texts, **options)
-    _, retriever = load_retriever("bm25")
+    _, retriever = load_retriever(spec)
     sizes = np.ones(made.n_units, dtype=np.int64) if sizes is None else np.asarray(sizes)
     ids = id_places([f"{i:03d}" for i in range(made.n_units)])
     rankable = Rankable(sizes, ids, np.unique(made.unit_of))
@@ -98,6 +98,37 @@ def test_a_deeper_ranking_begins_like_a_shallow_one():
 def test_wrong_options_are_refused(spec):
     with pytest.raises(InputError):
         load_retriever(spec)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("bm25:k1=1e308", "k1=1e+308: it is 0 to 1000"),
+        ("bm25:k1=inf", "k1=inf"),
+        ("bm25:k1=-0.1", "k1=-0.1"),
+        ("bm25:b=nan", "b=nan: a number is needed"),
+        ("bm25:b=2", "b=2: it is 0 to 1"),
+        ("bm25:b=-1", "b=-1"),
+        ("hybrid:k=-1", "k=-1: it is 0 to 1000000"),
+        ("hybrid:k=1000001", "k=1000001"),
+        ("vsa:dimensions=0", "dimensions=0: it is 1 to"),
+        ("bm25:hops=2,hop_chunks=0", "hop_chunks=0: it is 1 to"),
+        (f"bm25:hops=2,hop_chunks={10**30}", f"hop_chunks={10**30}"),
+        ("rerank:nowhere,top=0", "top=0: it is 1 to"),
+        (f"rerank:nowhere,top={10**30}", f"top={10**30}"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_with_its_range(spec, said):
+    with pytest.raises(InputError) as raised:
+        load_retriever(spec)
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize("k1", [0, 1e-300, 1000])
+def test_scores_at_the_ends_of_a_range_are_numbers(k1):
+    _, scores = bm25(TEXTS, "parse text", spec=f"bm25:k1={k1}")
+    assert np.isfinite(scores[:3]).all()
+    assert min(scores[:3]) > 0
 
 
 def test_an_unknown_retriever_names_the_nearest():

@@ -1,6 +1,7 @@
 """Audits of copies, cuts and truncation on planted cases; a run's audit says the same."""
 
 import json
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -303,3 +304,17 @@ def test_repoeval_measures_finding_a_text_by_itself(capsys, data):
     assert one["queries_truncated"]["minilm"]["marked"]
     assert one["twins"]["with_twins"] == 32
     assert json.dumps(document, allow_nan=False)
+
+
+def test_all_corpora_of_an_audit_are_cut_in_the_same_processes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    code = "import os, pathlib; from chunkers import Span\n"
+    code += "pathlib.Path(f'{os.getpid()}.pid').touch()\n"
+    code += "def whole(source): return [Span(0, len(source.text))]\n"
+    (tmp_path / "counted.py").write_text(code)
+    assert len(small().corpora) == 2
+    (one,) = audit_dataset(small(), [load_chunker("counted:whole")], []).chunkers
+    assert one.duplicates.chunks == 3
+    pids = {int(path.stem) for path in tmp_path.glob("*.pid")}
+    assert len(pids - {os.getpid()}) == 1

@@ -1,7 +1,16 @@
 """Cutting by tokens and vectors from the command line."""
 
+import sys
+from pathlib import Path
+
 import pytest
 from commands import call, says
+from worlds import grid
+
+from chunkers import Source
+from harness.model import Corpus, Dataset, Query, Target
+
+ANSWERS = Path(__file__).parents[2] / "support" / "answers.py"
 
 TEXT = "import os\n\n\ndef f(x):\n    return x\n\n\ndef g(x):\n    y = x + 1\n    return y\n"
 
@@ -69,3 +78,30 @@ def test_header_and_overlap_sweep(capsys, tmp_path):
     headed, plain, once, twice = (cell["health"] for cell in done.json["cells"])
     assert headed["chunks"] == plain["chunks"]
     assert once["repeated"] == 0 < twice["repeated"]
+
+
+def test_a_file_and_a_run_over_it_are_told_the_same_losses(capsys, file, tmp_path):
+    spec = "worlds:lossy"
+    (shown,) = call(capsys, "chunk", file, "-c", spec, "--format", "json").json["results"]
+    corpus = Corpus("one", (Source(TEXT, "a.py", "python"),))
+    query = Query("q", "one", "return y", (Target("a.py", 8, 10),))
+    dataset = Dataset(name="one", gold="span", corpora=(corpus,), queries=(query,))
+    (cell,) = grid(tmp_path, dataset=dataset, chunkers=(spec,), retrievers=("bm25",)).cells
+    for name in ("coverage", "repeated", "over_size", "size_max", "size_p95", "blank", "notes"):
+        assert shown["health"][name] == cell.cell["health"][name], name
+    assert 0 < shown["health"]["coverage"] < 1
+    assert shown["health"]["repeated"] == shown["boundaries"]["repeated"] > 0
+
+
+def test_a_file_of_which_nothing_is_kept_is_marked(capsys, file, tmp_path):
+    spec = f"""process:command="'{sys.executable}' '{ANSWERS}' answer\""""
+    file.write_text('bad {"chunks": []}\n')
+    done = call(capsys, "chunk", file, "-c", spec, "--format", "json")
+    (result,) = done.json["results"]
+    assert result["chunks"] == []
+    assert result["health"]["coverage"] == 0
+    assert result["health"]["notes"] == {"no chunk": 1}
+    assert "no chunk" in call(capsys, "chunk", file, "-c", spec).out
+    file.write_text(" \n")
+    blank = call(capsys, "chunk", file, "-c", "ast", "--format", "json").json["results"][0]
+    assert (blank["health"]["coverage"], blank["health"]["notes"]) == (1, {})

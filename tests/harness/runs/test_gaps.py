@@ -7,7 +7,8 @@ import pytest
 from worlds import files, grid, small
 
 from chunkers.loading import load_chunker
-from harness.chunking import covered, cut, without
+from harness.chunking import cut, without
+from harness.cover import covered
 from harness.relevance import Table
 from harness.runs.record import read_record
 from harness.verify import verify
