@@ -15,6 +15,22 @@ class MissingError(InputError):
     """A package of an extra is not installed, or not in a version that can be used."""
 
 
+class StoppedError(BaseException):
+    """The program is to end, by a signal: no fault of whatever runs when it comes.
+
+    Attributes:
+        number: The signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+STOPPING: tuple[type[BaseException], ...] = (KeyboardInterrupt, StoppedError)
+"""What passes through where other people's code may raise anything else."""
+
+
 def reason_of(error: BaseException) -> str:
     """What was raised, in one line of limited length; other people's errors may fail to say it."""
     try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from chunkers.errors import InputError, MissingError, reason_of
+from chunkers.errors import STOPPING, InputError, MissingError, reason_of
 from chunkers.grammars.loading import grammar_versions
 from chunkers.headers import with_headers
 from chunkers.provenance import code_version
@@ -250,7 +250,7 @@ def _make(entry: Entry, make: Callable[..., Any], bound: Mapping[str, Any]) -> A
         raise type(error)(f"chunker {entry.name}: {error}") from error
     # Other people's code may raise anything.
     except BaseException as error:
-        if type(error) is KeyboardInterrupt:
+        if type(error) in STOPPING:
             raise
         raise InputError(f"{where} cannot be made: {reason_of(error)}") from error
     if not callable(getattr(made, "chunk", None)):

@@ -11,7 +11,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import InputError, reason_of
+from chunkers.errors import STOPPING, InputError, reason_of
 from chunkers.spec import Spec
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Registry:
                 made = getattr(made, part)
         # A plug-in may fail in any way while it is imported, SystemExit included.
         except BaseException as error:
-            if type(error) is KeyboardInterrupt:
+            if type(error) in STOPPING:
                 raise
             raise InputError(
                 f"{self.kind} {entry.name} ({entry.origin}) cannot be loaded: {reason_of(error)}"

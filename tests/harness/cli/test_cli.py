@@ -146,8 +146,8 @@ def test_terminal_codes_in_a_message_are_not_passed_on(tmp_path):
 def test_starts_without_heavy_imports(arguments):
     code = (
         "import sys\n"
-        "from harness.cli.main import _guarded\n"
-        f"code = _guarded({arguments!r})\n"
+        "from harness.cli.program import guarded\n"
+        f"code = guarded({arguments!r})\n"
         f"print('RESULT', code, [n for n in {HEAVY!r} if n in sys.modules], file=sys.stderr)\n"
     )
     done = subprocess.run(

@@ -275,14 +275,18 @@ def started(folder, command):
     return process, [int(path.stem) for path in folder.glob("*.pid")]
 
 
-def test_an_interrupt_ends_a_run_at_once_and_leaves_no_process(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "code", "begins"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_a_signal_ends_a_run_at_once_and_leaves_no_process(tmp_path, number, code, begins):
     arguments = ["run", "-d", "meaning:tiny", "-r", "bm25", "-c", "breaking:always_hangs"]
     process, hanging = started(tmp_path, ["-m", "harness.cli", *arguments])
     assert all(map(alive, hanging))
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, said = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert said.startswith("chunkmark: interrupted")
+    assert process.returncode == code
+    assert said == f"chunkmark: {begins}; the same command goes on where it stopped\n"
     assert len(hanging) == 1
     assert not any(map(alive, hanging))
 
