@@ -60,8 +60,8 @@ def test_a_signal_while_it_starts_ends_it_in_one_line(tmp_path, seconds, number,
     [
         # CPython leaves by the signal where an exec of a string was interrupted.
         "exec(\"import pathlib, time; pathlib.Path('here').touch(); time.sleep(60)\")",
-        "class Slow:\n    def __del__(self):\n        pathlib.Path('here').touch(); time.sleep(60)\n"
-        "Slow()\ntime.sleep(60)",
+        "class Slow:\n    def __del__(self):\n        pathlib.Path('here').touch()\n"
+        "        time.sleep(60)\nSlow()\ntime.sleep(60)",
         "try:\n    pathlib.Path('here').touch(); time.sleep(60)\nexcept Exception: pass",
     ],
 )
@@ -105,7 +105,7 @@ def test_output_that_nobody_reads_is_no_failure(tmp_path, arguments, closed, cod
     os.close(read)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, closed: write}
     done = subprocess.run(
-        [sys.executable, "-m", "harness.cli", *arguments], cwd=tmp_path, timeout=60, **pipes
+        [sys.executable, "-m", "harness.cli", *arguments], cwd=tmp_path, check=False, **pipes
     )
     os.close(write)
     assert done.returncode == code
