@@ -31,7 +31,7 @@ def evaluate(
     depth: int = 1000,
     limit: int | None = None,
     seed: int = 0,
-    mask_query: bool = False,
+    mask_query: bool | None = None,
     max_failures: str = "1%",
     file_timeout: float = SECONDS,
     out: Path | str | None = None,
@@ -49,7 +49,7 @@ def evaluate(
         limit: Only so many queries, by a seeded choice.
         seed: Of every random choice.
         mask_query: Whether the lines that a query's text was taken from are taken out of its
-            corpus, for that query alone.
+            corpus, for that query alone; None leaves it to the data set.
         max_failures: How many files a chunker may fail on, `1%` of them or `3`; a cell that fails
             on more is in `failed` of the result.
         file_timeout: Seconds that a chunker may take for a file, and as much again for each

@@ -16,6 +16,7 @@ from harness.building.folder import CARD
 from harness.building.negatives import Kind, add_negatives
 from harness.cards import card_names, load_card, missing_files
 from harness.model import Dataset, Relevance, Rule
+from harness.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -132,7 +133,9 @@ def _relabelled(dataset: Dataset, overrides: Mapping[str, str]) -> Dataset:
         dataclasses.replace(corpus, sources=tuple(map(relabelled, corpus.sources)))
         for corpus in dataset.corpora
     )
-    told = ", ".join(f"{one}={overrides[one]}: {count} files" for one, count in decided.items())
+    told = ", ".join(
+        f"{one}={overrides[one]}: {counted(count, 'file')}" for one, count in decided.items()
+    )
     information = {**dataset.information, "languages": told}
     return dataclasses.replace(dataset, corpora=corpora, information=information)
 

@@ -156,6 +156,8 @@ class Dataset:
         information: Facts that a result must carry, such as the Python release.
         pooling: How a document cut into chunks scores: `max`, `first` or `sum`; None for spans.
         relevance: Which chunks that touch a target are relevant.
+        mask: Whether a run takes each query's own lines out of its corpus unless it is told not to;
+            then every query has a region, which holds no line of its targets.
     """
 
     name: str
@@ -167,6 +169,7 @@ class Dataset:
     information: Mapping[str, str] = field(default_factory=dict)
     pooling: Literal["max", "first", "sum"] | None = None
     relevance: Relevance = Relevance()
+    mask: bool = False
     fingerprint: str = field(init=False)
 
     def __post_init__(self) -> None:

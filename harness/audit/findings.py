@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.audit.leaks import MOST
 from harness.runs.health import TRUNCATION_MARK
+from harness.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +100,7 @@ def _self_retrieval(one: SelfRetrieval) -> Iterator[Finding]:
     elif one.inside_gold == one.inside_file:
         reading = "these find themselves"
     else:
-        reading = "these find themselves before the answer: see --mask-query of chunkmark run"
+        reading = "these find themselves before the answer, unless run masks them: --mask-query"
     yield Finding(
         "self-retrieval, whole text",
         "",
@@ -126,7 +127,7 @@ def _identical(count: int) -> Finding:
     return Finding(
         "identical files",
         "",
-        f"{count} files equal another one",
+        counted(count, "file equals another one", "files equal another one"),
         "no file has a copy"
         if count == 0
         else "their chunks tie: the order of the corpus decides which comes first",
@@ -139,7 +140,7 @@ def _chunker(one: ChunkerAudit) -> Iterator[Finding]:
         yield Finding(
             "failures",
             one.chunker,
-            f"failed on {len(one.failures)} files, such as {path}: {reason}",
+            f"failed on {counted(len(one.failures), 'file')}, such as {path}: {reason}",
             "the other findings do not see these files",
         )
     yield _duplicates(one.chunker, one.duplicates)

@@ -81,6 +81,7 @@ def build(root: Path, wanted: Wanted) -> Dataset:
         queries=queries,
         left_out=left_out,
         information=made.information,
+        mask=wanted.queries == "calls",
     )
 
 

@@ -54,7 +54,7 @@ def call_queries(corpus: Corpus) -> Made:
     several calls in it, the first.
 
     No run of eight words of a query stands anywhere else in the corpus, so none does when its
-    region is masked.
+    region is masked, as runs do with these unless told not to.
 
     Raises:
         InputError: A grammar's wheel is missing.

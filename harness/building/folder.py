@@ -121,6 +121,7 @@ def read_folder(folder: Path) -> Dataset:
             queries=tuple(map(_query, _rows(folder / _FILES[0]))),
             left_out=card["left_out"],
             information=card["information"],
+            mask=bool(card.get("mask", False)),
         )
     except DAMAGED as error:
         raise InputError(f"{folder} is damaged ({error!r}); build it again") from None
@@ -140,6 +141,7 @@ def _card(dataset: Dataset, options: Mapping[str, Any]) -> dict[str, Any]:
         "information": dict(dataset.information),
         "queries": len(dataset.queries),
         "corpora": len(dataset.corpora),
+        "mask": dataset.mask,
         "files_indexed": sum(len(corpus.sources) for corpus in dataset.corpora),
         "texts": len(texts),
         "left_out": dict(dataset.left_out),

@@ -23,6 +23,7 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.building.sampling import chance, draw
 from harness.twins import MIN_TWIN
+from harness.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -92,7 +93,10 @@ def add_negatives(dataset: Dataset, kind: Kind, count: int, *, seed: int = 0) ->
             f"{dataset.name}: there is no file that could be a negative of one of its corpora\n"
             "same-repo needs several corpora of a repository, the other kinds several corpora"
         )
-    told = f"{kind}: {added} files in {len(corpora)} corpora, {count} asked for in each"
+    told = (
+        f"{kind}: {counted(added, 'file')} in {counted(len(corpora), 'corpus', 'corpora')}, "
+        f"{count} asked for in each"
+    )
     return replace(
         dataset, corpora=tuple(corpora), information={**dataset.information, FOLDER: told}
     )

@@ -26,6 +26,7 @@ from harness.building.power import (
     worst_case,
 )
 from harness.runs.prepare import prepare
+from harness.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -165,7 +166,7 @@ def _targets(dataset: Dataset) -> Iterator[Check]:
         "lines": ("broken", "name lines behind the end of their file", "it is another version"),
         "skipped": ("finding", "lie in files not indexed", "they are dropped, and counted"),
         "blank": ("finding", "hold no line that is not blank", "they are dropped, and counted"),
-        "none": ("finding", "queries have no target", "they are left out of every mean"),
+        "none": ("finding", "without a target", "they are left out of every mean"),
     }  # fmt: skip
     found = False
     state: State
@@ -173,10 +174,12 @@ def _targets(dataset: Dataset) -> Iterator[Check]:
         if faults[fault]:
             found, state = True, "broken" if kind == "broken" else "finding"
             ids = tuple(dict.fromkeys(faults[fault]))
-            number = f"{len(faults[fault])} " + ("" if fault == "none" else f"of {count} targets ")
-            yield Check("targets", state, f"{number}{says}", reading, ids)
+            number = f"{len(faults[fault])} of {counted(count, 'target')}"
+            if fault == "none":
+                number = counted(len(ids), "query", "queries")
+            yield Check("targets", state, f"{number} {says}", reading, ids)
     if not found:
-        yield Check("targets", "ok", f"{count} targets", "all exist and hold text")
+        yield Check("targets", "ok", counted(count, "target"), "all exist and hold text")
 
 
 @dataclass(frozen=True)
@@ -217,7 +220,8 @@ def _texts(dataset: Dataset) -> Iterator[Check]:
     blank = tuple(query.id for query in dataset.queries if not query.text.strip())
     if blank:
         reading = "nothing can be found by them"
-        yield Check("texts", "broken", f"{len(blank)} queries have no text", reading, blank)
+        found = counted(len(blank), "query has no text", "queries have no text")
+        yield Check("texts", "broken", found, reading, blank)
     if not dataset.queries:
         yield Check("texts", "broken", "there is no query", "nothing can be scored")
     empty = tuple(
@@ -227,7 +231,8 @@ def _texts(dataset: Dataset) -> Iterator[Check]:
     )
     if empty:
         reading = "their queries cannot be answered"
-        yield Check("texts", "broken", f"{len(empty)} corpora have no text", reading, empty)
+        found = counted(len(empty), "corpus has no text", "corpora have no text")
+        yield Check("texts", "broken", found, reading, empty)
     if dataset.queries and not blank and not empty:
         files = sum(len(corpus.sources) for corpus in dataset.corpora)
         found = f"{len(dataset.queries)} queries, {files} files"

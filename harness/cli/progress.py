@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar for what takes over a second, and only on a terminal."""
+"""Progress on standard error: a bar for what takes over a second; a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _PATIENCE = 1.0
+_BETWEEN = 30.0  # seconds from one line to the next where there is no terminal
 _MANY = 2_400  # texts; of more the expected time is told before they are embedded
 _A_SECOND = 30  # texts of code, by the default model on two cores
 
@@ -24,6 +25,7 @@ class Progress:
         self._task: Any = None
         self._phase = ""
         self._since = 0.0
+        self._said = 0.0
 
     def __enter__(self) -> Progress:
         return self
@@ -43,16 +45,29 @@ class Progress:
                 f"embedding {total:,} texts: about {math.ceil(total / _A_SECOND / 60)} minutes, if "
                 f"{_A_SECOND} a second are done, as minilm does on two cores; -r bm25 embeds none"
             )
-        if not sys.stderr.isatty():
-            return
         now = time.monotonic()
         if phase != self._phase or done <= 1:
             self._stop()
             self._phase, self._since = phase, now
+        if not sys.stderr.isatty():
+            self._tell_line(now, done, total)
+            return
         if self._bar is None and now - self._since > _PATIENCE and done < total:
             self._start(total)
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total)
+
+    def _tell_line(self, now: float, done: int, total: int) -> None:
+        """Say how far a phase is, if nothing was said for long; of many short phases some."""
+        self._said = self._said or now
+        if now - self._said < _BETWEEN or done >= total:
+            return
+        self._said = now
+        left = ""
+        if done and now > self._since:
+            minutes = math.ceil((now - self._since) * (total - done) / done / 60)
+            left = f", about {minutes} minutes left" if minutes > 1 else ""
+        self._say(f"{self._phase}: {done:,} of {total:,}{left}")
 
     def warn(self, text: str) -> None:
         """Write a warning to standard error."""

@@ -57,7 +57,8 @@ def run(
         bool | None,
         typer.Option(
             "--mask-query/--no-mask-query",
-            help="Take the lines that a query's text stands in out of its corpus.",
+            help="Take the lines that a query's text stands in out of its corpus; queries=calls is "
+            "masked unless told otherwise, other data sets are not.",
         ),
     ] = None,
     language: LanguageOption = None,

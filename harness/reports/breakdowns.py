@@ -10,6 +10,7 @@ from chunkers.errors import InputError
 from chunkers.languages import language_of
 from chunkers.registry import suggestion
 from harness.building.made import folder_of
+from harness.reports.marks import column_name
 from harness.reports.numbers import NONE, number
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def tables_of(cells: Sequence[Cell]) -> Iterator[tuple[list[str], list[list[str]
     """For a terminal: headings, rows and a note for each break-down, of the first measure."""
     headline = next(iter(cells[0]["metrics"]))
     for tag, values in cells[0]["by"].items():
-        title = f"{headline} by {tag}"
+        title = f"{column_name(headline, cells[0])} by {tag}"
         if len(values) <= _WIDE:
             heads = [title, *(f"{value}\nn={one['n']}" for value, one in values.items())]
             means = [[means_of(cell, tag, value)[headline] for value in values] for cell in cells]

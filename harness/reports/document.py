@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.reports.breakdowns import broken_down
 from harness.runs.health import TRUNCATION_MARK, truncated
+from harness.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -78,11 +79,20 @@ def _cell(cell: CellResult) -> dict[str, Any]:
 
 
 _COUNTED = {
-    "files_skipped": "files are not indexed",
-    "blank": "blank chunks are dropped",
-    "unlocated": "strings of the chunker stand nowhere in their file",
-    "masked_copies": "masked queries still stand word for word in a file",
-    "zero_vectors": "texts have a zero or non-finite vector",
+    "files_skipped": ("file is not indexed", "files are not indexed"),
+    "blank": ("blank chunk is dropped", "blank chunks are dropped"),
+    "unlocated": (
+        "string of the chunker stands nowhere in its file",
+        "strings of the chunker stand nowhere in their file",
+    ),
+    "masked_copies": (
+        "masked query still stands word for word in a file",
+        "masked queries still stand word for word in a file",
+    ),
+    "zero_vectors": (
+        "text has a zero or non-finite vector",
+        "texts have a zero or non-finite vector",
+    ),
 }
 
 
@@ -103,20 +113,22 @@ def _marks(cell: CellResult) -> list[str]:
     if health["coverage"] < 1:
         marks.append(f"{1 - health['coverage']:.2%} of the text is in no chunk")
     if health["gold_uncut"]:
-        marks.append(f"{health['gold_uncut']} targets are covered by no chunk")
+        marks.append(_are(health["gold_uncut"], "target", "covered by no chunk"))
     if health["over_size"]:
-        marks.append(f"{health['over_size']} chunks are over the size limit")
+        marks.append(_are(health["over_size"], "chunk", "over the size limit"))
     if health["single_chunk_files"] > 0.5 and cell.chunker != "whole-file":
         marks.append(f"{health['single_chunk_files']:.0%} of the files are one chunk")
     if health["disturbed"]:
+        hold = counted(health["disturbed"], "ranking holds", "rankings hold")
         marks.append(
-            f"{health['disturbed']} rankings hold scores of NaN, which the reproduced system "
-            "cannot sort; here they stand last"
+            f"{hold} scores of NaN, which the reproduced system cannot sort; here they stand last"
         )
-    for name, what in _COUNTED.items():
-        if health.get(name):
-            marks.append(f"{health[name]} {what}")
+    marks += [counted(health[name], *what) for name, what in _COUNTED.items() if health.get(name)]
     if health["files_failed"]:
-        marks.append(f"failed on {health['files_failed']} files")
-    marks += [f"{note}: {count} files" for note, count in health["notes"].items()]
+        marks.append(f"failed on {counted(health['files_failed'], 'file')}")
+    marks += [f"{note}: {counted(count, 'file')}" for note, count in health["notes"].items()]
     return marks
+
+
+def _are(count: int, what: str, how: str) -> str:
+    return counted(count, f"{what} is {how}", f"{what}s are {how}")

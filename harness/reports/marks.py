@@ -38,3 +38,8 @@ def legend(cells: Sequence[Cell]) -> list[str]:
         for sign, stands, meaning in MARKS
         if any(map(stands, cells))
     ]
+
+
+def column_name(name: str, cell: Cell) -> str:
+    """A measure's name, marked `*` where chunkers cannot be compared by it."""
+    return name if cell["metrics"][name]["comparable"] else f"{name}*"

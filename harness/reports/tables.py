@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.breakdowns import means_of, tables_of
 from harness.reports.document import failed_of
-from harness.reports.marks import Cell, legend, marked
+from harness.reports.marks import Cell, column_name, marked
+from harness.reports.notes import notes_of
 from harness.reports.numbers import NONE, coverage, milliseconds, number, share, short
 
 if TYPE_CHECKING:
@@ -16,14 +18,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-ANCHOR_CHUNKERS = ("whole-file", "random-cuts")
 NAMES = 32  # columns for a chunker's name; a longer one wraps
-ABSENT_LISTED = 8  # absent corpora named one by one; more for one reason are one line
 ANCHORS = ("± 95 %", "oracle", "random")
-MILLISECONDS = (
-    "ms/query, p50 and p95: embedding it, as it was done then (in a batch of fixed shape where the "
-    "model runs here), search, and both"
-)
 
 
 def plain(text: object) -> str:
@@ -31,6 +27,16 @@ def plain(text: object) -> str:
     return "".join(
         mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in str(text)
     )
+
+
+def wrapped(name: str, width: int = NAMES) -> str:
+    """A name in lines that are no wider, as far as it can be broken behind `,`, `:`, `|` or `/`."""
+    lines = [""]
+    for piece in re.findall(r"[^,:|/]*[,:|/]|[^,:|/]+", name):
+        if lines[-1] and len(lines[-1] + piece) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(lines)
 
 
 LATENCY: tuple[tuple[str, Callable[[Cell], str]], ...] = (
@@ -73,11 +79,6 @@ def groups(document: Mapping[str, Any]) -> Iterator[tuple[str, list[Cell]]]:
         )
 
 
-def column_name(name: str, cell: Cell) -> str:
-    """A measure's name, marked `*` where chunkers cannot be compared by it."""
-    return name if cell["metrics"][name]["comparable"] else f"{name}*"
-
-
 def rows_of(cell: Cell) -> list[list[str]]:
     """The four rows of a cell: means, half-widths of their intervals, oracle, random."""
     metrics = cell["metrics"].values()
@@ -95,62 +96,6 @@ def rows_of(cell: Cell) -> list[list[str]]:
 
 def _half(interval: list[float] | None) -> str:
     return NONE if interval is None else f"±{(interval[1] - interval[0]) / 2:.3f}"
-
-
-def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
-    """What stands below a table."""
-    notes = [
-        f"means over {cells[0]['mean_over']}; ± half the 95 % interval: {cells[0]['interval']}"
-    ]
-    if not all(one["comparable"] for one in cells[0]["metrics"].values()):
-        notes.append(
-            "* not comparable across chunkers: what is relevant depends on where the cuts lie"
-        )
-    skipped = {why: name for name, one in cells[0]["metrics"].items() if (why := one.get("why"))}
-    notes += [f"{name} is skipped: {why}" for why, name in skipped.items()]
-    notes += legend(cells)
-    notes.append(MILLISECONDS)
-    if cells[0].get("mask_query"):
-        notes.append("--mask-query: each query's own lines are taken out of its corpus")
-    anchors = [cell["chunker"] for cell in cells if cell["chunker"] in ANCHOR_CHUNKERS]
-    if anchors:
-        notes.append(f"{' and '.join(anchors)}: anchors to read the others against, no candidates")
-    dropped = cells[0]["targets_dropped"]
-    notes += [f"{dropped} targets cannot be found and are dropped for all"] if dropped else []
-    left_out = {why: count for why, count in cells[0]["left_out"].items() if count}
-    notes += [f"left out: {count} queries, {why}" for why, count in left_out.items()]
-    notes += _marks(cells)
-    notes += _absences(document, cells[0]["dataset"])
-    told = [one for one in document["left_out"] if one["dataset"] == cells[0]["dataset"]]
-    if told:
-        counts = "; ".join(f"{one['reason']}: {one['count']}" for one in told)
-        notes.append(f"left out by the data set; {counts}")
-    return notes
-
-
-def _absences(document: Mapping[str, Any], dataset: str) -> Iterator[str]:
-    """What a data set lacks; many corpora that lack for one reason are one line."""
-    by_reason: dict[str, list[Mapping[str, Any]]] = {}
-    for one in document["absent"]:
-        if one["dataset"] == dataset:
-            by_reason.setdefault(one["reason"], []).append(one)
-    for reason, absent in by_reason.items():
-        if len(absent) > ABSENT_LISTED:
-            queries = sum(one["n_queries"] for one in absent)
-            of = f"{len(absent)} corpora ({queries} queries), such as {absent[0]['corpus']}"
-            yield f"absent: {of}: {reason}"
-        else:
-            yield from (
-                f"absent: {one['corpus']} ({one['n_queries']} queries): {reason}" for one in absent
-            )
-
-
-def _marks(cells: list[Cell]) -> Iterator[str]:
-    """The marks of cells in words; one that all have stands once."""
-    common = set.intersection(*(set(cell["marks"]) for cell in cells)) if len(cells) > 1 else set()
-    yield from (f"! all: {mark}" for mark in cells[0]["marks"] if mark in common)
-    for cell in cells:
-        yield from (f"! {cell['chunker']}: {m}" for m in cell["marks"] if m not in common)
 
 
 def print_table(document: Mapping[str, Any], console: Console) -> None:
@@ -175,20 +120,20 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
         scores = table(["chunker", *headings])
         for cell in cells:
             first, *anchors = rows_of(cell)
-            scores.add_row(*(plain(one) for one in first[: fits + 1]), style="bold")
+            scores.add_row(wrapped(plain(first[0])), *first[1 : fits + 1], style="bold")
             for row in anchors:
                 scores.add_row(f"  {row[0]}", *row[1 : fits + 1], style="dim")
         console.print(scores)
         columns = HEALTH[: _fitting_health(cells, console.width)]
         health = table(["chunker", *(name for name, _ in columns)])
         for cell in cells:
-            health.add_row(plain(marked(cell)), *(show(cell) for _, show in columns))
+            health.add_row(wrapped(plain(marked(cell))), *(show(cell) for _, show in columns))
         console.print(health)
         _print_splits(cells, console, table)
         for caption, rows in _reference(cells):
             made = table([caption, *rows[0][1:]])
             for values in rows[1:]:
-                made.add_row(*map(plain, values))
+                made.add_row(wrapped(plain(values[0])), *map(plain, values[1:]))
             console.print(made)
         notes = notes_of(document, cells)
         if fits < len(names) or len(columns) < len(HEALTH):
@@ -213,7 +158,8 @@ def _print_overviews(
         console.print(plain(one.heading), style="bold")
         made = table([name.replace("@", "\n@") for name in one.columns], one.parts)
         for row in one.rows:
-            made.add_row(*map(plain, row))
+            names = (wrapped(plain(name)) for name in row[: one.parts])
+            made.add_row(*names, *map(plain, row[one.parts :]))
         console.print(made)
         if one.hidden:
             rest = f"not shown for want of room: {', '.join(one.hidden)}; see --format markdown"
@@ -263,12 +209,16 @@ def _print_splits(
     cells: list[Cell], console: Console, table: Callable[[Iterable[str]], Any]
 ) -> None:
     for headings, rows, note in tables_of(cells):
-        made = table(["\n".join(map(plain, one.split("\n"))) for one in headings])
+        made = table(["\n".join(map(_heading, one.split("\n"))) for one in headings])
         for row in rows:
-            made.add_row(*map(plain, row))
+            made.add_row(wrapped(plain(row[0])), *map(plain, row[1:]))
         console.print(made)
         if note:
             console.print(note, style="dim")
+
+
+def _heading(line: str) -> str:
+    return wrapped(plain(line), NAMES // 2)
 
 
 def as_markdown(document: Mapping[str, Any]) -> str:

@@ -13,6 +13,8 @@ from harness.cutters import SECONDS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from harness.model import Dataset
+
 
 class RunConfig(BaseModel):
     """The grid of a run. A suite file is TOML with these keys.
@@ -28,7 +30,7 @@ class RunConfig(BaseModel):
         limit: Number of queries of each data set, or None for all.
         seed: Of the choice of queries, of resampling and of random orders.
         mask_query: Whether the lines that a query's text was taken from are taken out of its
-            corpus, for that query alone.
+            corpus, for that query alone; None leaves it to the data set.
         languages: `PATTERN=LANGUAGE`: of what language files are, by name or path.
         max_failures: How many files a chunker may fail on before its cell is no result: a number,
             or a share of the files.
@@ -63,10 +65,14 @@ class RunConfig(BaseModel):
     depth: int = Field(1000, ge=1)
     limit: int | None = Field(None, ge=1)
     seed: int = Field(0, ge=0)
-    mask_query: bool = False
+    mask_query: bool | None = None
     languages: tuple[str, ...] = ()
     max_failures: str = "1%"
     file_timeout: float = Field(SECONDS, gt=0, allow_inf_nan=False)
+
+    def masks(self, dataset: Dataset) -> bool:
+        """Whether the queries of a data set are masked."""
+        return dataset.mask if self.mask_query is None else self.mask_query
 
     def over(self, **given: Any) -> RunConfig:
         """This configuration with what was given put over it; empty lists and None give nothing.

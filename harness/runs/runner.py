@@ -131,7 +131,7 @@ def run(
     started = time.perf_counter()
     distinct = {dataset.name: dataset for dataset in datasets}.values()
     for dataset in distinct:
-        if plan.config.mask_query:
+        if plan.config.masks(dataset):
             refuse_mask(dataset)
         for name, retriever in plan.retrievers:
             refuse_dataset(name, retriever.policy, dataset)
@@ -163,7 +163,7 @@ def _cells(session: _Session, dataset: Dataset) -> Iterator[CellResult | FailedC
     plan = session.plan
     started = time.perf_counter()
     config = plan.config
-    prepared = prepare(dataset, config.limit, config.seed, mask=config.mask_query)
+    prepared = prepare(dataset, config.limit, config.seed, mask=config.masks(dataset))
     session.seconds["preparing"] += time.perf_counter() - started
     session.manifest.add_dataset(dataset, prepared)
     for chunker in plan.chunkers:
@@ -283,7 +283,7 @@ class _Bench:
             "depth": plan.depth,
             "budget": plan.budget,
             "limit": plan.config.limit,
-            "mask_query": plan.config.mask_query,
+            "mask_query": plan.config.masks(dataset),
             "seed": plan.config.seed,
             "file_timeout": plan.config.file_timeout,
             "ranking": plan.profile.ranking_fields(),

@@ -41,9 +41,7 @@ def test_a_loader_that_takes_languages_indexes_what_no_table_names(folder):
         "x.cmake": "cmake",
         "y.cmake": "cmake",
     }
-    assert told.information["languages"] == (
-        "*.inc=php: 1 files, *.h=c: 1 files, *.d=dart: 0 files"
-    )
+    assert told.information["languages"] == ("*.inc=php: 1 file, *.h=c: 1 file, *.d=dart: 0 files")
     assert told.fingerprint != plain.fingerprint
     assert "lib/b.inc" in {one.path for one in plain.corpora[0].skipped}
 
@@ -119,4 +117,4 @@ def test_a_run_takes_them_by_option_and_by_suite_and_counts_what_it_could_not_pa
     manifest = json.loads((tmp_path / "suite/manifest.json").read_text("utf-8"))
     assert manifest["config"]["languages"] == ["*.inc=php", "x.*=bash"]
     (dataset,) = manifest["datasets"].values()
-    assert dataset["information"]["languages"] == "*.inc=php: 1 files, x.*=bash: 1 files"
+    assert dataset["information"]["languages"] == "*.inc=php: 1 file, x.*=bash: 1 file"

@@ -281,7 +281,7 @@ class TestCommand:
     def test_a_chunker_that_fails_is_said(self, capsys):
         done = call(capsys, "audit", "-d", "audited:made", "-c", "worlds:leaving")
         assert done.code == 3
-        assert "failures (worlds:leaving): failed on 1 files, such as a.py: SystemExit" in done.out
+        assert "failures (worlds:leaving): failed on 1 file, such as a.py: SystemExit" in done.out
 
 
 def made(data_dir):

@@ -273,6 +273,29 @@ class TestCommand:
             assert set(cell["by"]) == {"folder", "language", "name-overlap"}
         assert len({json.dumps(one, sort_keys=True) for one in runs.values()}) == 1
 
+    def test_calls_are_masked_unless_told_otherwise(self, tmp_path: Path, capsys):
+        root = tmp_path / "repo"
+        root.mkdir()
+        (root / "tools.py").write_text("def weigh(one, two):\n    return one * 3 + two\n")
+        others = "".join(f"    {name} = {name}_of(first)\n" for name in ("left", "right", "upper"))
+        (root / "a.py").write_text(
+            f"from tools import weigh\n\n\ndef run(first, second):\n{others}"
+            "    return weigh(first, second) + upper + left\n"
+        )
+        write_folder(build(root, Wanted(queries="calls")), tmp_path / "built", {})
+        start = ["run", "-r", "bm25", "-c", "fixed", "-o", tmp_path / "run", "-d"]
+        seen = {}
+        for spec in (f"repo:{root},queries=calls", f"built:{tmp_path / 'built'}"):
+            for option in (None, "--mask-query", "--no-mask-query"):
+                more = ["--format", "json", *filter(None, [option])]
+                ran = call(capsys, *start, spec, *more)
+                (cell,) = ran.json["cells"]
+                seen[option] = cell["mask_query"], cell["metrics"]["MRR"]["mean"]
+            assert seen == {None: (True, 1.0), "--mask-query": (True, 1.0),
+                            "--no-mask-query": (False, 0.5)}  # fmt: skip
+        shown = call(capsys, *start, spec)
+        assert "masked: each query's own lines are taken out of its corpus" in shown.out
+
     def test_info_of_a_card_names_the_faults(self, capsys):
         assert "self-retrieval" in call(capsys, "dataset", "info", "repoeval-function").out
         says(call(capsys, "dataset", "info", "repoeval"), 2, "did you mean", "repoeval-")

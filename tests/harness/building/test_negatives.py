@@ -80,7 +80,7 @@ def added(dataset: Dataset) -> dict[str, list[str]]:
 def test_of_the_same_repository_only_what_is_new_and_nobodys_target() -> None:
     dataset = add_negatives(world(), "same-repo", 10)
     assert added(dataset) == {"one@1": ["one@2/c.py"], "one@2": [], "two": []}
-    assert dataset.information[FOLDER] == "same-repo: 1 files in 3 corpora, 10 asked for in each"
+    assert dataset.information[FOLDER] == "same-repo: 1 file in 3 corpora, 10 asked for in each"
 
 
 def test_of_other_repositories_no_copy_and_nothing_that_holds_a_target() -> None:

@@ -50,7 +50,7 @@ def test_a_sound_data_set_has_nothing_broken():
         (query("x", "icon.py"), "finding", "1 of 3 targets lie in files not indexed"),
         (query("x", "vendor/deep/x.py"), "finding", "1 of 3 targets lie in files not indexed"),
         (query("x", "b.py", 7, 8), "finding", "1 of 3 targets hold no line that is not blank"),
-        (Query("x", "one", WORDS), "finding", "1 queries have no target"),
+        (Query("x", "one", WORDS), "finding", "1 query without a target"),
     ],
 )
 def test_every_target_is_looked_for(bad, state, says_):
@@ -73,9 +73,9 @@ def test_documents_that_do_not_exist_are_broken():
 
 def test_queries_and_corpora_without_text_are_broken():
     validation = validate(dataset(*GOOD, query("x", text=" \n")))
-    assert found(validation, "texts") == [("broken", "1 queries have no text", ("x",))]
+    assert found(validation, "texts") == [("broken", "1 query has no text", ("x",))]
     validation = validate(dataset(query("q", "b.py", 1, 1), texts={"b.py": "\n \n"}))
-    assert found(validation, "texts") == [("broken", "1 corpora have no text", ("one",))]
+    assert found(validation, "texts") == [("broken", "1 corpus has no text", ("one",))]
     assert found(validate(dataset()), "texts")[0][:2] == ("broken", "there is no query")
 
 

@@ -2,13 +2,14 @@
 
 import pytest
 
+from harness.cli import progress
 from harness.cli.progress import Progress
 
 
 def told(capsys: pytest.CaptureFixture[str], *calls: tuple[str, int, int]) -> str:
-    with Progress() as progress:
+    with Progress() as shown:
         for call in calls:
-            progress.tell(*call)
+            shown.tell(*call)
     return capsys.readouterr().err
 
 
@@ -22,3 +23,25 @@ def test_the_expected_time_of_many_texts_is_told_once_before_they_are_embedded(
 
 def test_nothing_is_told_of_few_texts_or_other_work(capsys: pytest.CaptureFixture[str]):
     assert told(capsys, ("embedding", 0, 2400), ("chunking", 0, 7200)) == ""
+
+
+def test_without_a_terminal_a_line_now_and_then_says_how_far_a_phase_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    calls = [("chunking", n, 4) for n in range(5)]
+    assert told(capsys, *calls) == ""
+    monkeypatch.setattr(progress, "_BETWEEN", 0.0)
+    lines = told(capsys, *calls).splitlines()
+    assert lines == [f"chunkmark: chunking: {n} of 4" for n in range(4)]
+
+
+def test_the_minutes_that_are_left_are_told_by_those_that_went(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    clock = iter([100.0, 120.0, 130.0, 159.0, 161.0, 161.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    calls = [("embedding", n, 1200) for n in (0, 200, 300, 301, 302)]
+    assert told(capsys, *calls) == (
+        "chunkmark: embedding: 300 of 1,200, about 2 minutes left\n"
+        "chunkmark: embedding: 302 of 1,200, about 4 minutes left\n"
+    )

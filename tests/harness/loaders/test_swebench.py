@@ -13,7 +13,7 @@ from harness.building import parents
 from harness.cards import load_card
 from harness.loading import load_dataset
 from harness.model import Absent, Target
-from harness.reports.tables import ABSENT_LISTED
+from harness.reports.notes import ABSENT_LISTED
 from harness.runs.prepare import prepare
 from tests.support.commands import call
 

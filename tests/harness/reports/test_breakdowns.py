@@ -57,7 +57,7 @@ def test_tags_are_broken_down_as_they_are_without_being_asked_for(repository: st
 
 def test_every_form_of_a_result_has_them(repository: str, capsys):
     table = run(capsys, repository, "--by", "source").out
-    assert "nDCG@10 by source" in table
+    assert "nDCG@10* by source" in table
     assert "b/three.go" in table
     assert (
         "source=b/three.go, n=1"

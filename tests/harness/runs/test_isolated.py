@@ -50,7 +50,7 @@ def test_what_breaks_on_one_file_fails_there_alone(tmp_path):
         assert f"{cell.chunker} failed on {BROKEN} of one: {said}" in result.failures
     assert result.cells[-1].cell["failures"] == []
     marks = [cell["marks"] for cell in run_document(result)["cells"]]
-    assert ["failed on 1 files" in of for of in marks] == [True] * len(reasons) + [False]
+    assert ["failed on 1 file" in of for of in marks] == [True] * len(reasons) + [False]
 
 
 def test_a_parser_that_never_returns_costs_its_file(tmp_path):
@@ -137,7 +137,7 @@ def test_the_program_says_what_failed_and_exits_with_3_above_the_limit(tmp_path,
 
     done = call(capsys, *arguments, *out, "--max-failures", "25%")
     assert done.code == 0
-    assert "worlds:failing: failed on 1 files" in done.out
+    assert "worlds:failing: failed on 1 file" in done.out
 
 
 def test_only_a_few_failures_are_named(tmp_path):
