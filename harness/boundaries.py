@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunkers.definitions import definitions
-from chunkers.outline import outline
 from chunkers.sizes import measure
 from chunkers.source import Services, Source
-from chunkers.syntax import tree_of
 from harness.chunking import duplicates
 from harness.cover import cover, covered, percentile
+from harness.parsing import UnparsedError, outline, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,6 +48,8 @@ class Boundaries:
         repeated: Share of non-white-space characters that are in further chunks, counted each time.
         duplicates: Chunks whose embedded text another chunk of the corpus has too.
         per_1000_lines: Chunks per 1,000 lines of the files.
+        failures: Path and reason of files whose parser does not come back: they are counted
+            neither in definitions nor in `parsed`.
     """
 
     definitions: int
@@ -62,6 +63,7 @@ class Boundaries:
     repeated: float | None
     duplicates: int
     per_1000_lines: float | None
+    failures: tuple[tuple[str, str], ...] = ()
 
     def document(self) -> dict[str, Any]:
         """As JSON holds it."""
@@ -85,10 +87,16 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
         by_path.setdefault(chunk.path, []).append(chunk)
     fates: Counter[str] = Counter()
     alone: list[bool] = []
+    failures: list[tuple[str, str]] = []
     for source, layout in zip(chunked.corpus.sources, chunked.layouts, strict=True):
         chunks = by_path.get(source.path, [])
-        fates.update(_fates(source, layout, chunks))
-        alone += _alone(source, chunks)
+        try:
+            fate, parsed = [*_fates(source, layout, chunks)], [*_alone(source, chunks)]
+        except UnparsedError as error:
+            failures.append((error.path, error.reason))
+            continue
+        fates.update(fate)
+        alone += parsed
     sizes = sorted(chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks)
     characters = covered(chunked)[2]
     lines = sum(source.lines.count for source in chunked.corpus.sources)
@@ -104,6 +112,7 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
         repeated=cover([chunked])["repeated"] if characters else None,
         duplicates=duplicates(chunked),
         per_1000_lines=1000 * len(sizes) / lines if lines else None,
+        failures=tuple(failures),
     )
 
 
@@ -128,11 +137,10 @@ def definition_lines(source: Source) -> list[tuple[int, int, int]]:
 
     Lines count from 1. The first two are the same where nothing belongs to it from above.
     """
-    services = Services()
-    root = tree_of(source, services)
+    root = parse(source)
     if root is None:
         return []
-    lines = measure(source, services, "nws")
+    lines = measure(source, Services(), "nws")
     starts = sorted(scope.start_line for scope in outline(source))
     found = []
     for first, last in definitions(root, lines):
@@ -158,7 +166,7 @@ def _alone(source: Source, chunks: Iterable[Chunk]) -> Iterator[bool]:
 
 
 def _parses(text: str, source: Source) -> bool:
-    root = tree_of(Source(text, source.path, source.language), Services())
+    root = parse(Source(text, source.path, source.language))
     return root is not None and not root.has_error
 
 

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import functools
 import itertools
+import warnings
+from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from chunkers.outline import outline
+from harness.parsing import UnparsedError, outline
 from harness.retrieval import Ranking, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,7 +35,7 @@ def companions(
 ) -> tuple[Sequence[int], ...]:
     """For each chunk of a corpus the numbers of those that it brings, in order.
 
-    A chunk may stand among its own companions.
+    A chunk may stand among its own companions. A file whose parser does not come back warns.
     """
     find = _neighbours if kind == "neighbours" else _relatives
     sources = {source.path: source for source in chunked.corpus.sources}
@@ -52,7 +54,11 @@ def _neighbours(chunks: Sequence[Chunk], first: int, source: Source) -> Iterator
 
 def _relatives(chunks: Sequence[Chunk], first: int, source: Source) -> Iterator[Sequence[int]]:
     spans = np.array([chunk.nws for chunk in chunks], dtype=np.int64)
-    scopes = _scopes(source)
+    try:
+        scopes = _scopes(source)
+    except UnparsedError as error:
+        warnings.warn(f"{error}; its chunks bring the whole file", stacklevel=2)
+        scopes = np.zeros((0, 2), dtype=np.int64)
     families: dict[int, Sequence[int]] = {-1: range(first, first + len(chunks))}
     for low, high in spans:
         holds = (scopes[:, 0] <= low) & (high <= scopes[:, 1])
@@ -65,10 +71,28 @@ def _relatives(chunks: Sequence[Chunk], first: int, source: Source) -> Iterator[
         yield families[parent]
 
 
+def unparsed(sources: Iterable[Source]) -> dict[str, int]:
+    """Why files have no definitions to be parents, though their language has a grammar: in files.
+
+    For `parent` their chunks bring the whole file, as those of a file without definitions do.
+    """
+    found: Counter[str] = Counter()
+    for source in dict.fromkeys(sources):
+        try:
+            _scopes(source)
+        except UnparsedError as error:
+            found[f"no parents: {error.reason}"] += 1
+    return dict(sorted(found.items()))
+
+
 # Corpora that differ in one file share all others, and chunkers share them all.
 @functools.lru_cache(maxsize=1 << 12)
 def _scopes(source: Source) -> NDArray[np.int64]:
-    """Definitions as intervals of non-white-space characters, the smallest first, shape (n, 2)."""
+    """Definitions as intervals of non-white-space characters, the smallest first, shape (n, 2).
+
+    Raises:
+        UnparsedError: The parser does not come back.
+    """
     before = source.lines.nws
     ends = [source.lines.offsets_of(one.start_line, one.end_line) for one in outline(source)]
     intervals = [(int(before[start]), int(before[end])) for start, end in ends]

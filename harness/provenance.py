@@ -18,6 +18,7 @@ CHUNKING = (
 RANKING = (
     "harness/checkpoints.py",
     "harness/cross_encoder.py",
+    "harness/cover.py",
     "harness/embedding.py",
     "harness/expansion.py",
     "harness/hops.py",
@@ -25,6 +26,7 @@ RANKING = (
     "harness/lexical.py",
     "harness/masking.py",
     "harness/measures/inputs.py",
+    "harness/parsing.py",
     "harness/parity/dot_over_norms.py",
     "harness/policy.py",
     "harness/relevance.py",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from chunkers.grammars.loading import grammar_of
 from chunkers.grammars.model import kind_of
-from chunkers.grammars.parsing import parse
 from chunkers.outline import defined, name_in
+from harness.parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

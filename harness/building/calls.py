@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from harness.building.callees import names_of
 from harness.building.made import Made, folder_of
 from harness.grams import RUN, grams_of, words_of
-from harness.model import Query, Region, Target
+from harness.model import Query, Region, Skipped, Target
+from harness.parsing import UnparsedError
 from harness.summaries import names_overlap
 
 if TYPE_CHECKING:
@@ -54,12 +56,13 @@ def call_queries(corpus: Corpus) -> Made:
     several calls in it, the first.
 
     No run of eight words of a query stands anywhere else in the corpus, so none does when its
-    region is masked, as runs do with these unless told not to.
+    region is masked, as runs do with these unless told not to. A file whose
+    parser does not come back is left out of the corpus.
 
     Raises:
         InputError: A grammar's wheel is missing.
     """
-    read = {source: names for source in corpus.sources if (names := names_of(source)) is not None}
+    corpus, read = _read(corpus)
     known: dict[str, list[Definition]] = defaultdict(list)
     for names in read.values():
         for definition in names.definitions:
@@ -93,6 +96,21 @@ def call_queries(corpus: Corpus) -> Made:
     return Made(
         (corpus,), tuple(queries), {reason: count for reason, count in left.items() if count}
     )
+
+
+def _read(corpus: Corpus) -> tuple[Corpus, dict[Source, Names]]:
+    """The names of every source that has some, and the corpus of those whose parser comes back."""
+    read, sources, skipped = {}, [], list(corpus.skipped)
+    for source in corpus.sources:
+        try:
+            names = names_of(source)
+        except UnparsedError as error:  # it may define what others do
+            skipped.append(Skipped(error.path, error.reason))
+            continue
+        sources.append(source)
+        if names is not None:
+            read[source] = names
+    return replace(corpus, sources=tuple(sources), skipped=tuple(skipped)), read
 
 
 def _refusal(source: Source, definitions: Sequence[Definition]) -> str | None:

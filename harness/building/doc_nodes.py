@@ -15,9 +15,9 @@ import numpy as np
 
 from chunkers.grammars.loading import grammar_of, parser
 from chunkers.grammars.model import ATTRIBUTES, NONE, kind_of, words
-from chunkers.grammars.parsing import parse
 from chunkers.outline import defined, name_in
 from harness.building.doc_styles import BEHIND
+from harness.parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

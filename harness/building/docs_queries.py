@@ -14,7 +14,8 @@ from harness.building.doc_styles import STYLES
 from harness.building.doc_text import words_said
 from harness.building.made import Made, folder_of
 from harness.grams import RUN, remaining, words_of
-from harness.model import Query, Target
+from harness.model import Query, Skipped, Target
+from harness.parsing import UnparsedError
 from harness.summaries import name_words, names_overlap
 from harness.twins import MIN_TWIN
 
@@ -83,7 +84,8 @@ class _Candidate:
 def docstring_queries(corpus: Corpus, *, whole: bool = False) -> Made:
     """What doc comments say, as queries for the functions, methods and classes that had them.
 
-    The doc comments of all files are cut, those that become no query too. Two definitions with the
+    The doc comments of all files are cut, those that become no query too. A file whose parser does
+    not come back is left out of the corpus. Two definitions with the
     same text are no target, unless they are copies long enough to count for each other when they
     are scored: then the first is it.
 
@@ -105,8 +107,13 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> Made:
             (OTHER, GENERATED, EMPTY, BOILERPLATE, FEW_WORDS, NAME, COPY, SHARED, LEAKED), 0
         )
     )
+    skipped = list(corpus.skipped)
     for source in corpus.sources:
-        cut = cut_doc_comments(source)
+        try:
+            cut = cut_doc_comments(source)
+        except UnparsedError as error:  # its doc comments cannot be cut, and would be answers
+            skipped.append(Skipped(error.path, error.reason))
+            continue
         sources.append(cut.source)
         dropped[OTHER] += cut.others
         candidates += _candidates(source, cut.source, cut.documented, whole=whole)
@@ -117,7 +124,7 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> Made:
         if one.reason or one.id in leaked:
             dropped[one.reason or LEAKED] += 1
     return Made(
-        corpora=(replace(corpus, sources=tuple(sources)),),
+        corpora=(replace(corpus, sources=tuple(sources), skipped=tuple(skipped)),),
         queries=tuple(
             sorted(
                 (_query(one, corpus) for one in without_copies if one.id in {*kept} - leaked),

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from chunkers.outline import outline
 from harness.building.made import Made, folder_of
 from harness.grams import RUN, remaining
 from harness.model import Query, Target
 from harness.outside.values import plain_path
+from harness.parsing import outline
 from harness.summaries import names_overlap
 
 if TYPE_CHECKING:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chunkers.outline import outline
 from harness.lexical import identifiers
+from harness.parsing import UnparsedError, outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,7 +86,11 @@ def _best(
 
 def _places(source: Source) -> Iterator[tuple[int, int]]:
     """Lines of definitions, or of stretches."""
-    scopes = [(one.start_line, one.end_line) for one in outline(source)]
+    try:
+        scopes = [(one.start_line, one.end_line) for one in outline(source)]
+    except UnparsedError as error:
+        warnings.warn(f"{error}; stretches of lines are candidates there", stacklevel=2)
+        scopes = []
     short = [(first, last) for first, last in scopes if last - first < _LONGEST]
     if short:
         yield from dict.fromkeys(short)

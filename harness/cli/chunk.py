@@ -44,7 +44,8 @@ def chunk(
     """Show how chunkers cut a file, what they lose of it, and what their boundaries cut.
 
     Several stand side by side: numbers first, then the file with the number of every chunk where it
-    begins. A chunker that fails is named, and the others are shown; the exit code is 3 then.
+    begins. A chunker that fails is named, and the others are shown; the exit code is 3 then, and
+    where the file's parser does not come back, so that what boundaries cut is not known.
     """
     del data_dir  # every command takes it; this one reads no data set
     from chunkers.errors import InputError
@@ -73,6 +74,11 @@ def chunk(
     ]
     if not results:
         raise InputError(failures[0])
+    failures += dict.fromkeys(
+        f"boundaries of {path} are not known: {reason}"
+        for result in results
+        for path, reason in result["boundaries"]["failures"]
+    )
     for line in failures:
         Progress().warn(line)
     if form is Format.JSON:

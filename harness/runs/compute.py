@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.expansion import unparsed
 from harness.masking import chunks_before, spliced
 from harness.runs.health import cut_pairs, health, truncation, uncut
 from harness.runs.ranking import rank_cell
@@ -94,10 +95,13 @@ def compute(
     again = ranked.again
     record = _record(prepared, chunked, corpora, ranked.rankings)
     used = _once(corpora, texts.embedded_of_chunk)
+    cut = health(prepared, chunked, parts.chunker, uncut(prepared, corpora))
+    if parts.retriever.policy.expand == "parent":
+        cut["notes"] |= unparsed(source for one in corpora for source in one.corpus.sources)
     lost = truncation(parts.embedder, vectors, queries, again, used)
     return Computed(
         record=record,
-        health=health(prepared, chunked, parts.chunker, uncut(prepared, corpora))
+        health=cut
         | lost
         | cut_pairs(ranked.counts)
         | {
