@@ -10,24 +10,40 @@ _NAMES = (
     "*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*.pb.go", "*.pb.cc", "*.pb.h", "*_pb.js", "*_pb.rb",
     "*.designer.cs", "*.g.cs", "*.g.i.cs", "*.g.dart", "*.freezed.dart", "*_generated.go",
     "*_generated.h", "*.generated.*", "*.gen.go", "zz_generated*", "moc_*.cpp", "ui_*.h",
-    "qrc_*.cpp", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml",
+    "qrc_*.cpp",
+)  # fmt: skip
+_LOCKS = frozenset(
+    (
+        "bun.lockb", "go.sum", "gradle.lockfile", "npm-shrinkwrap.json", "package-lock.json",
+        "package.resolved", "packages.lock.json", "pnpm-lock.yaml", ".terraform.lock.hcl",
+    )
 )  # fmt: skip
 # What such files say, in these words or in this order: a comment about generating says less.
 _SAYS = re.compile(
     r"@generated\b|<auto-?generated"
     r"|generated\b.{0,200}\bdo not (?:edit|modify)|\bdo not (?:edit|modify)\b.{0,200}generated"
-    r"|\bthis file (?:is|was|has been) (?:auto|automatically |machine )-?generated\b",
-    re.IGNORECASE | re.DOTALL,
+    r"|\bthis file (?:is|was|has been) (?:auto|automatically |machine )-?generated\b"
+    # At the beginning of a line, and of the file itself, not of what is made from it.
+    r"|^\W*(?:this (?:file|module) (?:is|was|has been) "
+    r"|(?:auto(?:matically)?|machine)[- ]?|(?:\w+ )?code )generated (?:by|for|from|with|using)\b",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|%|<!--|\"\"\"|''')")
 _BLOCKS = (("/*", "*/"), ("<!--", "-->"))
+_DOCSTRING = re.compile(r"\s*[rRuU]?(\"\"\"|''')")
 _LINES = 30
 
 
 def generated_name(path: str) -> bool:
     """Whether a file is called as a tool's output or a lock file is, upper case or lower."""
     name = path.rsplit("/", 1)[-1].lower()
-    return any(fnmatchcase(name, pattern) for pattern in _NAMES)
+    return is_lock(path) or any(fnmatchcase(name, pattern) for pattern in _NAMES)
+
+
+def is_lock(path: str) -> bool:
+    """Whether a tool that resolves dependencies wrote a file, by its name in upper or lower case."""
+    name = path.rsplit("/", 1)[-1].lower()
+    return name in _LOCKS or name.endswith(".lock")
 
 
 def says_generated(text: str) -> bool:
@@ -36,10 +52,20 @@ def says_generated(text: str) -> bool:
 
 
 def _head(text: str) -> str:
-    """The comments that a file begins with, within its first lines."""
+    """The comments that a file begins with, within its first lines.
+
+    Of a docstring among them only its first line: the others say what the code does.
+    """
     kept: list[str] = []
-    closing = ""
+    closing = quotes = ""
     for line in text.split("\n", _LINES)[:_LINES]:
+        if quotes:
+            quotes = "" if quotes in line else quotes
+            continue
+        if not closing and (docstring := _DOCSTRING.match(line)):
+            kept.append(line)
+            quotes = "" if docstring[1] in line[docstring.end() :] else docstring[1]
+            continue
         if not closing and line.strip() and not _COMMENT.match(line):
             # What a tool writes before its comment: an XML declaration, PHP's opening tag.
             if line.lstrip("\ufeff").lstrip().startswith("<?"):

@@ -12,12 +12,13 @@ from chunkers.languages import language_of
 from chunkers.source import Source
 from harness.building.changes import changed_lines, gold_of
 from harness.building.git import changes_of, head_of, history_of, open_repository
-from harness.building.kinds import is_lock, is_test
+from harness.building.kinds import is_test
 from harness.building.made import Made, folder_of
 from harness.building.messages import FEWEST_WORDS, is_revert, is_wordless, question_of
 from harness.building.objects import objects_of
 from harness.building.parents import Parents
 from harness.building.sampling import in_turn
+from harness.generated import is_lock
 from harness.grams import RUN, grams_of, held
 from harness.model import Query
 

@@ -31,7 +31,6 @@ FEWEST_WORDS = 4
 
 # Why a doc comment makes no query; the first that applies is counted.
 OTHER = "of no function, method or class"
-GENERATED = "in generated code"
 EMPTY = "body is nothing but the docstring"
 BOILERPLATE = "boilerplate: inherited, to do, a licence, a constructor or a reference"
 FEW_WORDS = f"under {FEWEST_WORDS} words"
@@ -40,13 +39,6 @@ COPY = f"copy of a query's target and its text, of {MIN_TWIN} characters or more
 SHARED = "text shared by several definitions"
 LEAKED = f"{RUN} words in a row remain in the corpus"
 
-_GENERATED = re.compile(
-    r"^[ \t]*(?://|#|/?\*|<!--|;|--).*(?:@generated\b|<auto-?generated|\bcode generated\b"
-    r"|\bdo not (?:edit|modify)\b|\bauto(?:matically)?[- ]?generated (?:by|from|file|code)"
-    r"|\bthis file (?:is|was) (?:auto\S* )?generated\b)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_GENERATED_WITHIN = 2000
 _INHERITED = re.compile(r"\{?@inherit-?doc\b|<inherit-?doc\b|\(non-javadoc\)", re.IGNORECASE)
 _BOILERPLATE = re.compile(
     r"\W*(?:to-?do\b|fixme\b|xxx\b|hack\b|(?:please )?(?:refer to|see)\b(?! (?:if|whether|that))"
@@ -103,9 +95,7 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> Made:
     sources: list[Source] = []
     candidates: list[_Candidate] = []
     dropped = Counter(
-        dict.fromkeys(
-            (OTHER, GENERATED, EMPTY, BOILERPLATE, FEW_WORDS, NAME, COPY, SHARED, LEAKED), 0
-        )
+        dict.fromkeys((OTHER, EMPTY, BOILERPLATE, FEW_WORDS, NAME, COPY, SHARED, LEAKED), 0)
     )
     skipped = list(corpus.skipped)
     for source in corpus.sources:
@@ -116,7 +106,7 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> Made:
             continue
         sources.append(cut.source)
         dropped[OTHER] += cut.others
-        candidates += _candidates(source, cut.source, cut.documented, whole=whole)
+        candidates += _candidates(cut.source, cut.documented, whole=whole)
     without_copies = _decide(candidates)
     kept = {one.id: one.text for one in without_copies if not one.reason}
     leaked = remaining(kept, (source.text for source in sources))
@@ -137,17 +127,16 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> Made:
 
 
 def _candidates(
-    before: Source, source: Source, documented: Iterable[Documented], *, whole: bool
+    source: Source, documented: Iterable[Documented], *, whole: bool
 ) -> list[_Candidate]:
     """The documented definitions of one file, each with the first reason against it, if any."""
     found = []
-    generated = bool(_GENERATED.search(before.text[:_GENERATED_WITHIN]))
     markup = STYLES[source.language or ""].markup if documented else "go"
     for one in documented:
         number = f"#{one.number}" if one.number > 1 else ""
         text = words_said(one.comment, markup, whole=whole)
         said = tuple(words_of(text))
-        reason = GENERATED if generated else _reason(one, text, said)
+        reason = _reason(one, text, said)
         name = f"{source.path}::{one.name}{number}"
         found.append(_Candidate(source, name, one, text, said, reason))
     return found

@@ -11,28 +11,9 @@ _TEST_NAME = re.compile(
     r"(?:test[_-].*|conftest|.*[_.-](?:test|tests|spec|specs)|.*(?:Test|Tests|Spec|[a-z]IT))"
     r"\.[^.]+|tests?\.[^.]+"
 )
-_LOCKS = frozenset(
-    {
-        "bun.lockb",
-        "go.sum",
-        "gradle.lockfile",
-        "npm-shrinkwrap.json",
-        "package-lock.json",
-        "Package.resolved",
-        "packages.lock.json",
-        "pnpm-lock.yaml",
-        ".terraform.lock.hcl",
-    }
-)
 
 
 def is_test(path: str) -> bool:
     """Whether a file tests others, by a folder or by its name as tools for tests want it."""
     *folders, name = path.split("/")
     return not _TEST_FOLDERS.isdisjoint(folders) or _TEST_NAME.fullmatch(name) is not None
-
-
-def is_lock(path: str) -> bool:
-    """Whether a tool that resolves dependencies wrote a file."""
-    name = path.rsplit("/", 1)[-1]
-    return name in _LOCKS or name.endswith(".lock")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.building.kinds import is_lock, is_test
+from harness.building.kinds import is_test
 from harness.building.messages import is_revert, is_wordless, question_of
 
 
@@ -107,8 +107,3 @@ def test_a_message_needs_four_words(question: str, wordless: bool) -> None:
 )
 def test_tests_are_known_by_folder_or_name(path: str, test: bool) -> None:
     assert is_test(path) is test
-
-
-def test_lock_files_are_known_by_name() -> None:
-    assert all(map(is_lock, ("a/poetry.lock", "go.sum", "x/package-lock.json", "Cargo.lock")))
-    assert not any(map(is_lock, ("lock.py", "a.lock/b.py", "package.json")))
