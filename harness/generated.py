@@ -41,7 +41,7 @@ def generated_name(path: str) -> bool:
 
 
 def is_lock(path: str) -> bool:
-    """Whether a tool that resolves dependencies wrote a file, by its name in upper or lower case."""
+    """Whether a tool that resolves dependencies wrote a file, by its name in any case."""
     name = path.rsplit("/", 1)[-1].lower()
     return name in _LOCKS or name.endswith(".lock")
 
