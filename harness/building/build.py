@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chunkers.errors import InputError
 from harness.building.sampling import draw
 from harness.building.state import state_of
-from harness.building.tree import Files, read_tree, rules_for
+from harness.building.tree import Files, read_tree, rules_for, without_file
 from harness.model import Corpus, Dataset
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ COMMITS = 100
 
 CORPUS = "repo"
 _NOT_DRAWN = "not in the sample"
+_ASKED = "the questions themselves"
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,13 @@ def _made(root: Path, wanted: Wanted) -> Made:
         return commit_queries(root, rules, limit=limit, seed=wanted.seed, since=wanted.since)
     questions = None if wanted.queries in KINDS else _questions(wanted.queries)
     tree = read_tree(root, rules)
+    if questions is not None:
+        tree = without_file(tree, root, questions, _ASKED)
     corpus = Corpus(CORPUS, tree.sources, tree.skipped)
     if questions is not None:
         from harness.building.questions import question_queries
 
-        made = question_queries(corpus, questions)
+        made = question_queries(corpus, questions, root)
     elif wanted.queries == "calls":
         from harness.building.calls import call_queries
 

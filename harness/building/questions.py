@@ -53,17 +53,23 @@ class Question:
     line: int
 
 
-def question_queries(corpus: Corpus, file: Path) -> Made:
+def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Made:
     """Queries out of a file of questions.
 
     A question of which a target cannot be resolved is left out, for the rest would be half of an
     answer. Each stands in `left_out` by its line and reason, and so does one whose text remains
     in the corpus.
 
+    Args:
+        corpus: Where the places are.
+        file: The questions.
+        root: The folder of the corpus, below which a target may be an absolute path.
+
     Raises:
         InputError: The file cannot be read, a question in it is malformed, or none is left.
     """
     questions = read_questions(file)
+    roots = () if root is None else tuple(map(str, (root.absolute(), root.resolve())))
     sources = {source.path: source for source in corpus.sources}
     skipped = {one.path: one.reason for one in corpus.skipped}
     outlines: dict[str, list[tuple[str, int, int]]] = {}
@@ -73,7 +79,7 @@ def question_queries(corpus: Corpus, file: Path) -> Made:
         try:
             found[question.id] = (
                 question,
-                [_resolved(one, sources, skipped, outlines) for one in question.targets],
+                [_resolved(one, roots, sources, skipped, outlines) for one in question.targets],
             )
         except InputError as error:
             left_out[f"line {question.line}: {error}"] += 1
@@ -212,6 +218,7 @@ def _yaml(text: str, where: str) -> Iterator[tuple[int, Any]]:
 
 def _resolved(
     text: str,
+    roots: tuple[str, ...],
     sources: dict[str, Source],
     skipped: dict[str, str],
     outlines: dict[str, list[tuple[str, int, int]]],
@@ -222,7 +229,8 @@ def _resolved(
     # A file may well be called `a:3`.
     if not symbol and text not in sources and (lines := _LINES.fullmatch(text)):
         path = lines["path"]
-    path = plain_path(path, f"target {text!r:.80}")
+    root = next((one for one in roots if path.startswith(f"{one}/")), "")
+    path = plain_path(path, f"target {text!r:.80}", root)
     source = sources.get(path)
     if source is None:
         why = f"is not indexed: {skipped[path]}" if path in skipped else "is not there"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.building.ignores import read_patterns, verdict
+from harness.model import Skipped
 from harness.reader import ReadRules, in_order, walk_folder
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.building.ignores import Pattern
-    from harness.model import Skipped
 
 Files = Literal["code", "all"]
 
@@ -88,6 +88,25 @@ def read_tree(root: Path, rules: ReadRules) -> Tree:
     if not sources:
         raise InputError(f"{root} holds no file to index{_why(skipped)}")
     return Tree(sources, skipped)
+
+
+def without_file(tree: Tree, root: Path, file: Path, reason: str) -> Tree:
+    """A tree without a file, if that lies in it; it is listed with the reason.
+
+    Args:
+        tree: The tree.
+        root: Its folder.
+        file: Any file, however it is named.
+        reason: Why it is left out.
+    """
+    try:
+        path = file.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        return tree
+    sources = tuple(one for one in tree.sources if one.path != path)
+    if len(sources) == len(tree.sources):
+        return tree
+    return Tree(*in_order((*sources, *tree.skipped, Skipped(path, reason))))
 
 
 def is_bare(folder: Path) -> bool:

@@ -71,7 +71,6 @@ def build(
     wanted = building.Wanted(queries, whole, files.value, limit, seed, since, overrides)
     made = building.build(repository, wanted)
     options: dict[str, Any] = {
-        "repository": repository.resolve().name,
         "queries": queries if queries in building.KINDS else Path(queries).name,
         "whole": whole,
         "files": files.value,

@@ -42,6 +42,7 @@ _UNKNOWN_QUERY = "judgements of questions that queries.csv has not"
 _NO_CODE = "judged functions whose code is not there"
 _NOTHING = "questions of whose judged functions none is there"
 _REPEATED = "functions that stand twice"
+_UNSURE = "functions that stand twice, with other code"
 
 Language = Literal["all", "go", "java", "javascript", "php", "python", "ruby"]
 _Grades = dict[str, dict[str, list[int]]]
@@ -74,7 +75,7 @@ def load(
     file = find_file(card, 0, data_dir)
     asked = _questions(find_file(card, 1, data_dir))
     judged, unknown = _judgements(file, asked)
-    left_out = {_UNKNOWN_QUERY: unknown, _NO_CODE: 0, _NOTHING: 0, _REPEATED: 0}
+    left_out = {_UNKNOWN_QUERY: unknown, _NO_CODE: 0, _NOTHING: 0, _REPEATED: 0, _UNSURE: 0}
     corpora, queries, absent = [], [], []
     for one in _LANGUAGES if language == "all" else (language,):
         code = file.parent / "code" / f"{one}.jsonl"
@@ -84,8 +85,9 @@ def load(
         if not code.is_file():
             absent.append(Absent(one, f"no code/{code.name} beside {file.name}", len(grades)))
             continue
-        texts, repeated = _functions(code)
+        texts, repeated, unsure = _functions(code)
         left_out[_REPEATED] += repeated
+        left_out[_UNSURE] += unsure
         corpora.append(Corpus(one, tuple(Source(texts[name], name, one) for name in sorted(texts))))
         for question in asked:
             found = grades.get(question, {})
@@ -166,16 +168,20 @@ def _judgements(file: Path, asked: list[str]) -> tuple[dict[str, _Grades], int]:
     return found, unknown
 
 
-def _functions(file: Path) -> tuple[Mapping[str, str], int]:
-    """The code of functions by their address, and how many rows repeat another."""
+def _functions(file: Path) -> tuple[Mapping[str, str], int, int]:
+    """The code of functions by their address, how many rows repeat another, and how many doubt.
+
+    An address with several codes does not say which of them was judged: it is left out.
+    """
     texts: dict[str, str] = {}
+    unsure: set[str] = set()
     repeated = 0
     for where, row in rows(file, _Function):
         text = row.code if row.code is not None else row.function
         if text is None:
             raise InputError(f"{where}: it has neither code nor function")
         name = row.url.removeprefix(_SITE)
+        repeated += texts.get(name) == text
         if texts.setdefault(name, text) != text:
-            raise InputError(f"{where}: {row.url} stands already, with other code")
-        repeated += 1
-    return texts, repeated - len(texts)
+            unsure.add(name)
+    return {name: texts[name] for name in texts.keys() - unsure}, repeated, len(unsure)

@@ -86,7 +86,7 @@ def plain_path(text: str, where: str, root: str = "") -> str:
     """
     slashed = text.replace("\\", "/")
     if root and slashed.startswith(root.rstrip("/") + "/"):
-        slashed = slashed[len(root.rstrip("/")) + 1 :]
+        slashed = slashed[len(root.rstrip("/")) :].lstrip("/")
     parts: list[str] = []
     for part in slashed.split("/"):
         if part == ".." and not parts:

@@ -1,7 +1,10 @@
 """The user's own questions: three formats, every failure by its line, candidates without a pick."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +14,9 @@ from harness.building.build import Wanted, build
 from harness.building.questions import question_queries, read_questions
 from harness.building.suggest import suggest
 from harness.model import Corpus, Skipped, Target
+
+if TYPE_CHECKING:
+    from harness.building.tree import Files
 
 CODE = """import re
 
@@ -107,6 +113,50 @@ def test_of_several_definitions_none_is_picked(tmp_path: Path) -> None:
 
 def test_a_question_whose_text_remains_in_the_corpus_is_left_out(tmp_path: Path) -> None:
     assert "words in a row remain" in failure(tmp_path, "é.c", text="def parse_url")
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_target_may_be_an_absolute_path_below_the_root(tmp_path: Path, *, linked: bool) -> None:
+    root = tmp_path / "repo"
+    (root / "pkg").mkdir(parents=True)
+    (root / "pkg/a.py").write_text(CODE, "utf-8")
+    if linked:
+        (tmp_path / "link").symlink_to(root)
+        root = tmp_path / "link"
+    file = tmp_path / "q.jsonl"
+    places = [f"{root}/pkg/a.py:4-9", f"{root.resolve()}/pkg/a.py::close#1", f"{root}//pkg/./a.py"]
+    rows = [
+        {"id": n, "text": f"Where is {n} read?", "targets": one} for n, one in enumerate(places)
+    ]
+    rows.append({"id": 9, "text": "Where is nine read?", "targets": f"{root}-other/pkg/a.py"})
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    made = build(root, Wanted(queries=str(file)))
+    assert [query.targets for query in made.queries] == [
+        (Target("pkg/a.py", 4, 9),), (Target("pkg/a.py", 12, 13),), (Target("pkg/a.py"),),
+    ]  # fmt: skip
+    (left,) = made.left_out
+    assert left.startswith("line 4: target ")
+
+
+@pytest.mark.parametrize("files", ["code", "all"])
+def test_the_questions_leave_the_corpus_that_they_lie_in(
+    tmp_path: Path, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "a.py").write_text(CODE, "utf-8")
+    (tmp_path / "docs/notes.json").write_text("{}", "utf-8")
+    (tmp_path / "docs/q.yaml").write_text(
+        "- text: Where does the reading of one address begin in this project?\n"
+        "  targets: a.py::Reader.parse_url\n",
+        "utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    made = build(Path("docs/.."), Wanted(queries="docs/q.yaml", files=files))
+    assert len(made.queries) == 1
+    (corpus,) = made.corpora
+    assert "docs/q.yaml" not in [one.path for one in corpus.sources]
+    reason = {"code": "yaml is not asked for", "all": "the questions themselves"}[files]
+    assert Skipped("docs/q.yaml", reason) in corpus.skipped
 
 
 def test_a_failure_leaves_the_others_and_is_counted(tmp_path: Path) -> None:

@@ -92,9 +92,25 @@ def test_what_has_no_code_is_counted_and_a_language_without_any_is_absent(root: 
         "judged functions whose code is not there": 2,
         "questions of whose judged functions none is there": 1,
         "functions that stand twice": 0,
+        "functions that stand twice, with other code": 0,
     }
     reason = "no code/go.jsonl beside annotationStore.csv"
     assert dataset.absent == (Absent("go", reason, 1),)
+
+
+def test_a_function_with_two_codes_is_left_out_and_the_language_is_not(root: Path) -> None:
+    with (root / "codesearchnet/code/python.jsonl").open("a") as opened:
+        for url, code in ((B, "def b(): pass"), (C, "other"), (C, "def c(): pass"), (C, "third")):
+            opened.write(json.dumps({"url": url, "code": code}) + "\n")
+    judged(root, f"Python,read a file,{A},3,", f"Python,read a file,{C},2,")
+    dataset = load_dataset("codesearchnet")
+    assert [source.path for source in dataset.corpora[0].sources] == [short(A), short(B)]
+    assert [query.qrels for query in dataset.queries] == [{short(A): 3.0}]
+    assert {key: count for key, count in dataset.left_out.items() if count} == {
+        "judged functions whose code is not there": 1,
+        "functions that stand twice": 2,
+        "functions that stand twice, with other code": 1,
+    }
 
 
 def test_one_language_can_be_chosen(root: Path) -> None:
@@ -134,7 +150,6 @@ def test_a_malformed_judgement_is_named_by_its_line(root: Path, line: str, says:
         ('{"url": 1}', "url: Input should be a valid string"),
         ('{"url": "https://example.org/a.py", "code": ""}', "url: String should match"),
         (json.dumps({"url": A}), "it has neither code nor function"),
-        (json.dumps({"url": B, "code": "other"}), "stands already, with other code"),
     ],
 )
 def test_a_malformed_function_is_named_by_its_line(root: Path, row: str, says: str) -> None:
