@@ -33,8 +33,12 @@ STOPPING: tuple[type[BaseException], ...] = (KeyboardInterrupt, StoppedError)
 
 def reason_of(error: BaseException) -> str:
     """What was raised, in one line of limited length; other people's errors may fail to say it."""
+    # Not by the attribute, which a class of its own kind may have made something else.
+    name = type.__dict__["__name__"].__get__(type(error))
     try:
-        text = f"{type(error).__name__}: {error}"
+        text = f"{name}: {error}"
+    except StoppedError:
+        raise
     except BaseException:
-        text = f"{type(error).__name__}, which fails to say what it is"
+        text = f"{name}, which fails to say what it is"
     return " ".join(text.split())[:_LONGEST]

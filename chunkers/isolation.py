@@ -23,6 +23,7 @@ import numpy as np
 from chunkers.errors import InputError
 from chunkers.loading import InvalidSpansError, checked
 from chunkers.processes import Program, Watch
+from chunkers.program import refuse_while_loading
 from chunkers.source import Services
 from chunkers.wire import pack_source, receive, send, unpack_spans
 
@@ -222,6 +223,7 @@ class Worker:
         return self._declared
 
     def _start(self) -> None:
+        refuse_while_loading(self._target.spec)
         environment = dict(os.environ)
         if self._hash_seed is not None:
             environment["PYTHONHASHSEED"] = str(self._hash_seed)
@@ -251,7 +253,7 @@ class Worker:
             return [Outcome(source.path, None, ended.failure)]
         self._used = True
         try:
-            outcomes = [_outcome(source, one, int(reply["peak"])) for one in reply["answers"]]
+            outcomes = [outcome_of(source, one, int(reply["peak"])) for one in reply["answers"]]
             if len(outcomes) not in (1, threads):
                 raise ValueError("another number of answers")
         except _RUBBISH:  # the chunker has meddled with what speaks for it
@@ -351,7 +353,12 @@ def _turn(process: Program, message: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def _outcome(source: Source, answer: dict[str, Any], peak: int) -> Outcome:
+def outcome_of(source: Source, answer: dict[str, Any], peak: int = 0) -> Outcome:
+    """What an answer of `chunkers.attempts` says, with the bytes that it took.
+
+    Raises:
+        InvalidSpansError: It holds no spans of the source; rubbish may raise other errors.
+    """
     path = source.path
     if "failure" in answer:
         kind, reason = answer["failure"]
@@ -359,4 +366,4 @@ def _outcome(source: Source, answer: dict[str, Any], peak: int) -> Outcome:
     # Checked there too: what comes from other people's code is not believed.
     spans = checked("", unpack_spans(answer["spans"]), source)
     notes = Counter({str(note): int(count) for note, count in answer["notes"].items()})
-    return Outcome(path, spans, None, notes, float(answer["seconds"]), peak)
+    return Outcome(path, spans, None, notes, float(answer.get("seconds", 0)), peak)

@@ -130,11 +130,34 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
         if "overlap" in shared:
             chunker = replace(chunker, overlap=shared["overlap"])
         chunk = chunker.chunk
-    version = str(getattr(chunker, "version", None) or _file_version(entry, make))
-    if shared.get("header"):
-        chunk = functools.partial(_headed, chunk)
-        version = f"{version}; headers {grammar_versions()}"
     options = {key: one.default for key, one in parameters.items()} | bound
+    try:
+        loaded = _declared(name, chunker, chunk, options, lambda: _file_version(entry, make))
+    except InputError:
+        raise
+    # What it declares may be computed by other people's code too.
+    except BaseException as error:
+        if type(error) in STOPPING:
+            raise
+        raise InputError(
+            f"chunker {name}: what it declares cannot be read: {reason_of(error)}"
+        ) from error
+    if shared.get("header"):
+        version = f"{loaded.version}; headers {grammar_versions()}"
+        headed = functools.partial(_chunk, name, functools.partial(_headed, chunk))
+        loaded = replace(loaded, chunk=headed, version=version)
+    return replace(loaded, made_by=entry.target)
+
+
+def _declared(
+    name: str,
+    chunker: Any,
+    chunk: Callable[[Source, Services], list[Span]],
+    options: Mapping[str, Any],
+    file_version: Callable[[], str],
+) -> LoadedChunker:
+    """A chunker with what it says of itself."""
+    version = str(getattr(chunker, "version", None) or file_version())
     limit = getattr(chunker, "max_size", options.get("max_size"))
     unit = getattr(chunker, "unit", options.get("unit", "nws"))
     if not (limit is None or (type(limit) is int and limit > 0)) or unit not in UNITS:
@@ -156,7 +179,6 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
         texts=getattr(chunker, "texts", None),
         languages=_names(name, chunker, "languages"),
         exceptions=_names(name, chunker, "exceptions"),
-        made_by=entry.target,
     )
 
 

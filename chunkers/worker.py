@@ -22,10 +22,12 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from chunkers.attempts import attempt
 from chunkers.errors import InputError, reason_of
-from chunkers.loading import InvalidSpansError, load_chunker
+from chunkers.loading import load_chunker
+from chunkers.program import LOADING, import_program
 from chunkers.source import Services
-from chunkers.wire import pack_spans, receive, send, unpack_source
+from chunkers.wire import receive, send, unpack_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,6 +82,7 @@ class _Worker:
 
     def _load(self, message: dict[str, Any]) -> dict[str, Any]:
         _limit_memory(None)
+        os.environ[LOADING] = "1"
         try:
             if message["file"]:
                 _import_file(*message["file"])
@@ -91,6 +94,8 @@ class _Worker:
         # Whatever other people's code raises, the process goes on.
         except BaseException as error:
             return {"error": str(error) if isinstance(error, InputError) else reason_of(error)}
+        finally:
+            os.environ.pop(LOADING, None)
         self.chunker, self.memory = chunker, 0
         self.rest, self.held = _status("VmRSS"), _status("VmData")
         return {
@@ -156,16 +161,9 @@ class _Worker:
         services = Services(given.embed, given.count_tokens, given.corpus)
         full = {"failure": ["memory", f"needed over {self.memory >> 20} MiB"]}
         waited, started = self.waited, time.perf_counter()
-        try:
-            packed = pack_spans(self._chunk(source, services))
-        except InvalidSpansError as error:
-            return {"failure": [error.check, str(error)]}
-        except MemoryError:
-            return full  # made beforehand: there may be no room for it now
-        except BaseException as error:
-            return {"failure": ["raised", reason_of(error)]}
-        taken = time.perf_counter() - started - (self.waited - waited)
-        return {"spans": packed, "notes": services.notes, "seconds": max(0.0, taken)}
+        answer = attempt(self._chunk, source, services, full)
+        answer["seconds"] = max(0.0, time.perf_counter() - started - (self.waited - waited))
+        return answer
 
     def _chunk(self, source: Source, services: Services) -> list[Span]:
         if self.chunker is None:
@@ -243,6 +241,8 @@ def _leave() -> NoReturn:
 
 def _import_file(name: str, path: str) -> None:
     """Import a module from its file, unless its name leads there anyhow."""
+    if name == "__main__":
+        import_program(path)
     if name in sys.modules:
         return
     with contextlib.suppress(ImportError, ValueError):

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
+import signal
 import sys
-from typing import TYPE_CHECKING, Any, Protocol
+import threading
+import warnings
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from chunkers.errors import InputError, reason_of
-from chunkers.isolation import Failure, Limits, Outcome, Target, Worker
-from chunkers.loading import CHUNKERS, InvalidSpansError
+from chunkers.attempts import attempt
+from chunkers.errors import InputError
+from chunkers.isolation import Limits, Target, Worker, outcome_of
+from chunkers.loading import CHUNKERS, checked
 from chunkers.pool import Pool
+from chunkers.program import program_file, refuse_while_loading
 from chunkers.source import Services
 from chunkers.spec import expand_spec
+from chunkers.wire import pack_source, pack_spans, unpack_source, unpack_spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from chunkers.isolation import Outcome
     from chunkers.loading import LoadedChunker
     from chunkers.pool import Task
+    from chunkers.source import Source, Span
+
+HERE = "cut in the program's own process: no limits, and no hash seed of ours"
+"""The note on files that no process of their own cut."""
 
 SECONDS = 60.0
 """What a file may take: many times what the slowest chunker here needs for one of a usual size."""
@@ -51,9 +63,11 @@ class Cutter(Protocol):
 def cutter(chunker: LoadedChunker, services: Services, limits: Limits) -> Iterator[Cutter]:
     """What cuts by a chunker.
 
-    Other processes load it by its name. One whose module has no file to be loaded from (it was
-    typed into an interpreter or a notebook, or is the program itself) cuts in this process: then
-    what it raises costs one file, but nothing ends it where it hangs or crashes.
+    Other processes load it by its name, and the program's own file where that may be imported
+    (`chunkers.program`). What they cannot load (it was typed into an interpreter or a notebook, or
+    the program would run once more) cuts in this process: then what it raises or returns costs one
+    file, but nothing limits its time and memory or fixes its hash seed. Every file that it cuts
+    says so in a note, and a warning says why.
 
     Args:
         chunker: The chunker.
@@ -63,12 +77,19 @@ def cutter(chunker: LoadedChunker, services: Services, limits: Limits) -> Iterat
     Raises:
         InputError: It cannot be loaded in another process, or is another one there.
     """
-    target = target_of(chunker)
-    if target is None:
-        yield _Here(chunker, services)
-        return
-    with Pool(target, limits, services) as pool:
-        found = pool.load().version
+    refuse_while_loading(chunker.name)
+    with contextlib.ExitStack() as stack:
+        try:
+            target = target_of(chunker)
+            pool = stack.enter_context(Pool(target, limits, services))
+            found = pool.load().version
+        except InputError as error:
+            if not _is_bound_to_this(chunker):
+                raise
+            stack.close()
+            warnings.warn(f"chunker {chunker.name} cuts in this process: {error}", stacklevel=3)
+            yield _Here(chunker, services)
+            return
         if found != chunker.version:
             raise InputError(
                 f"chunker {chunker.name} is {chunker.version} here and {found} in another process; "
@@ -95,22 +116,26 @@ def probe(specs: Iterable[str]) -> None:
                 worker.load()
 
 
-def target_of(chunker: LoadedChunker) -> Target | None:
-    """What other processes load; None for what they cannot."""
+def target_of(chunker: LoadedChunker) -> Target:
+    """What other processes load.
+
+    Raises:
+        InputError: They cannot; the message says why.
+    """
     name = chunker.made_by.partition(":")[0]
+    if name == "__main__":
+        return Target(chunker.name, (name, program_file()))
     file = getattr(sys.modules.get(name), "__file__", None)
-    if name == "__main__" or file is None:
-        return None
+    if file is None:
+        raise InputError("no file holds it that another process could import")
     own = chunker.made_by.startswith(_OWN)
     return Target(chunker.name, None if own else (name, file), keeps_nothing=own)
 
 
-class _FaultError(BaseException):
-    """What services raised on its way through a chunker, which is not to catch it."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__()
-        self.error = error
+def _is_bound_to_this(chunker: LoadedChunker) -> bool:
+    """Whether a chunker may well be in no other process: that is no mistake."""
+    name = chunker.made_by.partition(":")[0]
+    return name == "__main__" or getattr(sys.modules.get(name), "__file__", None) is None
 
 
 class _Here:
@@ -118,8 +143,9 @@ class _Here:
 
     def __init__(self, chunker: LoadedChunker, services: Services) -> None:
         self._chunker = chunker
-        self._embed = _through(services.embed)
-        self._count = _through(services.count_tokens)
+        self._faults: list[Exception] = []
+        self._embed = self._through(services.embed)
+        self._count = self._through(services.count_tokens)
 
     def cut(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
         """One outcome for each, in their order."""
@@ -127,18 +153,15 @@ class _Here:
             yield self._cut(task)
 
     def _cut(self, task: Task) -> Outcome:
-        services = Services(self._embed, self._count, task.corpus)
-        path = task.source.path
-        try:
-            spans = self._chunker.chunk(task.source, services)
-        except _FaultError as fault:
-            raise fault.error from None
-        except InvalidSpansError as error:
-            return Outcome(path, None, Failure(error.check, str(error)))
-        # Other people's code may raise anything; the file is named in the result.
-        except (Exception, SystemExit) as error:
-            return Outcome(path, None, Failure("raised", reason_of(error)))
-        return Outcome(path, spans, notes=services.notes)
+        outcome = outcome_of(task.source, self._attempt(self._checked, task))
+        if outcome.failure is None:
+            outcome.notes[HERE] += 1
+        return outcome
+
+    def _checked(self, source: Source, services: Services) -> list[Span]:
+        # As JSON, so that nothing with a will of its own is left of them.
+        packed = json.dumps(pack_spans(self._chunker.chunk(source, services)))
+        return checked(self._chunker.name, unpack_spans(json.loads(packed)), source)
 
     def texts(self, tasks: Sequence[Task]) -> Iterator[list[str] | None]:
         """What the chunker will ask vectors for; None for a source of which it cannot say so."""
@@ -146,27 +169,69 @@ class _Here:
             yield self._texts(task)
 
     def _texts(self, task: Task) -> list[str] | None:
-        if self._chunker.texts is None:
+        asks = self._chunker.texts
+        if asks is None:
             return None
+        found: list[str] = []
+
+        def ask(source: Source, services: Services) -> list[Span]:
+            found.extend(json.loads(json.dumps([str(text) for text in asks(source, services)])))
+            return []
+
+        # What fails here fails again when the file is cut, and is counted there.
+        return None if "failure" in self._attempt(ask, task) else found
+
+    def _attempt(
+        self, call: Callable[[Source, Services], list[Span]], task: Task
+    ) -> dict[str, Any]:
+        """What became of a call; what services raised goes up, whatever was made of it there."""
         services = Services(self._embed, self._count, task.corpus)
-        try:
-            return list(self._chunker.texts(task.source, services))
-        except _FaultError as fault:
-            raise fault.error from None
-        # It fails on this file again when the file is cut, and is counted there.
-        except (Exception, SystemExit):
+        full = {"failure": ["memory", "MemoryError"]}
+        self._faults.clear()
+        with _interrupts() as (through, came):
+            # A copy, so that nothing done to it reaches the corpus.
+            source = unpack_source(pack_source(task.source))
+            answer = attempt(call, source, services, full, through)
+        if came:
+            raise KeyboardInterrupt
+        if self._faults:
+            raise self._faults[0]
+        return answer
+
+    def _through(self, call: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
+        if call is None:
             return None
+        ask = call
+
+        def answer(of: Any) -> Any:
+            try:
+                return ask(of)
+            except Exception as error:
+                self._faults.append(error)
+                raise
+
+        return answer
 
 
-def _through(call: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
-    if call is None:
-        return None
-    ask = call
+@contextlib.contextmanager
+def _interrupts() -> Iterator[tuple[tuple[type[BaseException], ...], list[int]]]:
+    """Tell the user's interrupts from what a chunker raises or swallows.
 
-    def answer(of: Any) -> Any:
-        try:
-            return ask(of)
-        except Exception as error:
-            raise _FaultError(error) from error
+    Gives what must go through, and a list that is filled when the user interrupts. Where signals
+    are somebody else's affair, every KeyboardInterrupt is taken for the user's.
+    """
+    came: list[int] = []
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield (KeyboardInterrupt,), came
+        return
 
-    return answer
+    def interrupt(number: int, _: object) -> NoReturn:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield (), came
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -11,11 +11,11 @@ import sys
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.isolation import ENDED, Limits, Target, Worker
+from chunkers.program import program_file
 from chunkers.spec import Spec, parse_spec
 from chunkers.testing.cases import Case, cases, large
 from chunkers.testing.faults import differing, not_once, not_verbatim, too_large
@@ -142,7 +142,10 @@ def _target(chunker: str | Spec | Callable[..., Any]) -> Target:
         )
     file = getattr(module, "__file__", None)
     if name == "__main__":
-        name = Path(file).stem if file else name
+        try:
+            file = program_file()
+        except InputError as error:
+            raise InputError(f"{path} cannot be checked by other processes: {error}") from None
     return Target(f"{name}:{path}", None if file is None else (name, file), _SERVICES)
 
 

@@ -1,5 +1,6 @@
 """Real runs with chunkers that break: a file fails alone, too many files fail their cell."""
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from chunkers import InputError, Source, load_chunker, pool
 from chunkers.source import Services
 from chunkers.testing.services import cheap_services
 from harness.chunking import TooManyFailuresError, cut, cut_all
+from harness.cutters import HERE
 from harness.model import Corpus
 from harness.reports.document import run_document
 from harness.reports.tables import as_csv, as_markdown
@@ -198,12 +201,14 @@ def test_another_process_cuts_as_this_one_does(spec):
     chunker, services = load_chunker(spec), cheap_services()
     here = dataclasses.replace(chunker, made_by="")
     corpora = small().corpora
-    found = [
-        [(one.chunks, one.blank, one.notes, one.failures) for one in cut_all(corpora, by, services)]
-        for by in (chunker, here)
-    ]
-    assert found[0] == found[1]
-    assert found[0][0][0]
+    there = cut_all(corpora, chunker, services)
+    with pytest.warns(UserWarning, match="cuts in this process: no file holds it"):
+        found = cut_all(corpora, here, services)
+    for one, other in zip(there, found, strict=True):
+        assert one.chunks
+        assert (one.chunks, one.blank, one.failures) == (other.chunks, other.blank, other.failures)
+        cut = len(one.corpus.sources) - len(one.failures)
+        assert other.notes == one.notes + Counter({HERE: cut})
 
 
 def test_what_the_embedder_raises_is_no_failure_of_a_file():
@@ -211,9 +216,20 @@ def test_what_the_embedder_raises_is_no_failure_of_a_file():
         raise InputError("the embedder is gone")
 
     chunker = load_chunker("meaning:ByVectors")
-    for one in (chunker, dataclasses.replace(chunker, made_by="")):
-        with pytest.raises(InputError, match="the embedder is gone"):
-            cut(small().corpora[0], one, embed=embed)
+    with pytest.raises(InputError, match="the embedder is gone"):
+        cut(small().corpora[0], chunker, embed=embed)
+
+    def swallows(source, services):
+        with contextlib.suppress(BaseException):
+            return chunker.chunk(source, services)
+        return []
+
+    here = dataclasses.replace(chunker, chunk=swallows, made_by="")
+    with (
+        pytest.warns(UserWarning, match="cuts in this process"),
+        pytest.raises(InputError, match="the embedder is gone"),
+    ):
+        cut(small().corpora[0], here, embed=embed)
 
 
 def test_a_chunker_that_was_edited_meanwhile_is_refused(tmp_path, monkeypatch):
@@ -226,35 +242,9 @@ def test_a_chunker_that_was_edited_meanwhile_is_refused(tmp_path, monkeypatch):
         cut(small().corpora[0], chunker)
 
 
-SCRIPT = """
-from worlds import small
-import harness
-from chunkers import Span
-
-def mine(source):
-    if "copy" in source.path:
-        raise RuntimeError("no")
-    return [Span(0, len(source.text))]
-
-names = {"retriever": "bm25", "measures": ["MRR"], "max_failures": "1"}
-result = harness.evaluate(small(), chunkers=["__main__:mine"], **names)
-print(result.failures, result.cells[0].metrics["n_queries"])
-"""
-
-
 def environment(**more):
     path = os.pathsep.join([str(SUPPORT), os.environ.get("PYTHONPATH", "")])
     return {**os.environ, "PYTHONPATH": path, **more}
-
-
-def test_a_chunker_of_the_program_itself_cuts_in_it(tmp_path):
-    (tmp_path / "script.py").write_text(SCRIPT)
-    command = [sys.executable, "script.py"]
-    done = subprocess.run(
-        command, env=environment(), cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    reason = "__main__:mine failed on one/copy of alpha.py of one: RuntimeError: no"
-    assert done.stdout == f"{[reason]} 4\n"
 
 
 def started(folder, command):
