@@ -18,9 +18,15 @@ _A_SECOND = 30  # texts of code, by the default model on two cores
 
 
 class Progress:
-    """A bar that appears when a phase is slow."""
+    """A bar that appears when a phase is slow.
 
-    def __init__(self) -> None:
+    Args:
+        passes: How often texts are embedded, at most: once for each data set, chunker and embedder.
+    """
+
+    def __init__(self, passes: int = 1) -> None:
+        self._passes = passes
+        self._announced = False
         self._bar: Any = None
         self._task: Any = None
         self._phase = ""
@@ -40,11 +46,8 @@ class Progress:
 
     def tell(self, phase: str, done: int, total: int) -> None:
         """Show how many of how many are done in a phase."""
-        if phase == "embedding" and done == 0 and total > _MANY:
-            self._say(
-                f"embedding {total:,} texts: about {math.ceil(total / _A_SECOND / 60)} minutes, if "
-                f"{_A_SECOND} a second are done, as minilm does on two cores; -r bm25 embeds none"
-            )
+        if phase == "embedding" and done == 0:
+            self._announce(total)
         now = time.monotonic()
         if phase != self._phase or done <= 1:
             self._stop()
@@ -56,6 +59,23 @@ class Progress:
             self._start(total)
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total)
+
+    def _announce(self, texts: int) -> None:
+        """Say how long embedding takes, this pass and the others, before the first of them."""
+        others = max(0, self._passes - 1)
+        self._passes = others
+        # What other chunkers make of the files is not known yet; most make about as many texts.
+        expected = texts * (1 + others)
+        if self._announced or expected <= _MANY:
+            return
+        self._announced = True
+        more = f" now, and about as many {others} times more" if others > 1 else ""
+        more = " now, and about as many once more" if others == 1 else more
+        self._say(
+            f"embedding {texts:,} texts{more}: about {math.ceil(expected / _A_SECOND / 60)} "
+            f"minutes, if {_A_SECOND} a second are done, as minilm does on two cores; "
+            "-r bm25 embeds none"
+        )
 
     def _tell_line(self, now: float, done: int, total: int) -> None:
         """Say how far a phase is, if nothing was said for long; of many short phases some."""

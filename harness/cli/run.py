@@ -124,7 +124,8 @@ def run(
             for text in config.datasets
         ]
     refuse_breakdowns(by or (), datasets)
-    with Progress() as progress, contextlib.redirect_stdout(sys.stderr):
+    passes = len(datasets) * len(plan.chunkers) * len(plan.embedders)
+    with Progress(passes) as progress, contextlib.redirect_stdout(sys.stderr):
         result = run_grid(plan, datasets, out, progress.tell)
     document = run_document(result, by or ())
     for line in result.failures:

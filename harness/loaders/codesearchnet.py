@@ -76,7 +76,7 @@ def load(
     asked = _questions(find_file(card, 1, data_dir))
     judged, unknown = _judgements(file, asked)
     left_out = {_UNKNOWN_QUERY: unknown, _NO_CODE: 0, _NOTHING: 0, _REPEATED: 0, _UNSURE: 0}
-    corpora, queries, absent = [], [], []
+    corpora, queries, absent, blank = [], [], [], 0
     for one in _LANGUAGES if language == "all" else (language,):
         code = file.parent / "code" / f"{one}.jsonl"
         grades = judged.get(one, {})
@@ -88,6 +88,7 @@ def load(
         texts, repeated, unsure = _functions(code)
         left_out[_REPEATED] += repeated
         left_out[_UNSURE] += unsure
+        blank += sum(not text.strip() for text in texts.values())
         corpora.append(Corpus(one, tuple(Source(texts[name], name, one) for name in sorted(texts))))
         for question in asked:
             found = grades.get(question, {})
@@ -114,6 +115,7 @@ def load(
         information={
             "judgements": "as published" if published else "not as published",
             "grades": "mean of all judges",
+            "functions without text": str(blank),
         },
         pooling=pooling,
     )

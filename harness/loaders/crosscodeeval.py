@@ -101,7 +101,7 @@ def load(
     else:
         name = card.files[0].path.replace("/python/", f"/{language}/")
         file = find_data(name, data_dir, place=f"the file from {card.source}")
-    tasks, pools = _read(file, _keywords(language))
+    tasks, pools, blank = _read(file, _keywords(language))
     left_out = dict.fromkeys((_NO_PROMPT, _NO_NEW, _NO_GOLD), 0)
     corpora: dict[str, Corpus] = {}
     queries = []
@@ -143,6 +143,7 @@ def load(
         information={
             "rows": str(len(tasks)),
             "snippets": str(sum(map(len, pools.values()))),
+            "snippets without text": str(blank),
             "gold": "snippets that hold a name that the answer has and the prompt has not",
         },
         pooling=pooling,
@@ -159,12 +160,16 @@ class _Snippet:
 _Pools = dict[str, dict[str, _Snippet]]
 
 
-def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools]:
-    """The rows, and the snippets of each repository by id."""
+def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools, int]:
+    """The rows, the snippets of each repository by id, and how many are left out for being blank.
+
+    A snippet that several rows of a repository retrieved is one.
+    """
     tasks: list[_Task] = []
     first: dict[str, str] = {}
     pools: _Pools = defaultdict(dict)
     known: set[tuple[str, str, str]] = set()
+    blank = 0
     numbers: Counter[tuple[str, str]] = Counter()
     for where, row in rows(file, _Row):
         about = row.metadata
@@ -177,13 +182,16 @@ def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools]:
         for chunk in row.crossfile_context.chunks:
             source = plain_path(chunk.filename, where)
             key = (about.repository, source, chunk.retrieved_chunk)
-            if key in known or not chunk.retrieved_chunk.strip():
+            if key in known:
                 continue
             known.add(key)
+            if not chunk.retrieved_chunk.strip():
+                blank += 1
+                continue
             numbers[key[:2]] += 1
             snippet = _Snippet(source, chunk.retrieved_chunk, _names(chunk.retrieved_chunk))
             pools[about.repository][f"{source}#{numbers[key[:2]]}"] = snippet
-    return tasks, pools
+    return tasks, pools, blank
 
 
 def _corpus(task: _Task, pool: Mapping[str, _Snippet], language: str) -> Corpus:

@@ -6,8 +6,8 @@ from harness.cli import progress
 from harness.cli.progress import Progress
 
 
-def told(capsys: pytest.CaptureFixture[str], *calls: tuple[str, int, int]) -> str:
-    with Progress() as shown:
+def told(capsys: pytest.CaptureFixture[str], *calls: tuple[str, int, int], passes: int = 1) -> str:
+    with Progress(passes) as shown:
         for call in calls:
             shown.tell(*call)
     return capsys.readouterr().err
@@ -45,3 +45,17 @@ def test_the_minutes_that_are_left_are_told_by_those_that_went(
         "chunkmark: embedding: 300 of 1,200, about 2 minutes left\n"
         "chunkmark: embedding: 302 of 1,200, about 4 minutes left\n"
     )
+
+
+def test_texts_of_all_chunkers_count_for_the_time_that_is_told(
+    capsys: pytest.CaptureFixture[str],
+):
+    calls = [("embedding", 0, 1300), ("embedding", 1300, 1300), ("embedding", 0, 9000)]
+    said = told(capsys, *calls, passes=2)
+    assert said.startswith(
+        "chunkmark: embedding 1,300 texts now, and about as many once more: about 2 minutes"
+    )
+    assert said.count("\n") == 1
+    assert told(capsys, *calls[:2], passes=1) == ""
+    few_first = told(capsys, ("embedding", 0, 10), ("embedding", 0, 3000), passes=4)
+    assert few_first.startswith("chunkmark: embedding 3,000 texts now, and about as many 2 times")
