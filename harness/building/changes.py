@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Changed", "Gold", "PatchFile", "changed_lines", "gold_of", "parse_patch"]
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LINE_OF_BYTES = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def changed_lines(old: str, new: str) -> Changed:
     return runs_to_changed(runs)
 
 
-def gold_of(files: Iterable[tuple[Source, Changed]]) -> Gold:
+def gold_of(files: Iterable[tuple[Source, Changed]], *, elsewhere: bool = False) -> Gold:
     """The targets of a change to some files.
 
     They are the runs of lines that it removed or changed, without blank lines at their ends. If
@@ -71,7 +72,8 @@ def gold_of(files: Iterable[tuple[Source, Changed]]) -> Gold:
     target: lines round a change are none.
 
     Args:
-        files: The old text of every file that the change touches, and how. Each path once.
+        files: The old text of every indexed file that the change touches, and how. Each path once.
+        elsewhere: Whether it removed or changed lines of others, so that it is no insertion alone.
 
     Raises:
         InputError: A line is not in its file.
@@ -86,7 +88,14 @@ def gold_of(files: Iterable[tuple[Source, Changed]]) -> Gold:
                 removed.append(Target(source.path, *lines))
         for line in _neighbours(source.lines, changed.inserted):
             beside.append(Target(source.path, line, line))
-    return Gold(tuple(removed or beside), insert_only=not removed)
+    insert_only = not (removed or elsewhere)
+    return Gold(tuple(beside if insert_only else removed), insert_only)
+
+
+def only_inserted(old: bytes, new: bytes) -> bool:
+    """Whether all lines of a content are in another one in their order, but for blank ones."""
+    after = iter(_LINE_OF_BYTES.findall(new))
+    return all(line in after for line in _LINE_OF_BYTES.findall(old) if line.strip())
 
 
 def _refuse_beyond(source: Source, changed: Changed) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from chunkers.languages import language_of
 from chunkers.source import Source
-from harness.building.changes import changed_lines, gold_of
+from harness.building.changes import changed_lines, gold_of, only_inserted
 from harness.building.git import changes_of, head_of, history_of, open_repository
 from harness.building.kinds import is_test
 from harness.building.made import Made, folder_of
@@ -39,6 +39,7 @@ MOST_FILES = 20
 """Files that a commit may touch."""
 MOST_LINES = 200
 """Lines of its parent that it may remove or change."""
+_MOST_BYTES = 1 << 24  # of a file that is not indexed; a change to a larger one is no insertion
 
 # Why a commit makes no query; the first that applies is counted.
 _OLD = f"older than the newest {NEWEST} commits"
@@ -57,17 +58,28 @@ _ADDED = "only new files"
 _UNREAD = "no indexed file changed"
 _UNREADABLE = "a changed file cannot be read afterwards"
 _BLANK = "only blank lines changed"
+_ELSEWHERE = "only inserts, but changes lines of files that are not indexed"
 _LEAKED = f"{RUN} words in a row of the message stand in the tree before it"
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A commit that may make a query; `changes` are those to files that are indexed by name."""
+    """A commit that may make a query.
+
+    Attributes:
+        hash: Of the commit.
+        parent: Hash of its parent.
+        text: What it asks.
+        changes: Those of content in files that are indexed by name.
+        others: Those in other files that were there, lock files left out.
+        stratum: In which it is sampled.
+    """
 
     hash: str
     parent: str
     text: str
     changes: tuple[Change, ...] = ()
+    others: tuple[Change, ...] = ()
     stratum: str = ""
 
 
@@ -83,8 +95,9 @@ def commit_queries(
 
     A query is the message of a commit as `question_of` leaves it; its corpus is the tree of the
     commit's parent, under the parent's hash; its targets are those of `gold_of`, with the tag
-    `insert-only`. Lock files have no targets. Where targets lie in several languages or folders,
-    the tag is `several`. The unit of resampling is the file with most of a query's target lines.
+    `insert-only`, which asks of all files but lock files. Lock files have no targets. Where targets
+    lie in several languages or folders, the tag is `several`. The unit of resampling is the file
+    with most of a query's target lines.
 
     Args:
         repository: Its top folder, or a bare repository.
@@ -115,7 +128,7 @@ def commit_queries(
         at = 0
         while len(queries) < wanted and at < len(turn):
             tried = turn[at : at + wanted - len(queries)]
-            queries += _queries(tried, parents, left)
+            queries += _queries(tried, parents, objects, left)
             at += len(tried)
         corpora = {query.corpus: parents.corpus(query.corpus) for query in queries}
     return Made(
@@ -198,7 +211,8 @@ def _by_files(
             continue
         paths = [change.old for change in indexed]
         stratum = f"{_one(map(folder_of, paths))}\0{_language(paths, rules)}"
-        found.append(_Candidate(one.hash, one.parent, one.text, tuple(indexed), stratum))
+        others = tuple(change for change in before if change not in indexed)
+        found.append(replace(one, changes=tuple(indexed), others=others, stratum=stratum))
     return found
 
 
@@ -212,11 +226,13 @@ def _language(paths: Iterable[str], rules: ReadRules) -> str:
     return _one(language_of(path, rules.languages) or "none" for path in paths)
 
 
-def _queries(tried: Iterable[_Candidate], parents: Parents, left: Counter[str]) -> list[Query]:
+def _queries(
+    tried: Iterable[_Candidate], parents: Parents, objects: Objects, left: Counter[str]
+) -> list[Query]:
     """Those of the commits that make queries."""
     found = []
     for one in tried:
-        gold = _gold(one, parents)
+        gold = _gold(one, parents, objects)
         if isinstance(gold, str):
             left[gold] += 1
         else:
@@ -230,12 +246,13 @@ def _queries(tried: Iterable[_Candidate], parents: Parents, left: Counter[str]) 
     ]
 
 
-def _gold(one: _Candidate, parents: Parents) -> Gold | str:
+def _gold(one: _Candidate, parents: Parents, objects: Objects) -> Gold | str:
     """The targets of a commit, or why it has none."""
-    files = []
+    files, others = [], [*one.others]
     for change in one.changes:
         old = parents.file(change.old, change.old_hash)
         if not isinstance(old, Source):
+            others.append(change)
             continue
         text = ""
         if change.status != "D" and change.new_mode.startswith("100"):
@@ -249,7 +266,19 @@ def _gold(one: _Candidate, parents: Parents) -> Gold | str:
     if sum(changed.count for _, changed in files) > MOST_LINES:
         return _MASS
     gold = gold_of(files)
+    if gold.insert_only and any(_changes_lines(change, objects) for change in others):
+        return _ELSEWHERE
     return gold if gold.targets else _BLANK
+
+
+def _changes_lines(change: Change, objects: Objects) -> bool:
+    """Whether a change removed or changed a line of what was there, and be it of a link."""
+    names = [change.old_hash] if change.status == "D" else [change.old_hash, change.new_hash]
+    regular = change.old_mode.startswith("100") and change.new_mode.startswith(("100", "000"))
+    if not regular or max(objects.sizes(names)) > _MOST_BYTES:
+        return True
+    old, *new = objects.read_all(names)
+    return not only_inserted(old, b"".join(new))
 
 
 def _leaked(texts: Sequence[tuple[str, Corpus]]) -> list[bool]:

@@ -85,7 +85,8 @@ def cut_doc_comments(source: Source) -> Cut:
         blanks = _blanked(source.text, pieces, docstrings)
         if _errors(blanked := replace(source, text=apply(source.text, blanks))) < _errors(left):
             edits, left = blanks, blanked
-    moved, ends = Moved(edits), {piece.end: piece for piece in pieces}
+    # To some grammars a comment behind an attribute is the end of it: then that counts.
+    moved, ends = Moved(edits), {piece.end: piece for piece in reversed(pieces)}
     numbers: Counter[str] = Counter()
     documented = []
     for one in definitions_of(tree, style):
@@ -189,24 +190,32 @@ def _errors(source: Source) -> int:
 def _above(text: str, one: Definition, ends: Mapping[int, Piece]) -> tuple[int, tuple[str, ...]]:
     """Where a definition begins with its attributes, and the doc comments right above it.
 
-    Attributes may stand between the two, and so may other comments on lines of their own. Of
-    comments of several lines the last counts; those of a line count as far as they stand together.
+    Attributes may stand between the two, and so may other comments, on lines of their own or
+    behind an attribute. Of comments of several lines the last counts; those of a line count as far
+    as they stand together.
     """
     first = at = one.start
-    while True:
-        end = _visible(text, at)
-        piece, lines = ends.get(end), text.count("\n", end, at)
-        if piece is None or piece.role == "behind":
-            return first, ()
+    comments: list[str] = []
+    near = True
+    while piece := ends.get(_visible(text, at)):
+        apart = text.count("\n", piece.end, at)
         if piece.role == "attribute":
-            first = at = piece.start
-            continue
-        alone = not text[text.rfind("\n", 0, piece.start) + 1 : piece.start].strip()
-        if lines > 1 or (lines == 1 and not alone):
-            return first, ()
-        if piece.role == "doc":
+            first = piece.start
+        elif piece.role == "behind" or not (
+            not apart or _alone(text, piece) or _behind_attribute(text, piece, ends)
+        ):
             break
+        elif apart > 1:
+            near = False  # for doc comments; attributes may be any distance away
+        elif piece.role == "doc" and near:
+            comments = _joined(text, piece, ends)
+            near = False
         at = piece.start
+    return first, tuple(comments)
+
+
+def _joined(text: str, piece: Piece, ends: Mapping[int, Piece]) -> list[str]:
+    """A doc comment, with those before it where it is one of a line and they stand together."""
     comments = [text[piece.start : piece.end]]
     while not comments[0].startswith("/*"):
         end = _visible(text, piece.start)
@@ -216,7 +225,22 @@ def _above(text: str, one: Definition, ends: Mapping[int, Piece]) -> tuple[int, 
             break
         piece = before
         comments.insert(0, text[piece.start : piece.end])
-    return first, tuple(comments)
+    return comments
+
+
+def _alone(text: str, piece: Piece) -> bool:
+    """Whether nothing stands before a comment on its line."""
+    return not text[text.rfind("\n", 0, piece.start) + 1 : piece.start].strip()
+
+
+def _behind_attribute(text: str, piece: Piece, ends: Mapping[int, Piece]) -> bool:
+    """Whether a comment stands on the line of an attribute, behind it or behind more comments."""
+    before = ends.get(_visible(text, piece.start))
+    while before and "\n" not in text[before.end : piece.start]:
+        if before.role == "attribute":
+            return True
+        piece, before = before, ends.get(_visible(text, before.start))
+    return False
 
 
 def _visible(text: str, end: int) -> int:

@@ -33,9 +33,10 @@ if TYPE_CHECKING:
 # What may stand between a doc comment and its definition, besides comments.
 _ATTRIBUTES = ATTRIBUTES | words(
     "annotation marker_annotation attribute attribute_list attribute_declaration"
-    " inner_attribute_item"
     " annotated_expression"  # what Kotlin's grammar makes of annotations with arguments
 )
+# It belongs to what it stands in, but may say so in the words of a doc comment.
+_INNER_ATTRIBUTE = "inner_attribute_item"
 _RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)?\)\s*$")
 _WORDS = re.compile(r"[\w\s]*")
 # A doc comment at the end of a line, outside of strings.
@@ -135,12 +136,15 @@ def pieces_of(tree: Tree, style: Style) -> list[Piece]:
         behind = style.marks and BEHIND.match(tree.source.text, start)
         pieces.append(Piece(start, end, "plain" if not doc else "behind" if behind else "doc"))
     attributes = grammar.attributes | (NONE if style.strings else _ATTRIBUTES)
-    for node in tree.nodes({kind.split()[0] for kind in attributes}):
-        if kind_of(node, grammar) in attributes:
+    for node in tree.nodes({_INNER_ATTRIBUTE, *(kind.split()[0] for kind in attributes)}):
+        inner = node.type == _INNER_ATTRIBUTE
+        if inner or kind_of(node, grammar) in attributes:
             start, end = _extent(tree, node)
             # Rust can spell a doc comment as an attribute.
-            doc = style.marks and style.marks.match(tree.source.text, start)
-            pieces.append(Piece(start, end, "doc" if doc else "attribute"))
+            if style.marks and style.marks.match(tree.source.text, start):
+                pieces.append(Piece(start, end, "doc"))
+            elif not inner:
+                pieces.append(Piece(start, end, "attribute"))
     for node in tree.nodes(style.rests):
         start, end = _extent(tree, node)
         if rest := _REST.match(tree.source.text, start, end):

@@ -9,7 +9,22 @@ FEWEST_WORDS = 4
 
 _MOST = 20_000
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_REVERT = re.compile(r"(?:revert|reapply)\b|.*^this reverts commit\b", re.I | re.M | re.S)
+_SOMETHING = (
+    r"(?:[\"'`\u201c\u2018]|(?:the |my |our |last |previous |this |that |part of )*"
+    r"(?:change(?:set|list|s)?|commits?|cl|rev(?:ision)?s?|patch(?:es)?|pr|merge|pull request"
+    r"|bug|issue|#\d|r\d|[\da-f]{7,40}\b))"
+)
+# A subject, such as `Revert "…"`, `fix: reverts …`, `Back out changeset …`, and a line of a body.
+_REVERT = re.compile(
+    r"(?:\[[^\]\n]{1,40}\]\s*|[\w()/.,!*-]{1,40}:\s+|partial(?:ly)?\s+)*"
+    r"(?:(?:(?:re|un)-?)?revert(?:s|ing)?\b|re-?(?:appl(?:y|ies|ying)|lands?|landing)\b"
+    rf"|(?:(?:re|un)-?)?reverted\s+(?:of\s+)?{_SOMETHING}"
+    r"|(?:back(?:s|ed|ing)?[ -]?out|roll(?:s|ed|ing)?[ -]?back|undo(?:es|ing)?|undid)\s+(?:of\s+)?"
+    rf"{_SOMETHING})"
+    r"|.*^reverts [\w.-]+/[\w.-]+#\d"
+    rf"|.*^this (?:partial(?:ly)? |partly )?(?:reverts|backs out|rolls back) {_SOMETHING}",
+    re.I | re.M | re.S,
+)
 # Lines of machines wherever they stand.
 _MACHINE = re.compile(
     r"(?:[\w-]+-by|cc|change-id|git-svn-id|signed-off|reviewed-on|differential revision"

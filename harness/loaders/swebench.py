@@ -149,6 +149,15 @@ def _is_changed(file: PatchFile) -> bool:
     return file.old is not None and file.kind == "file"
 
 
+def _changes_lines(file: PatchFile) -> bool:
+    """Whether a patch removes or changes a line of a file that was there, and be it of a link."""
+    if file.old is None:
+        return False
+    shown = dict(file.shown)
+    lines = (at for first, last in file.changed.removed for at in range(first, last + 1))
+    return file.binary or file.kind != "file" or any(shown.get(at, ".").strip() for at in lines)
+
+
 def _query(one: _Instance, corpus: Corpus, target: str) -> Query:
     sources = {source.path: source for source in corpus.sources}
     changed = {file.old: file for file in one.files if file.old and _is_changed(file)}
@@ -159,7 +168,11 @@ def _query(one: _Instance, corpus: Corpus, target: str) -> Query:
                 f"{corpus.id}: {source.path} is not as its patch says: "
                 f"the tree is not that of {one.row.base_commit}"
             )
-    gold = gold_of((source, file.changed) for source, file in there)
+    indexed = {source.path for source, _ in there}
+    gold = gold_of(
+        ((source, file.changed) for source, file in there),
+        elsewhere=any(_changes_lines(file) for file in one.files if file.old not in indexed),
+    )
     paths = sorted(changed)
     # What is not indexed stays a target, so that it is counted with all others that are dropped.
     unread = tuple(Target(path) for path in paths if path not in sources)

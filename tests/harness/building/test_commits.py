@@ -156,6 +156,46 @@ def test_targets_are_lines_of_the_parent(history: tuple[Repo, dict[str, str]]) -
     assert renamed.tags["folder"] == "pkg"
 
 
+NOTES = "one: 1\n\ntwo: 2\n"
+
+
+@pytest.mark.parametrize(
+    ("notes", "answer"),
+    [
+        (NOTES + "three: 3\n", "yes"),
+        (NOTES.replace("\n\n", "\nhalf: 3\n"), "yes"),
+        (NOTES.replace("two: 2", "two: 3"), None),
+        (NOTES.replace("two: 2\n", ""), None),
+        (NOTES.removesuffix("\n"), None),
+        (None, None),
+        (b"\0binary", None),
+    ],
+)
+def test_an_insertion_changes_no_line_of_any_file_indexed_or_not(
+    tmp_path: Path, notes: str | bytes | None, answer: str | None
+) -> None:
+    repo = new_repo(tmp_path / "repo")
+    repo.commit("Begin with a module and its notes\n", {"a.py": OTHER, "c.txt": NOTES})
+    repo.commit("Add a name to the module\n", {"a.py": OTHER + "z = 3\n", "c.txt": notes})
+    result = made(repo)
+    assert [one.tags["insert-only"] for one in result.queries] == ([answer] if answer else [])
+    assert result.left_out.get(commits._ELSEWHERE, 0) == (answer is None)
+
+
+def test_a_lock_file_and_a_link_that_change_beside_an_insertion(tmp_path: Path) -> None:
+    repo = new_repo(tmp_path / "repo")
+    repo.commit("Begin with a module and its notes\n", {"a.py": OTHER, "x.lock": "1\n"})
+    repo.commit("Add a name to the module\n", {"a.py": OTHER + "z = 3\n", "x.lock": "2\n"})
+    (repo.root / "to").symlink_to("a.py")
+    repo.commit("Link to the module as it is now\n")
+    (repo.root / "to").unlink()
+    (repo.root / "to").symlink_to("x.lock")
+    repo.commit("Add another name to the module\n", {"a.py": OTHER + "z = 3\ny = 2\n"})
+    result = made(repo)
+    assert [one.tags["insert-only"] for one in result.queries] == ["yes"]
+    assert result.left_out[commits._ELSEWHERE] == 1
+
+
 def test_targets_are_those_of_git(history: tuple[Repo, dict[str, str]]) -> None:
     repo, _ = history
     result = made(repo)

@@ -127,6 +127,48 @@ def test_targets_are_definitions_with_their_attributes(
     assert found(text, language) == expected
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("python", "@a  # grows\ndef f():\n 'A'\n return 1\n", "@a  # grows\ndef f():\n return 1"),
+        ("python", "@a\n# b\n\n@c(\n 1)  # d\n\n# e\n\ndef f():\n 'A'\n return 1\n",
+         "@a\n# b\n\n@c(\n 1)  # d\n\n# e\n\ndef f():\n return 1"),
+        ("python", "x = 1  # a\n# b\n@c\ndef f():\n 'A'\n return 1\n", "@c\ndef f():\n return 1"),
+        ("java", "/** A. */\n@X // x\n@Y(1) /* y */ // z\nclass C {\n}\n",
+         "@X // x\n@Y(1) /* y */ // z\nclass C {\n}"),
+        ("java", "class D {\n @X /** A. */\n void f() {\n }\n}\n", " @X\n void f() {\n }"),
+        ("csharp", "/// A\n[X] // x\nclass C {\n}\n", "[X] // x\nclass C {\n}"),
+        ("php", "<?php\n/** A */\n#[X] // x\nfunction f() {\n}\n", "#[X] // x\nfunction f() {\n}"),
+        ("rust", "/// A\n#[inline] // hot\nfn f() {\n}\n", "#[inline] // hot\nfn f() {\n}"),
+        ("rust", "#[inline]\n/// A\nfn f() {\n}\n", "#[inline]\nfn f() {\n}"),
+        ("rust", "#![allow(x)]\n\n/// A\nfn f() {\n}\n", "fn f() {\n}"),
+        ("rust", "#![allow(x)] // why\n/// A\nfn f() {\n}\n", "fn f() {\n}"),
+        ("typescript", "/** A */\n@X() // x\nexport class C {\n}\n",
+         "@X() // x\nexport class C {\n}"),
+        ("kotlin", "/** A */\n@X // x\nfun f() {\n}\n", "@X // x\nfun f() {\n}"),
+        ("swift", "/// A\n@x // x\nfunc f() {\n}\n", "@x // x\nfunc f() {\n}"),
+        ("scala", "/** A */\n@x // x\ndef f(): Int = {\n 1\n}\n",
+         "@x // x\ndef f(): Int = {\n 1\n}"),
+    ],
+)  # fmt: skip
+def test_comments_behind_attributes_or_between_them_part_nothing(
+    language: str, text: str, expected: str
+) -> None:
+    assert [lines for _, lines in found(text, language)][-1:] == [expected]
+
+
+def test_a_comment_behind_code_documents_nothing_below() -> None:
+    assert found("class C {\n int x; /** A. */\n void f() {\n }\n}\n", "java") == []
+    assert found("class C {\n int x; /* A. */\n /** B. */\n void f() {\n }\n}\n", "java") == [
+        ("C.f", " void f() {\n }")
+    ]
+
+
+def test_an_inner_attribute_that_documents_is_cut() -> None:
+    text = '#![doc = "A"]\n#![allow(x)]\nfn f() {}\n'
+    assert cut(text, "rust").source.text == "#![allow(x)]\nfn f() {}\n"
+
+
 def test_lines_of_a_comment_count_together_and_blocks_alone() -> None:
     assert cut("/// A\n/// B\nfn f() {}\n", "rust").documented[0].comment == ("/// A", "/// B")
     assert cut("/// A\n\n/// B\nfn f() {}\n", "rust").documented[0].comment == ("/// B",)

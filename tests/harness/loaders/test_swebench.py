@@ -58,6 +58,15 @@ diff --git a/CHANGES.txt b/CHANGES.txt
 -old
 +new
 """
+GROWING = """\
+diff --git a/CHANGES.txt b/CHANGES.txt
+--- a/CHANGES.txt
++++ b/CHANGES.txt
+@@ -1,2 +1,2 @@
+ old
+-
++new
+"""
 
 
 def row(name: str, patch: str = PATCH, **more: str) -> dict[str, Any]:
@@ -114,6 +123,23 @@ def test_what_was_only_inserted_into_is_tagged_and_means_the_lines_beside(root: 
     (query,) = load_dataset("swebench-lite").queries
     assert query.targets == (Target("pkg/a.py", 6, 6), Target("pkg/a.py", 9, 9))
     assert query.tags["insert-only"] == "yes"
+
+
+def test_what_also_changes_a_line_of_a_file_that_is_not_indexed_is_no_insertion(
+    root: Path,
+) -> None:
+    place(root, row("one__pkg-1", INSERTING + TEXT), row("one__pkg-2", INSERTING + GROWING))
+    for name in ("one__pkg-1", "one__pkg-2"):
+        tree(root, name)
+    first, second = load_dataset("swebench-lite").queries
+    assert first.targets == (Target("CHANGES.txt"),)
+    assert first.tags["insert-only"] == "no"
+    assert second.targets == (
+        Target("pkg/a.py", 6, 6),
+        Target("pkg/a.py", 9, 9),
+        Target("CHANGES.txt"),
+    )
+    assert second.tags["insert-only"] == "yes"
 
 
 def test_files_can_be_the_gold(root: Path) -> None:
