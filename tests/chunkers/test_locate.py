@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import random
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,9 +12,6 @@ from hypothesis import strategies as st
 from chunkers import Span
 from chunkers.locate import locate, spans_of
 from chunkers.source import Services, Source
-
-if TYPE_CHECKING:
-    import random
 
 PROGRAM = """import os
 
@@ -95,6 +92,41 @@ def test_strings_out_of_order_are_found():
     ]
 
 
+@pytest.mark.parametrize("lines", [1, 3, 20])
+def test_however_many_strings_stand_out_of_order_all_are_found(lines: int) -> None:
+    chance = random.Random(lines)  # noqa: S311
+    parts = [f"name_{chance.randrange(500)} = {chance.randrange(4)}\n" for _ in range(20_000)]
+    text = "".join(parts)
+    pieces = ["".join(parts[at : at + lines]) for at in range(0, len(parts), lines)]
+    chance.shuffle(pieces)
+    found = places(text, pieces)
+    assert [text[start:end] for start, end, _ in found] == pieces
+    if lines == 20:
+        assert len({one[0] for one in found}) == len(pieces)
+
+
+def test_equal_strings_out_of_order_have_places_of_their_own():
+    text = "".join(f"a = 1\nb = {n}\n" for n in range(100, 200))
+    pieces = [f"b = {n}\n" for n in range(100, 200)][::-1] + ["a = 1\n"] * 100
+    starts = [one[0] for one in places(text, pieces)]
+    assert len(set(starts)) == len(pieces)
+
+
+def test_of_two_places_the_one_that_stands_there_to_the_letter_is_meant():
+    text = "a = 10\nb = 2\na = 1\nc = 3\n"
+    assert places(text, ["b = 2\n", "a = 1\n", "a = 10\n"]) == [
+        (7, 13, "exact"),
+        (13, 19, "exact"),
+        (0, 7, "exact"),
+    ]
+    assert places(text, ["c = 3\n", "a = 1\n"])[1] == (13, 19, "exact")
+
+
+def test_what_a_library_repeats_more_often_than_it_stands_there_is_found_again():
+    found = places("x = 1\ny = 2\n", ["x = 1\n", "y = 2\n", "x = 1\n", "x = 1\n"])
+    assert [one[:2] for one in found] == [(0, 6), (6, 12), (0, 6), (0, 6)]
+
+
 def test_overlaps_are_found_whether_declared_or_not():
     lines = [f"value_{n} = compute(value_{n - 1}, {n})\n" for n in range(30)]
     text = "".join(lines)
@@ -135,20 +167,29 @@ def test_the_nearer_of_two_like_texts_is_meant():
     assert places(text, ["if a:\n    f(1)\n", "pass\n" * 9])[0] == (0, 11, "spaced")
 
 
-@pytest.mark.parametrize("pieces", [20_000, 2_000], ids=str)
-@pytest.mark.parametrize("shape", ["same", "headers", "missing"])
-def test_the_work_on_a_file_of_equal_lines_is_linear(pieces: int, shape: str) -> None:
+@pytest.mark.parametrize(
+    ("shape", "pieces"),
+    [
+        ("same", 20_000),
+        ("same", 2_000),
+        ("headers", 2_000),
+        ("missing", 20_000),
+        ("nearly", 2_000),
+    ],
+)
+def test_the_work_on_a_file_of_equal_lines_is_linear(shape: str, pieces: int) -> None:
     line = "x" * 99 + "\n"
     text = line * 20_000
     made = {
         "same": lambda n: line * (20_000 // pieces),
         "headers": lambda n: f"# part {n}\n" + line * (20_000 // pieces),
         "missing": lambda n: f"nothing {n}\n",
+        "nearly": lambda n: f"{line}{n}{line}",
     }[shape]
     found = places(text, [made(n) for n in range(pieces)])
-    how = {"same": "exact", "headers": "body", "missing": "missing"}[shape]
+    how = {"same": "exact", "headers": "body"}.get(shape, "missing")
     assert {one[2] for one in found} == {how}
-    if shape != "missing":
+    if how != "missing":
         assert [one[0] for one in found] == [n * len(text) // pieces for n in range(pieces)]
 
 
