@@ -32,7 +32,7 @@ def make(*, max_size: int = 600, unit: Unit = "nws") -> Adapter:
         f"1 ({installed('llama-index-core')}, {grammar_versions()})",
         limit,
         languages=tuple(_grammars()),
-        faults=("no crash",),
+        faults=("no crash", "exactly-once", "size limit"),
     )
 
 

@@ -72,6 +72,7 @@ def _handmade(language: str | None) -> Iterator[Case]:
     one = function(language, "alpha", _BODY)
     two = one + "\n" + function(language, "beta", [f"{mark} é 🐍 e\u0301 漢字", *_BODY])
     opening, closing = family.nest
+    lines = "A line of some length\n" * 50
     texts = {
         "empty": "",
         "blank": "  \n\n\t\n",
@@ -94,6 +95,7 @@ def _handmade(language: str | None) -> Iterator[Case]:
         "one long line": "x = " + " + ".join(f"y{number}" for number in range(2_000)),
         "one long word": "x" * 5_000 + "\n",
         "long literal": f'x = "{"A" * 2_000}"\ny = 1\n',
+        "long literal with escapes": f'x = """{lines}\\t{lines}\\t{lines}"""\ny = 1\n',
         "long literal of many lines": 'x = """' + "A line of it\n" * 200 + '"""\ny = 1\n',
         "deep nesting on one line": f"x = {opening * _DEEP}1{closing * _DEEP}\n",
         "deep nesting by lines": "x = " + f"{opening}\n" * _DEEP + "1\n" + f"{closing}\n" * _DEEP,

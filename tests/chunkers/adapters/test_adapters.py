@@ -144,7 +144,7 @@ def test_limits_are_in_the_unit_and_hard_unless_declared(spec, programs):
     source, spans, services = cut(spec, programs["python"])
     sizes = [span_size(source, span, chunker.unit, services) for span in spans]
     assert max(sizes) > chunker.max_size / 2
-    if "size limit" not in chunker.exceptions and not spec.startswith("llamaindex-code"):
+    if "size limit" not in chunker.exceptions:
         assert max(sizes) <= chunker.max_size
 
 
