@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
@@ -21,11 +22,19 @@ DAMAGED = (
 PARTIAL = ".partial-"
 """How the name of what is not whole yet begins."""
 
+_SCHEMA = re.compile(rb'\s*\{\s*"schema":\s*"(chunkmark\.[a-z/0-9.-]+)"')
+
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Write a document so that the file is always whole."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     _replace(path, text)
+
+
+def schema_of(data: bytes) -> str:
+    """The schema that a document of chunkmark's begins with; empty for anything else."""
+    found = _SCHEMA.match(data)
+    return found[1].decode() if found else ""
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 
+from harness.files import schema_of
+
 _NAMES = (
     "*.min.js", "*-min.js", "*.min.css", "*-min.css", "*.bundle.js",
     "*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*.pb.go", "*.pb.cc", "*.pb.h", "*_pb.js", "*_pb.rb",
@@ -32,6 +34,7 @@ _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|%|<!--|\"\"\"|''')")
 _BLOCKS = (("/*", "*/"), ("<!--", "-->"))
 _DOCSTRING = re.compile(r"\s*[rRuU]?(\"\"\"|''')")
 _LINES = 30
+_SCHEMA = 200  # characters, in which the schema of a document of ours stands
 
 
 def generated_name(path: str) -> bool:
@@ -47,8 +50,11 @@ def is_lock(path: str) -> bool:
 
 
 def says_generated(text: str) -> bool:
-    """Whether the comments at the head of a file say that a tool wrote it."""
-    return _SAYS.search(_head(text)) is not None
+    """Whether the comments at the head of a file say that a tool wrote it, or this one did."""
+    return (
+        schema_of(text[:_SCHEMA].encode("utf-8", "replace")) != ""
+        or _SAYS.search(_head(text)) is not None
+    )
 
 
 def _head(text: str) -> str:

@@ -195,7 +195,11 @@ def _refuse_repeats(what: str, ids: Iterable[str]) -> None:
 
 
 def _fingerprint(dataset: Dataset) -> str:
-    """sha256 over corpora and queries: what was read of them and what was not."""
+    """sha256 over corpora and queries: all that a ranking and its scores depend on.
+
+    What was left out is no part of it. A file that is not indexed changes no ranking, and a run
+    writes such files into the very repository that it reads.
+    """
     digest = hashlib.sha256()
 
     def add(*parts: object) -> None:
@@ -207,8 +211,6 @@ def _fingerprint(dataset: Dataset) -> str:
         for source in corpus.sources:
             text = hashlib.sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest()
             add("file", source.path, source.language, text)
-        for skipped in corpus.skipped:
-            add("skipped", skipped.path, skipped.reason)
     for query in dataset.queries:
         targets = [(t.path, t.start_line, t.end_line, t.grade) for t in query.targets]
         qrels = None if query.qrels is None else sorted(query.qrels.items())

@@ -4,8 +4,10 @@
     queries.jsonl   one query a line
     corpora.jsonl   one corpus a line: its files, each by the hash of its text
     texts.jsonl     one text a line, which corpora share
+    skipped.jsonl   one corpus a line: its files that are not indexed, each with the reason
 
-Names and times of this machine are in none of them: the same repository gives the same bytes.
+Names and times of this machine are in none of them: the same repository gives the same bytes. A
+file that is not indexed changes no byte of the first three.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "chunkmark.dataset/1"
 CARD = "dataset.json"
-_FILES = ("queries.jsonl", "corpora.jsonl", "texts.jsonl")
+FILES = ("queries.jsonl", "corpora.jsonl", "texts.jsonl", "skipped.jsonl")
 
 
 def write_folder(dataset: Dataset, folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,11 +52,12 @@ def write_folder(dataset: Dataset, folder: Path, options: Mapping[str, Any]) -> 
     partial = folder.with_name(f"{PARTIAL}{folder.name}-{os.getpid()}")
     try:
         partial.mkdir(parents=True)
-        write_jsonl(partial / _FILES[0], map(_query_row, dataset.queries))
-        write_jsonl(partial / _FILES[1], map(_corpus_row, dataset.corpora))
-        write_jsonl(partial / _FILES[2], _text_rows(dataset))
+        write_jsonl(partial / FILES[0], map(_query_row, dataset.queries))
+        write_jsonl(partial / FILES[1], map(_corpus_row, dataset.corpora))
+        write_jsonl(partial / FILES[2], _text_rows(dataset))
+        write_jsonl(partial / FILES[3], map(_skipped_row, dataset.corpora))
         card = _card(dataset, options)
-        card["files"] = {name: file_sha256(partial / name) for name in _FILES}
+        card["files"] = {name: file_sha256(partial / name) for name in FILES}
         write_json(partial / CARD, card)
         if folder.is_dir():
             folder.rmdir()
@@ -88,7 +91,7 @@ def read_card(folder: Path) -> dict[str, Any]:
     try:
         card = json.loads(file.read_bytes())
         schema, fingerprint = card["schema"], card["fingerprint"]
-        damaged = not isinstance(fingerprint, str) or set(card["files"]) != set(_FILES)
+        damaged = not isinstance(fingerprint, str) or set(card["files"]) != set(FILES)
     except DAMAGED as error:
         raise InputError(f"{file} is damaged ({error}); build the folder again") from None
     if schema != SCHEMA:
@@ -105,20 +108,21 @@ def read_folder(folder: Path) -> Dataset:
         InputError: A file is missing or is not as it was written; the message names it.
     """
     card = read_card(folder)
-    for name in _FILES:
+    for name in FILES:
         file = folder / name
         if not file.is_file():
             raise InputError(f"{file} is missing; build the folder again")
         if file_sha256(file) != card["files"][name]:
             raise InputError(f"{file} is not as it was written; build the folder again")
     try:
-        texts = {row["sha256"]: row["text"] for row in _rows(folder / _FILES[2])}
+        texts = {row["sha256"]: row["text"] for row in _rows(folder / FILES[2])}
         known: dict[tuple[Any, ...], Source] = {}
+        skipped = {row["id"]: row["skipped"] for row in _rows(folder / FILES[3])}
         dataset = Dataset(
             name=card["name"],
             gold="span",
-            corpora=tuple(_corpus(row, texts, known) for row in _rows(folder / _FILES[1])),
-            queries=tuple(map(_query, _rows(folder / _FILES[0]))),
+            corpora=tuple(_corpus(row, skipped, texts, known) for row in _rows(folder / FILES[1])),
+            queries=tuple(map(_query, _rows(folder / FILES[0]))),
             left_out=card["left_out"],
             information=card["information"],
             mask=bool(card.get("mask", False)),
@@ -182,13 +186,19 @@ def _corpus_row(corpus: Corpus) -> dict[str, Any]:
         "files": [
             [one.path, one.language, one.encoding, _digest(one.text)] for one in corpus.sources
         ],
-        "skipped": [[one.path, one.reason] for one in corpus.skipped],
         "repository": corpus.repository,
     }
 
 
+def _skipped_row(corpus: Corpus) -> dict[str, Any]:
+    return {"id": corpus.id, "skipped": [[one.path, one.reason] for one in corpus.skipped]}
+
+
 def _corpus(
-    row: dict[str, Any], texts: Mapping[str, str], known: dict[tuple[Any, ...], Source]
+    row: dict[str, Any],
+    skipped: Mapping[str, Any],
+    texts: Mapping[str, str],
+    known: dict[tuple[Any, ...], Source],
 ) -> Corpus:
     """A corpus; `known` holds the files that corpora share."""
     files = [tuple(one) for one in row["files"]]
@@ -199,7 +209,7 @@ def _corpus(
     return Corpus(
         id=row["id"],
         sources=tuple(known[file] for file in files),
-        skipped=tuple(Skipped(*one) for one in row["skipped"]),
+        skipped=tuple(Skipped(*one) for one in skipped[row["id"]]),
         repository=row["repository"],
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from chunkers.source import Source
 from harness.building.objects import FOLDER
+from harness.building.ours import OURS, is_ours
 from harness.model import Corpus, Skipped
 from harness.reader import decode, shown
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _REGULAR = "100"
 _OTHERS = {"120000": "link", "160000": "submodule"}
 _DEEPEST = 100
+_MOST_CARD = 1 << 26  # bytes of a file that may say that chunkmark wrote it
 MOST_TEXT = 1 << 28
 """Characters of different files that all corpora may hold together."""
 MOST_FILES = 1 << 24
@@ -100,6 +102,15 @@ class Parents:
         self._places += len(entries)
         if self._places > MOST_PLACES:
             raise self._too_much(f"{MOST_PLACES:,} different files and folders")
+        if depth and self._is_ours(folder, entries):
+            found: _Files = (), (Skipped(shown(folder), OURS),)
+        else:
+            found = self._below(folder, entries, depth)
+        self._folders[folder, name] = found
+        return found
+
+    def _below(self, folder: str, entries: dict[str, tuple[str, str]], depth: int) -> _Files:
+        """All files below the entries of a folder."""
         below: dict[str, _Files] = {}
         wanted = []
         for part, (mode, child) in entries.items():
@@ -126,8 +137,15 @@ class Parents:
             else:
                 one = self._read[folder + part, child]
                 (sources if isinstance(one, Source) else skipped).append(one)  # type: ignore[arg-type]
-        found = self._folders[folder, name] = tuple(sources), tuple(skipped)
-        return found
+        return tuple(sources), tuple(skipped)
+
+    def _is_ours(self, folder: str, entries: dict[str, tuple[str, str]]) -> bool:
+        def head(name: str, most: int) -> bytes:
+            mode, blob = entries[name]
+            known = mode.startswith(_REGULAR) and self._objects.size(blob) <= _MOST_CARD
+            return self._objects.read(blob)[:most] if known else b""
+
+        return is_ours(folder.rsplit("/", 2)[-2], entries.__contains__, head)
 
     def _load(self, files: Iterable[tuple[str, str]]) -> None:
         """Read the files that were not read before."""

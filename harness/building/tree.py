@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.building.ignores import read_patterns, verdict
+from harness.building.ours import OURS, is_ours
 from harness.model import Skipped
 from harness.reader import ReadRules, in_order, walk_folder
 
@@ -62,7 +63,8 @@ def read_tree(root: Path, rules: ReadRules) -> Tree:
     """Read the files of a folder, be it a repository, a part of one or none.
 
     Left out, and listed: what git ignores by the repository's own .gitignore files and its
-    info/exclude, folders that hold a repository of their own, links, and what the rules refuse.
+    info/exclude, folders that hold a repository of their own, what chunkmark wrote, links, and
+    what the rules refuse.
 
     Args:
         root: The folder; nothing outside of the repository that holds it is read.
@@ -82,7 +84,9 @@ def read_tree(root: Path, rules: ReadRules) -> Tree:
     def refuse(path: str) -> str | None:
         if path.endswith("/") and os.path.lexists(root / path / ".git"):
             return _NESTED
-        return _IGNORED if ignored(path) else None
+        if ignored(path):
+            return _IGNORED
+        return OURS if path.endswith("/") and _is_ours(root / path) else None
 
     sources, skipped = in_order(_bounded(root, walk_folder(root, rules, refuse)))
     if not sources:
@@ -120,6 +124,23 @@ def repository_of(folder: Path) -> Path | None:
     """The top of the working tree that a folder lies in; None where it lies in none."""
     folder = folder.resolve()
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+
+
+def _is_ours(folder: Path) -> bool:
+    def holds(name: str) -> bool:
+        return os.path.lexists(folder / name)
+
+    def head(name: str, most: int) -> bytes:
+        file = folder / name
+        try:
+            if file.is_symlink() or not file.is_file():
+                return b""
+            with file.open("rb") as opened:
+                return opened.read(most)
+        except OSError:
+            return b""
+
+    return is_ours(folder.name, holds, head)
 
 
 def _bounded(root: Path, found: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:

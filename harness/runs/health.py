@@ -11,11 +11,12 @@ from harness.chunking import duplicates
 from harness.cover import cover, sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from chunkers.loading import LoadedChunker
     from harness.chunking import ChunkedCorpus
     from harness.embedding import Embedder, Vectors
+    from harness.model import Corpus
     from harness.runs.prepare import Prepared
 
 TRUNCATION_MARK = 0.1
@@ -50,15 +51,11 @@ def health(
         `notes` (what the chunker reported, in files).
     """
     whole = [one for one in chunked if not one.corpus.of]
-    skipped = sum(len(one.corpus.skipped) for one in whole)
-    indexed = sum(len(one.corpus.sources) for one in whole)
     notes: Counter[str] = Counter()
     for one in chunked:
         notes.update(one.notes)
     return {
-        "files_seen": skipped + indexed,
-        "files_indexed": indexed,
-        "files_skipped": skipped,
+        **seen(one.corpus for one in whole),
         "files_failed": sum(len(one.failures) for one in chunked),
         "chunks": sum(len(one.chunks) for one in chunked),
         **cover(chunked),
@@ -69,6 +66,18 @@ def health(
         "unlocated": sum(one.unlocated for one in chunked),
         "blank": sum(one.blank for one in chunked),
         "notes": dict(sorted(notes.items())),
+    }
+
+
+def seen(corpora: Iterable[Corpus]) -> dict[str, int]:
+    """How many files corpora have, indexed and not; copies for masked queries do not count."""
+    own = [one for one in corpora if not one.of]
+    skipped = sum(len(one.skipped) for one in own)
+    indexed = sum(len(one.sources) for one in own)
+    return {
+        "files_seen": skipped + indexed,
+        "files_indexed": indexed,
+        "files_skipped": skipped,
     }
 
 

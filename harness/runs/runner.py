@@ -24,6 +24,7 @@ from harness.runs.costs import cost_of, latency_of
 from harness.runs.cuts import Cuts
 from harness.runs.failures import FailedCell, lines
 from harness.runs.folder import RunFolder, cell_key, check_files, read_cell
+from harness.runs.health import seen
 from harness.runs.manifest import Manifest
 from harness.runs.plan import needs_embedder
 from harness.runs.prepare import prepare
@@ -237,6 +238,8 @@ class _Bench:
         session = self._session
         path = session.folder.cell(key)
         cell = read_cell(path)
+        # Of the files of today: what is not indexed is no part of the key.
+        cell["health"] |= seen(self._prepared.files)
         failures = [(corpus, file, reason) for corpus, file, reason in cell["failures"]]
         if len(failures) > self._most:
             return self._failed(names, TooManyFailuresError(failures, self._files, self._files))
