@@ -354,4 +354,7 @@ def _file_version(entry: Entry, make: object) -> str:
     """For code that states no version: what its files hold, so that an edit is another one."""
     name = getattr(make, "__module__", None) or entry.target.partition(":")[0]
     file = getattr(sys.modules.get(name), "__file__", None)
-    return "unversioned" if file is None else code_version(Path(file))
+    # What is typed in may say of itself that it is the file `<stdin>`.
+    if file is None or not Path(file).is_file():
+        return "unversioned"
+    return code_version(Path(file))

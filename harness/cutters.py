@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from chunkers.attempts import attempt
@@ -125,7 +126,7 @@ def target_of(chunker: LoadedChunker) -> Target:
     name = chunker.made_by.partition(":")[0]
     if name == "__main__":
         return Target(chunker.name, (name, program_file()))
-    file = getattr(sys.modules.get(name), "__file__", None)
+    file = _file_of(name)
     if file is None:
         raise InputError("no file holds it that another process could import")
     own = chunker.made_by.startswith(_OWN)
@@ -135,7 +136,12 @@ def target_of(chunker: LoadedChunker) -> Target:
 def _is_bound_to_this(chunker: LoadedChunker) -> bool:
     """Whether a chunker may well be in no other process: that is no mistake."""
     name = chunker.made_by.partition(":")[0]
-    return name == "__main__" or getattr(sys.modules.get(name), "__file__", None) is None
+    return name == "__main__" or _file_of(name) is None
+
+
+def _file_of(module: str) -> str | None:
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file if file is not None and Path(file).is_file() else None
 
 
 class _Here:

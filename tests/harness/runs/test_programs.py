@@ -5,9 +5,15 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import pytest
+from worlds import small
+
+from chunkers import InputError, Span, load_chunker
+from harness.chunking import cut
+from harness.cutters import HERE
 
 SUPPORT = Path(__file__).parents[2] / "support"
 CHUNKERS = """
@@ -85,7 +91,7 @@ def show(result):
         print([*cell.cell["failures"], cell.cell["health"]["notes"]])
 """
 GUARD = 'if __name__ == "__main__":\n    '
-NOTE = {"cut in the program's own process: no limits, and no hash seed of ours": 4}
+NOTE = {HERE: 4}
 
 
 def program(folder, body, name="script.py", **environment):
@@ -196,3 +202,33 @@ def test_the_kit_tries_a_chunker_of_the_program_where_it_may_be_imported(tmp_pat
         return
     _, said = process.communicate(timeout=60)
     assert "InputError: whole cannot be checked by other processes: to import" in said
+
+
+def test_what_was_typed_in_cuts_and_says_so(monkeypatch):
+    typed = types.ModuleType("typed")
+    typed.__file__ = "<stdin>"
+    typed.whole = lambda source: [Span(0, 1)]
+    typed.whole.__module__ = "typed"
+    monkeypatch.setitem(sys.modules, "typed", typed)
+    chunker = load_chunker("typed:whole")
+    assert chunker.version == "unversioned"
+    with pytest.warns(UserWarning, match="no file holds it that another process could import"):
+        found = cut(small().corpora[0], chunker)
+    assert (len(found.chunks), found.notes) == (2, {HERE: 2})
+
+
+class Moody:
+    """A chunker whose attributes are what other people's code makes of them."""
+
+    @property
+    def max_size(self):
+        raise SystemExit("not today")
+
+    def chunk(self, source, services):
+        return []
+
+
+def test_what_a_chunker_declares_may_fail_in_any_way(monkeypatch):
+    monkeypatch.setitem(sys.modules, "moody", sys.modules[__name__])
+    with pytest.raises(InputError, match="moody:Moody: what it declares cannot be read: SystemExi"):
+        load_chunker("moody:Moody")
