@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from chunkers.errors import STOPPING, InputError, MissingError, reason_of
 from chunkers.grammars.loading import grammar_versions
 from chunkers.headers import with_headers
-from chunkers.provenance import code_version
+from chunkers.provenance import code_version, typed_version
 from chunkers.registry import Entry, Registry
 from chunkers.sizes import UNITS, Unit
 from chunkers.source import Span
@@ -353,8 +353,9 @@ def _is_gap(gap: object) -> bool:
 def _file_version(entry: Entry, make: object) -> str:
     """For code that states no version: what its files hold, so that an edit is another one."""
     name = getattr(make, "__module__", None) or entry.target.partition(":")[0]
-    file = getattr(sys.modules.get(name), "__file__", None)
+    module = sys.modules.get(name)
+    file = getattr(module, "__file__", None)
     # What is typed in may say of itself that it is the file `<stdin>`.
-    if file is None or not Path(file).is_file():
-        return "unversioned"
-    return code_version(Path(file))
+    if file is not None and Path(file).is_file():
+        return code_version(Path(file))
+    return "unversioned" if module is None else typed_version(module)

@@ -6,12 +6,15 @@ import ast
 import hashlib
 import sysconfig
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
 
+_PLAIN = (str, bytes, int, float, bool, type(None))
 _OURS = frozenset({"chunkers", "harness"})
 
 
@@ -48,6 +51,49 @@ def code_version(file: Path) -> str:
     for path, module in sorted(files.items(), key=lambda item: item[1]):
         digest.update(f"{module} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return f"files {digest.hexdigest()[:12]}"
+
+
+def typed_version(module: ModuleType) -> str:
+    """Changes with what was typed into a module that has no file, as an interpreter or a notebook.
+
+    That is every function and class that the module defines, and every plain value that they name.
+    """
+    codes = [
+        (name, code)
+        for name, value in sorted(vars(module).items())
+        if isinstance(value, FunctionType | type) and value.__module__ == module.__name__
+        for code in _codes(value)
+    ]
+    said = [f"{name} {_said(code)}" for name, code in codes]
+    named = {name for _, code in codes for name in code.co_names}
+    for name, value in sorted(vars(module).items()):
+        if name in named and type(value) in _PLAIN:
+            said.append(f"{name} = {value!r}")
+    return f"typed {hashlib.sha256(chr(10).join(said).encode()).hexdigest()[:12]}"
+
+
+def _codes(value: object) -> Iterator[CodeType]:
+    """The code of a function, or of the methods of a class."""
+    if isinstance(value, type):
+        for one in vars(value).values():
+            for part in (one, *(getattr(one, name, None) for name in ("__func__", "fget"))):
+                if isinstance(part, FunctionType):
+                    yield part.__code__
+    elif isinstance(value, FunctionType):
+        yield value.__code__
+
+
+def _said(code: CodeType) -> str:
+    """What a code does, without where it stands."""
+    constants = []
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            constants.append(_said(one))
+        elif isinstance(one, frozenset):  # in an order of its own in each process
+            constants.append(repr(sorted(map(repr, one))))
+        else:
+            constants.append(repr(one))
+    return f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {constants}"
 
 
 def _imported(file: Path, name: str, root: Path) -> Iterator[tuple[str, Path]]:

@@ -211,7 +211,7 @@ def test_what_was_typed_in_cuts_and_says_so(monkeypatch):
     typed.whole.__module__ = "typed"
     monkeypatch.setitem(sys.modules, "typed", typed)
     chunker = load_chunker("typed:whole")
-    assert chunker.version == "unversioned"
+    assert chunker.version.startswith("typed ")
     with pytest.warns(UserWarning, match="no file holds it that another process could import"):
         found = cut(small().corpora[0], chunker)
     assert (len(found.chunks), found.notes) == (2, {HERE: 2})
