@@ -7,8 +7,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from harness.building.doc_nodes import Tree, definitions_of, docstrings_of, pieces_of
+from harness.building.doc_nodes import Tree, docstrings_of, pieces_of
 from harness.building.doc_styles import STYLES
+from harness.building.named import above, ends_of, named_of
 from harness.edits import Edit, Moved, apply, whole_lines
 from harness.loaders.docstrings import SEMICOLON
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from chunkers.source import Source
-    from harness.building.doc_nodes import Definition, Docstring, Piece
+    from harness.building.doc_nodes import Docstring, Piece
 
 # What a comment must keep to stay one.
 _OPENING = re.compile(r"/\*[*!]?|//[/!]?|=begin|#!?\[\s*doc\s*=\s*r?#*\"|#")
@@ -85,13 +86,14 @@ def cut_doc_comments(source: Source) -> Cut:
         blanks = _blanked(source.text, pieces, docstrings)
         if _errors(blanked := replace(source, text=apply(source.text, blanks))) < _errors(left):
             edits, left = blanks, blanked
-    # To some grammars a comment behind an attribute is the end of it: then that counts.
-    moved, ends = Moved(edits), {piece.end: piece for piece in reversed(pieces)}
+    moved, ends = Moved(edits), ends_of(pieces)
     numbers: Counter[str] = Counter()
     documented = []
-    for one in definitions_of(tree, style):
+    for one in named_of(tree):
+        if one.container:
+            continue
         numbers[one.name] += 1
-        start, comment = _above(source.text, one, ends)
+        start, comment = above(source.text, one, ends)
         string = docstrings.get(one.key)
         if style.strings:
             comment = (string.value,) if string else ()
@@ -185,66 +187,3 @@ def _blank(text: str) -> str:
 def _errors(source: Source) -> int:
     tree = Tree.of(source)
     return tree.errors() if tree else 0
-
-
-def _above(text: str, one: Definition, ends: Mapping[int, Piece]) -> tuple[int, tuple[str, ...]]:
-    """Where a definition begins with its attributes, and the doc comments right above it.
-
-    Attributes may stand between the two, and so may other comments, on lines of their own or
-    behind an attribute. Of comments of several lines the last counts; those of a line count as far
-    as they stand together.
-    """
-    first = at = one.start
-    comments: list[str] = []
-    near = True
-    while piece := ends.get(_visible(text, at)):
-        apart = text.count("\n", piece.end, at)
-        if piece.role == "attribute":
-            first = piece.start
-        elif piece.role == "behind" or not (
-            not apart or _alone(text, piece) or _behind_attribute(text, piece, ends)
-        ):
-            break
-        elif apart > 1:
-            near = False  # for doc comments; attributes may be any distance away
-        elif piece.role == "doc" and near:
-            comments = _joined(text, piece, ends)
-            near = False
-        at = piece.start
-    return first, tuple(comments)
-
-
-def _joined(text: str, piece: Piece, ends: Mapping[int, Piece]) -> list[str]:
-    """A doc comment, with those before it where it is one of a line and they stand together."""
-    comments = [text[piece.start : piece.end]]
-    while not comments[0].startswith("/*"):
-        end = _visible(text, piece.start)
-        before = ends.get(end)
-        joined = before and before.role == "doc" and text.count("\n", end, piece.start) == 1
-        if before is None or not joined or text.startswith("/*", before.start):
-            break
-        piece = before
-        comments.insert(0, text[piece.start : piece.end])
-    return comments
-
-
-def _alone(text: str, piece: Piece) -> bool:
-    """Whether nothing stands before a comment on its line."""
-    return not text[text.rfind("\n", 0, piece.start) + 1 : piece.start].strip()
-
-
-def _behind_attribute(text: str, piece: Piece, ends: Mapping[int, Piece]) -> bool:
-    """Whether a comment stands on the line of an attribute, behind it or behind more comments."""
-    before = ends.get(_visible(text, piece.start))
-    while before and "\n" not in text[before.end : piece.start]:
-        if before.role == "attribute":
-            return True
-        piece, before = before, ends.get(_visible(text, before.start))
-    return False
-
-
-def _visible(text: str, end: int) -> int:
-    """Behind the last character before `end` that is no white space."""
-    while end and text[end - 1].isspace():
-        end -= 1
-    return end

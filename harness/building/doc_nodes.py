@@ -1,4 +1,4 @@
-"""Finds comments, docstrings, attributes and definitions in the syntax tree of a source."""
+"""Finds comments, docstrings and attributes in the syntax tree of a source."""
 
 from __future__ import annotations
 
@@ -15,20 +15,17 @@ import numpy as np
 
 from chunkers.grammars.loading import grammar_of, parser
 from chunkers.grammars.model import ATTRIBUTES, NONE, kind_of, words
-from chunkers.outline import defined, name_in
-from harness.building.doc_styles import BEHIND
+from harness.building.doc_styles import BEHIND, Style
 from harness.parsing import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
     from tree_sitter import Node, Query
 
     from chunkers.grammars.model import Grammar
-    from chunkers.outline import Defined
     from chunkers.source import Source
-    from harness.building.doc_styles import Style
 
 # What may stand between a doc comment and its definition, besides comments.
 _ATTRIBUTES = ATTRIBUTES | words(
@@ -37,10 +34,9 @@ _ATTRIBUTES = ATTRIBUTES | words(
 )
 # It belongs to what it stands in, but may say so in the words of a doc comment.
 _INNER_ATTRIBUTE = "inner_attribute_item"
-_RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)?\)\s*$")
-_WORDS = re.compile(r"[\w\s]*")
 # A doc comment at the end of a line, outside of strings.
 _REST = re.compile(r"(?:[^\"]|\"(?:[^\"\\]|\\.)*\")*?\s(//[/!].*)\Z")
+_PLAIN = Style(markup="go")
 _PLAIN_STRING = re.compile(r"[rRuU]*['\"]")
 _ROUND_STRINGS = words("concatenated_string expression_statement parenthesized_expression")
 
@@ -125,8 +121,9 @@ class Piece:
     role: Literal["doc", "behind", "plain", "attribute"]
 
 
-def pieces_of(tree: Tree, style: Style) -> list[Piece]:
-    """The comments and attributes of a source, in order."""
+def pieces_of(tree: Tree, style: Style | None) -> list[Piece]:
+    """The comments and attributes of a source, in order; without a style no comment is of docs."""
+    style = style or _PLAIN
     grammar = tree.grammar
     comments = [(node, *_extent(tree, node)) for node in tree.nodes(grammar.comments)]
     above = _above(tree, style, comments) if style.above else frozenset()
@@ -285,64 +282,3 @@ def _value(tree: Tree, place: tuple[int, int]) -> str:
     except (SyntaxError, ValueError, MemoryError):
         value = re.sub(r"^\(?\s*[rRuU]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')\s*\)?$", "", source)
     return inspect.cleandoc(str(value))
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A function, method or class: characters [start, end), attributes above it not included.
-
-    Attributes:
-        key: Its first byte, attributes and wrappers not included.
-        name: Its name with those of the definitions around it, such as `Class.method`.
-        start: First character, words such as `export` included.
-        end: Behind the last, comments of what follows not included.
-    """
-
-    key: int
-    name: str
-    start: int
-    end: int
-
-
-def definitions_of(tree: Tree, style: Style) -> Iterator[Definition]:
-    """The named functions, methods and classes of a source, outer before inner."""
-    text = tree.source.text
-    around: list[tuple[int, str]] = []
-    found = sorted(
-        defined(tree.root, tree.grammar),
-        key=lambda one: (one.node.start_byte, -one.node.end_byte),
-    )
-    for one in found:
-        name = _name(one, tree)
-        if not name:
-            continue
-        while around and around[-1][0] <= one.node.start_byte:
-            around.pop()
-        around.append((one.node.end_byte, name))
-        if kind_of(one.node, tree.grammar) in style.containers:
-            continue
-        start = tree.at(one.begin.start_byte)
-        line = text.rfind("\n", 0, start) + 1
-        before = text[line:start]
-        if _WORDS.fullmatch(before):
-            start = line + len(before) - len(before.lstrip())
-        names = ".".join(each for _, each in around)
-        yield Definition(one.node.start_byte, names, start, tree.at(_end(one.node, tree.grammar)))
-
-
-def _name(one: Defined, tree: Tree) -> str:
-    name = name_in(one, tree.octets, tree.grammar)
-    receiver = one.node.child_by_field_name("receiver") if name else None
-    match = receiver and _RECEIVER.search((receiver.text or b"").decode("utf-8", "replace"))
-    return f"{match[1]}.{name}" if match else name
-
-
-def _end(node: Node, grammar: Grammar) -> int:
-    """Where a node ends without the comments at its end, which some grammars put there."""
-    while True:
-        children = node.children
-        while children and children[-1].type in grammar.comments:
-            children = children[:-1]
-        if not children:
-            return node.end_byte
-        node = children[-1]

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from harness.building.made import Made, folder_of
+from harness.building.named import parts_of, placed_in
 from harness.grams import RUN, remaining
 from harness.model import Query, Target
 from harness.outside.values import plain_path
-from harness.parsing import outline
 from harness.summaries import names_overlap
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from chunkers.source import Source
+    from harness.building.named import Placed
     from harness.model import Corpus
 
 KEYS = ("id", "text", "targets")
@@ -72,7 +73,7 @@ def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Ma
     roots = () if root is None else tuple(map(str, (root.absolute(), root.resolve())))
     sources = {source.path: source for source in corpus.sources}
     skipped = {one.path: one.reason for one in corpus.skipped}
-    outlines: dict[str, list[tuple[str, int, int]]] = {}
+    outlines: dict[str, list[Placed]] = {}
     left_out: Counter[str] = Counter()
     found: dict[str, tuple[Question, list[tuple[Target, str]]]] = {}
     for question in questions:
@@ -221,7 +222,7 @@ def _resolved(
     roots: tuple[str, ...],
     sources: dict[str, Source],
     skipped: dict[str, str],
-    outlines: dict[str, list[tuple[str, int, int]]],
+    outlines: dict[str, list[Placed]],
 ) -> tuple[Target, str]:
     """The target that a place names, and the symbol in it, if it names one."""
     path, _, symbol = text.partition("::")
@@ -248,37 +249,27 @@ def _resolved(
     return Target(path, first, last), ""
 
 
-def _symbol(source: Source, symbol: str, outlines: dict[str, list[tuple[str, int, int]]]) -> Target:
+def _symbol(source: Source, symbol: str, outlines: dict[str, list[Placed]]) -> Target:
     if source.path not in outlines:
-        outlines[source.path] = _names(source)
+        outlines[source.path] = placed_in(source)
     numbered = _NUMBER.fullmatch(symbol)
     name, number = (numbered["name"], int(numbered["number"])) if numbered else (symbol, None)
-    found = [one for one in outlines[source.path] if one[0] == name]
-    # A bare name does where it is the only one of that name.
-    found = found or [one for one in outlines[source.path] if one[0].endswith(f".{name}")]
+    parts = parts_of(name)
+    ending = [one for one in outlines[source.path] if one.named.parts[-len(parts) :] == parts]
+    # The parts of a type go before what only holds them; and a bare name, or the end of one, does
+    # where it is the only one.
+    ending = [one for one in ending if not one.named.container] or ending
+    found = [one for one in ending if one.named.parts == parts] or ending
     if not found or (number is not None and not 1 <= number <= len(found)):
         raise InputError(f"target '{source.path}::{symbol}': no definition of this name is there")
     if len(found) > 1 and number is None:
-        places = ", ".join(f"{first}-{last}" for _, first, last in found[:5])
+        places = ", ".join(f"{one.first}-{one.last}" for one in found[:5])
         raise InputError(
             f"target '{source.path}::{symbol}': {len(found)} definitions have this name, on lines "
             f"{places}; write {symbol}#1, or its lines"
         )
-    _, first, last = found[(number or 1) - 1]
-    return Target(source.path, first, last)
-
-
-def _names(source: Source) -> list[tuple[str, int, int]]:
-    """The definitions of a file by their names, with those round them: `Class.method`."""
-    named: list[tuple[str, int, int]] = []
-    around: list[tuple[str, int]] = []
-    for scope in outline(source):
-        while around and around[-1][1] < scope.start_line:
-            around.pop()
-        name = f"{around[-1][0]}.{scope.name}" if around else scope.name
-        around.append((name, scope.end_line))
-        named.append((name, scope.start_line, scope.end_line))
-    return named
+    one = found[(number or 1) - 1]
+    return Target(source.path, one.first, one.last)
 
 
 def _query(
