@@ -13,6 +13,7 @@ from chunkers.pool import Task
 from chunkers.sizes import span_size
 from chunkers.source import Services
 from harness.cutters import cutter, limits_of
+from harness.twins import squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -341,7 +342,7 @@ def _around(text: str, embedded: str | None) -> tuple[int, int] | None:
     """Non-white-space characters of what is embedded before and behind a text that stands in it."""
     if embedded is None:
         return 0, 0
-    own, whole = "".join(text.split()), "".join(embedded.split())
+    own, whole = squeezed(text), squeezed(embedded)
     before = whole.rfind(own)
     return None if before < 0 else (before, len(whole) - before - len(own))
 

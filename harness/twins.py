@@ -18,6 +18,11 @@ Stretch = tuple[str, int, int]
 """The path of a file and an interval of its non-white-space characters."""
 
 
+def squeezed(text: str) -> str:
+    """A text without white space, by which texts are compared."""
+    return "".join(text.split())
+
+
 @dataclass(frozen=True)
 class SqueezedFile:
     """The text of a file without white space.
@@ -36,7 +41,7 @@ class SqueezedFile:
     def of(cls, source: Source, layout: Layout) -> SqueezedFile:
         """Squeeze a file."""
         starts = tuple(layout.line_starts.tolist())
-        return cls("".join(source.text.split()), starts, frozenset((*starts, layout.size)))
+        return cls(squeezed(source.text), starts, frozenset((*starts, layout.size)))
 
     def head(self, start: int) -> str:
         """What lines are looked up by: the first `MIN_TWIN` characters from `start` on."""
@@ -80,7 +85,7 @@ class Squeezed:
 
     def holds(self, text: str) -> bool:
         """Whether a file contains the whole of a text, white space aside; no file a blank one."""
-        wanted = "".join(text.split())
+        wanted = squeezed(text)
         return bool(wanted) and any(wanted in file.text for file in self.files)
 
     def twins(self, target: Stretch, taken: Sequence[Stretch]) -> list[Stretch]:

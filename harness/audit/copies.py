@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.chunking import duplicates, not_alone
+from harness.twins import squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,7 +67,7 @@ def count_twins(places: Sequence[Sequence[Place]]) -> Twins:
 def identical_files(corpora: Iterable[Corpus]) -> int:
     """Files that are not blank and equal another one of their corpus but for white space."""
     return sum(
-        not_alone(text for one in corpus.sources if (text := "".join(one.text.split())))
+        not_alone(text for one in corpus.sources if (text := squeezed(one.text)))
         for corpus in corpora
     )
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from harness.grams import grams_of, held
 from harness.masking import without
+from harness.twins import squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -106,19 +107,19 @@ def find_leaks(prepared: Prepared) -> tuple[Leak, ...]:
         mine = [query for query in prepared.queries if query.corpus == corpus.id]
         grams = {query.id: grams_of(query.text) for query in mine}
         there = held({gram for one in grams.values() for gram in one}, texts.values())
-        squeezed = {path: _squeeze(text) for path, text in texts.items()}
+        tight = {path: squeezed(text) for path, text in texts.items()}
         for query in mine:
             gold = _gold(query, corpus, texts)
             own = grams[query.id]
             in_gold = held(set(own), gold)
-            text = _squeeze(query.text)
-            holding = [path for path, one in squeezed.items() if text and text in one]
+            text = squeezed(query.text)
+            holding = [path for path, one in tight.items() if text and text in one]
             found[query.id] = Leak(
                 query=query.id,
                 lines_in_gold=_lines_in(query.text, gold),
                 words_in_gold=_share(sum(gram in in_gold for gram in own), len(own)),
                 words_in_corpus=_share(sum(gram in there for gram in own), len(own)),
-                inside_gold=bool(text) and any(text in _squeeze(one) for one in gold),
+                inside_gold=bool(text) and any(text in squeezed(one) for one in gold),
                 inside_file=bool(holding),
                 inside_rest=_in_rest(query, corpus, holding),
             )
@@ -131,7 +132,7 @@ def _in_rest(query: Query, corpus: Corpus, holding: Sequence[str]) -> bool:
     if region is None or holding != [region.path]:
         return bool(holding)
     source = next(one for one in corpus.sources if one.path == region.path)
-    return _squeeze(query.text) in _squeeze(without(source, region, query.id).text)
+    return squeezed(query.text) in squeezed(without(source, region, query.id).text)
 
 
 def _gold(query: Query, corpus: Corpus, texts: Mapping[str, str]) -> list[str]:
@@ -160,10 +161,6 @@ def _lines_in(text: str, gold: Iterable[str]) -> float:
 def _lines(text: str) -> Iterator[str]:
     stripped = (line.strip() for line in text.split("\n"))
     return (line for line in stripped if line)
-
-
-def _squeeze(text: str) -> str:
-    return "".join(text.split())
 
 
 def _share(part: int, whole: int) -> float:

@@ -17,7 +17,7 @@ from harness.grams import RUN, remaining, words_of
 from harness.model import Query, Skipped, Target
 from harness.parsing import UnparsedError
 from harness.summaries import name_words, names_overlap
-from harness.twins import MIN_TWIN
+from harness.twins import MIN_TWIN, squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -200,7 +200,7 @@ def _squeezed(one: _Candidate) -> str:
     """The lines of a definition without white space."""
     lines = one.source.lines
     start, end = lines.offsets_of(one.definition.start_line, one.definition.end_line)
-    return "".join(one.source.text[start:end].split())
+    return squeezed(one.source.text[start:end])
 
 
 def _query(one: _Candidate, corpus: Corpus) -> Query:

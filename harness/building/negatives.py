@@ -7,9 +7,9 @@ BM25 over tokens as `harness.retrievers.bm25` has them, or the cosine of the bun
 of the query and of the file, of which that model sees the beginning.
 
 What is never taken for a corpus, white space apart: a copy of one of its files, of another file
-taken, or of a file that is anybody's target; a file that holds one of its queries' targets of 100
-characters or more; a file that is a target, in any corpus of its repository; another version of one
-of its own files; what the corpus says it leaves out; a file without text.
+taken, or of a file that is anybody's target; a file that is a target, in any corpus of its
+repository, or has the path of one of its own files; what answers or repeats one of its queries
+(`harness.building.answers`); what the corpus says it leaves out; a file without text.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.building.answers import Answers, repository_of
 from harness.building.sampling import chance, draw
-from harness.twins import MIN_TWIN
+from harness.twins import squeezed
 from harness.wording import counted
 
 if TYPE_CHECKING:
@@ -74,12 +75,13 @@ def add_negatives(dataset: Dataset, kind: Kind, count: int, *, seed: int = 0) ->
         raise InputError(f"negatives_count={count}: it must be at least 1")
     pool = _pool(dataset, _golden(dataset))
     ranked = _ranker(kind, pool, dataset.queries) if kind in ("bm25", "dense") else None
+    answers = Answers(dataset)
     asked: dict[str, list[Query]] = defaultdict(list)
     for query in dataset.queries:
         asked[query.corpus].append(query)
     corpora = []
     for corpus in dataset.corpora:
-        mine = _allowed(corpus, pool, asked[corpus.id], kind)
+        mine = _allowed(corpus, pool, answers, kind)
         if ranked is None:
             chosen = _drawn(mine, count, seed, corpus.id)
         else:
@@ -102,17 +104,9 @@ def add_negatives(dataset: Dataset, kind: Kind, count: int, *, seed: int = 0) ->
     )
 
 
-def _repository(corpus: Corpus) -> str:
-    return corpus.repository or corpus.name
-
-
 def _base(path: str) -> str:
     """The file that a snippet is from: `a.py#2` is of `a.py`."""
     return path.rsplit("#", 1)[0]
-
-
-def _squeeze(text: str) -> str:
-    return "".join(text.split())
 
 
 @dataclass(frozen=True)
@@ -132,9 +126,9 @@ def _golden(dataset: Dataset) -> _Golden:
         paths[query.corpus] |= named
     files, texts = set(), set()
     for name, wanted in paths.items():
-        repository = _repository(of[name])
+        repository = repository_of(of[name])
         files |= {(repository, path) for path in wanted}
-        texts |= {_squeeze(one.text) for one in of[name].sources if one.path in wanted}
+        texts |= {squeezed(one.text) for one in of[name].sources if one.path in wanted}
     return _Golden(frozenset(files), frozenset(texts))
 
 
@@ -142,27 +136,22 @@ def _pool(dataset: Dataset, golden: _Golden) -> list[_File]:
     """The files of all corpora that are nobody's target, in order, one of each text."""
     found: dict[tuple[str, str], _File] = {}
     for corpus in dataset.corpora:
-        repository = _repository(corpus)
+        repository = repository_of(corpus)
         for source in corpus.sources:
-            squeezed = _squeeze(source.text)
-            gold = (repository, source.path) in golden.files or squeezed in golden.texts
-            if squeezed and not gold:
+            tight = squeezed(source.text)
+            gold = (repository, source.path) in golden.files or tight in golden.texts
+            if tight and not gold:
                 # Repositories keep copies of each other's files, which are apart here.
-                found.setdefault(
-                    (repository, squeezed), _File(corpus.id, repository, source, squeezed)
-                )
+                found.setdefault((repository, tight), _File(corpus.id, repository, source, tight))
     return list(found.values())
 
 
-def _allowed(
-    corpus: Corpus, pool: Iterable[_File], queries: Iterable[Query], kind: Kind
-) -> list[_File]:
+def _allowed(corpus: Corpus, pool: Iterable[_File], answers: Answers, kind: Kind) -> list[_File]:
     """What may be put into a corpus, one of each text."""
-    repository = _repository(corpus)
-    held = {_squeeze(source.text) for source in corpus.sources}
+    repository = repository_of(corpus)
+    held = {squeezed(source.text) for source in corpus.sources}
     own = {_base(source.path) for source in corpus.sources}
     own |= {_base(skipped.path) for skipped in corpus.skipped}
-    targets = _texts_of_targets(corpus, queries)
     found: dict[str, _File] = {}
     for file in pool:
         same = file.repository == repository
@@ -172,25 +161,10 @@ def _allowed(
             continue
         if not same and kind == "same-repo":
             continue
-        if any(text in file.squeezed for text in targets):
+        if answers.bar(corpus, file.source.text):
             continue
         found[file.squeezed] = file
     return list(found.values())
-
-
-def _texts_of_targets(corpus: Corpus, queries: Iterable[Query]) -> set[str]:
-    sources = {source.path: source for source in corpus.sources}
-    texts = set()
-    for query in queries:
-        for target in query.targets:
-            source = sources.get(target.path)
-            if source is None:
-                continue
-            first, last = target.start_line or 1, target.end_line or source.lines.count
-            if first <= last <= source.lines.count:
-                start, end = source.lines.offsets_of(first, last)
-                texts.add(_squeeze(source.text[start:end]))
-    return {text for text in texts if len(text) >= MIN_TWIN}
 
 
 def _drawn(files: Sequence[_File], count: int, seed: int, corpus: str) -> Iterable[_File]:

@@ -19,6 +19,7 @@ from harness.model import Corpus, Dataset, Query, Skipped
 from harness.outside.checked import Strict
 from harness.outside.values import plain_path
 from harness.places import find_data
+from harness.twins import squeezed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,11 +148,7 @@ def _candidates(row: _Row, language: str, where: str) -> tuple[list[Source], fro
         seen[path] += 1
         number = f"#{seen[path]}" if seen[path] > 1 else ""
         sources.append(Source(one.snippet, path + number, language))
-    text = _squeezed(sources[row.gold_snippet_index].text)
+    text = squeezed(sources[row.gold_snippet_index].text)
     if not text:
         raise InputError(f"{where}: its gold is a snippet without text")
-    return sources, frozenset(one.path for one in sources if _squeezed(one.text) == text)
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
+    return sources, frozenset(one.path for one in sources if squeezed(one.text) == text)

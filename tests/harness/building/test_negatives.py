@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,9 @@ import pytest
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.building.negatives import FOLDER, add_negatives
+from harness.building.validate import validate
 from harness.loading import load_dataset
-from harness.model import Corpus, Dataset, Query, Skipped, Target
+from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
 
 if TYPE_CHECKING:
     from harness.building.negatives import Kind
@@ -104,7 +106,7 @@ def test_queries_take_turns() -> None:
     corpora = (corpus("one", "", a_py="x = 1\n"), corpus("two", "", **files))
     queries = tuple(
         Query(f"q{n}", "one", text, (Target("a.py"),))
-        for n, text in enumerate(("apple", "apple apple", "pear"))
+        for n, text in enumerate(("an apple", "apple, apple", "a pear"))
     )
     found = added(add_negatives(Dataset("d", "span", corpora, queries), "bm25", 3))
     assert "two/pear.py" in found["one"]
@@ -120,6 +122,121 @@ def test_gold_documents_are_nobodys_negatives() -> None:
     )
     dataset = Dataset("d", "document", (one, two), queries, pooling="max")
     assert added(add_negatives(dataset, "other-repo", 5)) == {"one": ["two/e"], "two": ["one/b"]}
+
+
+def git(root: Path, *arguments: str) -> None:
+    who = ["-c", "user.name=x", "-c", "user.email=x@y"]
+    subprocess.run(["git", "-C", str(root), *who, *arguments], check=True, capture_output=True)
+
+
+def history(root: Path, *commits: tuple[str, dict[str, str | None]]) -> Path:
+    """A repository of commits: message, and path -> text, None for a file to remove."""
+    root.mkdir()
+    git(root, "init", "-q")
+    for message, files in commits:
+        for path, text in files.items():
+            if text is None:
+                (root / path).unlink()
+            else:
+                (root / path).write_text(text, "utf-8")
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", message)
+    return root
+
+
+ADDED = "Parse numbers by a helper that knows about all the bases at once"
+
+
+def test_a_file_that_a_commit_added_does_not_bring_its_message_back(tmp_path: Path) -> None:
+    repo = history(
+        tmp_path / "repo",
+        ("begin the program with one function in it", {"a.py": "def f():\n    return 1\n"}),
+        (ADDED, {"a.py": "def f():\n    return int('1')\n", "helper.py": f"# {ADDED}\nx = 1\n",
+                 "other.py": "def draw_a_picture(of):\n    return of\n"}),
+        ("give the function another number than it had", {"a.py": "def f():\n    return 2\n"}),
+    )  # fmt: skip
+    dataset = load_dataset(f"repo:{repo},queries=commits,negatives=same-repo")
+    (text,) = [one.text for one in dataset.queries if one.text == ADDED]
+    (asked,) = [one.corpus for one in dataset.queries if one.text == text]
+    found = {
+        name: [path.rpartition("/")[2] for path in paths] for name, paths in added(dataset).items()
+    }
+    assert found[asked] == ["other.py"]
+    shares = [one for one in validate(dataset).checks if "words" in one.check]
+    assert shares
+    assert all(one.state == "ok" for one in shares), shares
+
+
+def test_a_target_that_was_renamed_later_does_not_come_back_mended(tmp_path: Path) -> None:
+    def program(fifth: str) -> str:
+        bodies = [fifth if n == 5 else f"value_{n} * {n}" for n in range(20)]
+        return "".join(f"def f_{n}():\n    return {body}\n\n\n" for n, body in enumerate(bodies))
+
+    repo = history(
+        tmp_path / "repo",
+        ("begin the program with many functions in it", {"a.py": program("1"), "z.py": "z = 1\n"}),
+        ("mend what the fifth of the functions gives back", {"a.py": program("2")}),
+        ("move functions", {"a.py": None, "b.py": program("2"), "c.py": "import os\n"}),
+        ("give another value to the constant called z", {"z.py": "z = 2\n"}),
+    )
+    dataset = load_dataset(f"repo:{repo},queries=commits,negatives=same-repo")
+    (asked,) = [one.corpus for one in dataset.queries if "fifth" in one.text]
+    assert [path.rpartition("/")[2] for path in added(dataset)[asked]] == ["c.py"]
+
+
+def of_two(target: str, other: str, asked: str = "what is it", **own: str) -> list[str]:
+    """What comes into a corpus with a target, lines 1-2 of a.py, of a corpus with one file."""
+    one = corpus("one", "one", a_py=target, **own)
+    two = corpus("two", "two", n_py=other, m_py="def wholly(different):\n    return different\n")
+    queries = (Query("q", "one", asked, (Target("a.py", 1, 2),)),)
+    found = added(add_negatives(Dataset("d", "span", (one, two), queries), "other-repo", 5))
+    return [path.rpartition("/")[2] for path in found["one"]]
+
+
+FILLER = "".join(f"    other_{n} = {n} + other_{n + 1}\n" for n in range(9))
+
+
+def test_no_file_holds_the_lines_of_a_short_target() -> None:
+    short = "def f(r):\n    return 3 * r\n"
+    assert of_two(short, f"x = 1\n\n{short}{FILLER}") == ["m.py"]
+    assert of_two(short, f"class A:\n  def f( r ):\n\n\treturn 3*r\n{FILLER}") == ["m.py"]
+    # Neither half of them, nor what the corpus has elsewhere anyway, is an answer.
+    assert of_two(short, f"def f(r):\n    return 4 * r\n{FILLER}") == ["m.py", "n.py"]
+    assert of_two(short, f"{short}{FILLER}", b_py=f"y = 1\n{short}") == ["m.py", "n.py"]
+
+
+def test_no_file_is_a_version_of_a_targets_file_whatever_it_is_called() -> None:
+    lines = [f"value_{n} = compute_value({n})" for n in range(20)]
+    target = "\n".join(lines) + "\n"
+    kept = "\n".join([*(f"weight_{n} = {n}" for n in range(12)), *lines[2:10]])
+    apart = "\n".join([*(f"weight_{n} = weight({n})" for n in range(14)), *lines[2:8]])
+    assert of_two(target, kept) == ["m.py"]
+    assert of_two(target, apart) == ["m.py", "n.py"]
+    # Lines that stand everywhere are no evidence.
+    blanks = "try:\n    pass\nelse:\n    pass\n"
+    assert of_two(target + blanks, blanks + FILLER) == ["m.py", "n.py"]
+
+
+def test_no_file_brings_words_of_a_query_that_the_corpus_has_nowhere_else() -> None:
+    asked = "where is the length of a field in metres computed here"
+    short = "def f(r):\n    return 3 * r\n"
+    assert of_two(short, f'"""{asked.title()}"""\n{FILLER}', asked) == ["m.py"]
+    seven = "is the length of a field in"
+    assert of_two(short, f'"""{seven}"""\n{FILLER}', asked) == ["m.py", "n.py"]
+    held = {"b_py": f"# {asked}\n"}
+    assert of_two(short, f'"""{asked}"""\n{FILLER}', asked, **held) == ["m.py", "n.py"]
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_querys_own_lines_are_no_reason_to_repeat_them(*, elsewhere: bool) -> None:
+    asked = "total = one + two + three + four + five + six + seven\n"
+    text = f"def f(radius):\n    return 3 * radius\n\n\n{asked}print(total, radius)\n"
+    own = {"b_py": f"if total:\n    {asked}"} if elsewhere else {}
+    one = corpus("one", "one", a_py=text, **own)
+    two = corpus("two", "two", n_py=asked + FILLER, m_py="def wholly(different): pass\n")
+    query = Query("q", "one", asked, (Target("a.py", 1, 2),), region=Region("a.py", 5, 5))
+    found = added(add_negatives(Dataset("d", "span", (one, two), (query,)), "other-repo", 5))
+    assert found["one"] == (["two/m.py", "two/n.py"] if elsewhere else ["two/m.py"])
 
 
 def test_the_seed_decides_and_nothing_else() -> None:
