@@ -6,12 +6,10 @@ A file is kept out of a corpus that has
   the query's own lines: what a data set left out of its corpus is not to come back;
 - a query with a target whose lines the file holds, one below the other, while the corpus holds
   them nowhere else (in any case from 100 characters on: such a copy would be scored as a target);
-- a query with a target in a file of which this one is a version: `NEAR` of the lines of the
-  smaller one stand in the other one. Looked at are all versions of the target's file that the
-  corpora of the repository have, whatever the file is called here.
+- a query with a target in a file of which this one is a version (`harness.building.versions`), or
+  a version of one that another corpus of the repository has under the same path.
 
-White space does not count, nor do blank lines. Lines under `TELLING` characters say nothing of
-versions, unless a file has no others.
+White space does not count, nor do blank lines.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.building.versions import Versions, lines_of
 from harness.grams import grams_of, words_of
 from harness.masking import without
 from harness.twins import MIN_TWIN, squeezed
@@ -30,11 +29,6 @@ if TYPE_CHECKING:
     from chunkers.source import Source
     from harness.grams import Gram
     from harness.model import Corpus, Dataset, Query, Target
-
-NEAR = 0.4
-"""Share of lines from which two files are taken for versions of one."""
-TELLING = 10
-"""Characters of a line that is some evidence, white space not counted."""
 
 _Lines = tuple[str, ...]
 _File = tuple[str, str]
@@ -77,7 +71,7 @@ class Answers:
             for run in runs:
                 self._beginning[run[0]].add(run)
         self._known: dict[str, _Found] = {}
-        self._versions = _Versions(dataset, self._asked)
+        self._versions = _versions(dataset, self._asked)
         self._barred = {corpus.id: self._of(corpus) for corpus in dataset.corpora}
 
     def bar(self, corpus: Corpus, text: str) -> bool:
@@ -96,7 +90,7 @@ class Answers:
         """What a text holds; each is searched once."""
         known = self._known.get(text)
         if known is None:
-            near = self._versions.near(text)
+            near = self._versions.of(text)
             known = self._known[text] = _Found(self._held(text), self._standing(text), near)
         return known
 
@@ -109,7 +103,7 @@ class Answers:
         return frozenset(found)
 
     def _standing(self, text: str) -> Counter[_Lines]:
-        lines = _lines(text)
+        lines = lines_of(text)
         return Counter(
             run
             for at, line in enumerate(lines)
@@ -152,17 +146,6 @@ class Answers:
         return {gram for gram in grams - rest if held[gram] <= (gram in inside)}
 
 
-def _lines(text: str) -> _Lines:
-    """The lines of a text that are not blank, without white space."""
-    return tuple(tight for line in text.split("\n") if (tight := squeezed(line)))
-
-
-def _telling(text: str) -> frozenset[str]:
-    """The different lines of a text that are some evidence of where it is from."""
-    lines = frozenset(_lines(text))
-    return frozenset(line for line in lines if len(line) >= TELLING) or lines
-
-
 def _golden(query: Query) -> Sequence[tuple[str, Target | None]]:
     """The targets of a query: paths, and lines where it names any."""
     if query.qrels is not None:
@@ -185,7 +168,7 @@ def _runs(corpus: Corpus, queries: Iterable[Query]) -> Counter[_Lines]:
     runs: Counter[_Lines] = Counter()
     for path, first, last in places:
         start, end = sources[path].lines.offsets_of(first, last)
-        if run := _lines(sources[path].text[start:end]):
+        if run := lines_of(sources[path].text[start:end]):
             runs[run] += 1
     return runs
 
@@ -196,34 +179,15 @@ def _files(corpus: Corpus, queries: Iterable[Query]) -> set[_File]:
     return {(repository, path) for query in queries for path, _ in _golden(query)}
 
 
-class _Versions:
-    """The lines of all versions of targets' files that the corpora of a repository have."""
-
-    def __init__(self, dataset: Dataset, asked: Mapping[str, Sequence[Query]]) -> None:
-        every = {file for corpus in dataset.corpora for file in _files(corpus, asked[corpus.id])}
-        self._sizes: list[tuple[_File, int]] = []
-        self._holding: dict[str, list[int]] = defaultdict(list)
-        known: set[tuple[_File, str]] = set()
-        for corpus in dataset.corpora:
-            for source in corpus.sources:
-                file = (repository_of(corpus), source.path)
-                if file not in every or (file, source.text) in known:
-                    continue
-                known.add((file, source.text))
-                lines = _telling(source.text)
-                for line in lines:
-                    self._holding[line].append(len(self._sizes))
-                self._sizes.append((file, len(lines)))
-
-    def near(self, text: str) -> frozenset[_File]:
-        """The targets' files that a text is a version of."""
-        lines = _telling(text)
-        shared = Counter(number for line in lines for number in self._holding.get(line, ()))
-        return frozenset(
-            self._sizes[number][0]
-            for number, count in shared.items()
-            if count >= NEAR * min(len(lines), self._sizes[number][1])
-        )
+def _versions(dataset: Dataset, asked: Mapping[str, Sequence[Query]]) -> Versions[_File]:
+    """All versions of targets' files that the corpora of a repository have."""
+    every = {file for corpus in dataset.corpora for file in _files(corpus, asked[corpus.id])}
+    return Versions(
+        (file, source.text)
+        for corpus in dataset.corpora
+        for source in corpus.sources
+        if (file := (repository_of(corpus), source.path)) in every
+    )
 
 
 def repository_of(corpus: Corpus) -> str:

@@ -8,8 +8,9 @@ of the query and of the file, of which that model sees the beginning.
 
 What is never taken for a corpus, white space apart: a copy of one of its files, of another file
 taken, or of a file that is anybody's target; a file that is a target, in any corpus of its
-repository, or has the path of one of its own files; what answers or repeats one of its queries
-(`harness.building.answers`); what the corpus says it leaves out; a file without text.
+repository; another version of one of its own files, by its path or by its lines; what answers or
+repeats one of its queries (`harness.building.answers`); what the corpus says it leaves out; a file
+without text.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.building.answers import Answers, repository_of
 from harness.building.sampling import chance, draw
+from harness.building.versions import Versions
 from harness.twins import squeezed
 from harness.wording import counted
 
@@ -152,6 +154,7 @@ def _allowed(corpus: Corpus, pool: Iterable[_File], answers: Answers, kind: Kind
     held = {squeezed(source.text) for source in corpus.sources}
     own = {_base(source.path) for source in corpus.sources}
     own |= {_base(skipped.path) for skipped in corpus.skipped}
+    versions = Versions((source.path, source.text) for source in corpus.sources)
     found: dict[str, _File] = {}
     for file in pool:
         same = file.repository == repository
@@ -161,7 +164,7 @@ def _allowed(corpus: Corpus, pool: Iterable[_File], answers: Answers, kind: Kind
             continue
         if not same and kind == "same-repo":
             continue
-        if answers.bar(corpus, file.source.text):
+        if answers.bar(corpus, file.source.text) or (same and versions.of(file.source.text)):
             continue
         found[file.squeezed] = file
     return list(found.values())

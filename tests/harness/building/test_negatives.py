@@ -217,6 +217,30 @@ def test_no_file_is_a_version_of_a_targets_file_whatever_it_is_called() -> None:
     assert of_two(target + blanks, blanks + FILLER) == ["m.py", "n.py"]
 
 
+def test_a_renamed_file_of_the_corpus_is_no_negative_of_its_own_repository() -> None:
+    lines = [f"assert request({n}).status_code == {n}" for n in range(20)]
+    own = "\n".join(lines)
+    older = "\n".join([*lines[:11], *(f"assert request({n}, 'again') is None" for n in range(9))])
+    one = corpus("one@1", "one", a_py="x = 1\n", tests__test_a_py=own)
+    two = corpus("one@2", "one", test_a_py=older, m_py="def wholly(different): pass\n")
+    three = corpus("three", "three", copy_py=older)
+    query = Query("q", "one@1", "what is it", (Target("a.py", 1, 1),))
+    dataset = Dataset("d", "span", (one, two, three), (query,))
+    assert added(add_negatives(dataset, "same-repo", 5))["one@1"] == ["one@2/m.py"]
+    assert added(add_negatives(dataset, "other-repo", 5))["one@1"] == ["three/copy.py"]
+
+
+def test_a_line_of_every_file_says_nothing_of_versions() -> None:
+    licence = "".join(f"# Permission number {n} is granted to everyone.\n" for n in range(15))
+    files = {f"n{n}_py": f"{licence}value_of_{n} = compute({n})\n" for n in range(25)}
+    one = corpus("one@1", "one", a_py="x = 1\n", **files)
+    new = f"{licence}def something_new(): return None\n"
+    two = corpus("one@2", "one", new_py=new)
+    query = Query("q", "one@1", "what is it", (Target("a.py", 1, 1),))
+    found = added(add_negatives(Dataset("d", "span", (one, two), (query,)), "same-repo", 5))
+    assert found["one@1"] == ["one@2/new.py"]
+
+
 def test_no_file_brings_words_of_a_query_that_the_corpus_has_nowhere_else() -> None:
     asked = "where is the length of a field in metres computed here"
     short = "def f(r):\n    return 3 * r\n"
