@@ -255,11 +255,16 @@ def _symbol(source: Source, symbol: str, outlines: dict[str, list[Placed]]) -> T
     numbered = _NUMBER.fullmatch(symbol)
     name, number = (numbered["name"], int(numbered["number"])) if numbered else (symbol, None)
     parts = parts_of(name)
-    ending = [one for one in outlines[source.path] if one.named.parts[-len(parts) :] == parts]
+    ending = [
+        one
+        for one in outlines[source.path]
+        # Names such as `[]=` have no parts that could be told from others.
+        if one.named.name == name or one.named.parts[-len(parts) :] == parts
+    ]
     # The parts of a type go before what only holds them; and a bare name, or the end of one, does
     # where it is the only one.
     ending = [one for one in ending if not one.named.container] or ending
-    found = [one for one in ending if one.named.parts == parts] or ending
+    found = [one for one in ending if name == one.named.name or one.named.parts == parts] or ending
     if not found or (number is not None and not 1 <= number <= len(found)):
         raise InputError(f"target '{source.path}::{symbol}': no definition of this name is there")
     if len(found) > 1 and number is None:

@@ -100,6 +100,10 @@ DOCS = {
     "  fn take() -> u8 {\n    1\n  }\n}\n",
     "f.ts": "/** The form of one thing sent. */\ntype Sent = { a: number };\n",
     "g.c": "/** The form of one thing kept. */\ntypedef struct { int a; } Kept;\n",
+    "h.rb": "class Head\n  # Keep one thing under its name.\n  def []=(name, one)\n    name\n"
+    "  end\nend\n",
+    "i.ts": "class Seen {\n  /** Gives back who looks at it. */\n  [Symbol.one]() {\n"
+    "    return 1;\n  }\n}\n",
 }
 
 
@@ -122,6 +126,8 @@ def test_the_id_of_a_doc_comments_question_is_a_target_with_the_same_lines(tmp_p
         "e.rs::Store.take",
         "f.ts::Sent",
         "g.c::Kept",
+        "h.rb::Head.[]=",
+        "i.ts::Seen.[Symbol.one]",
     ]
     file = tmp_path / "questions.jsonl"
     rows = [{"id": one, "text": f"what is asked of {one}", "targets": one} for one in ids]

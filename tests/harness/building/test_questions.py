@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from harness.model import Corpus, Skipped, Target
 
 if TYPE_CHECKING:
     from harness.building.tree import Files
+    from harness.model import Dataset
 
 CODE = """import re
 
@@ -254,3 +256,140 @@ def test_candidates_are_those_of_any_order_of_files(tmp_path: Path) -> None:
     questions = read_questions(file)
     turned = Corpus("repo", CORPUS.sources[::-1])
     assert suggest(CORPUS, questions) == suggest(turned, questions)
+
+
+NAMED = {
+    "a.py": '''import functools
+
+
+class Box:
+    """Hold what is put into it until somebody asks."""
+
+    @property
+    @functools.cache
+    def size(self):
+        """Tell how many things are in there now."""
+        return 1
+
+    @size.setter
+    def size(self, value):
+        """Take so many things out of it again."""
+        self.value = value
+
+
+@functools.cache
+def pack(one):
+    """Put one thing into a box of its own."""
+    return one
+''',
+    "b.go": """package b
+
+// Box holds what is put into it until somebody asks.
+type Box struct {
+\tsize int
+}
+
+// Size tells how many things are in there now.
+func (b *Box) Size() int {
+\treturn b.size
+}
+
+// Size tells how many boxes there are in all.
+func Size() int {
+\treturn 1
+}
+""",
+    "c.rs": """#![allow(unused)]
+/// Holds what is put into it until somebody asks.
+#[derive(Clone)]
+pub struct Pair {
+    size: u32,
+}
+
+#[derive(Clone)]
+/// Holds two things of a kind that are never apart.
+pub struct Other;
+
+impl Pair {
+    /// Counts the things that it holds at this time.
+    #[inline]
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+}
+""",
+    "D.java": """class Box {
+  /** Tells how many things are in there now. */
+  @Deprecated
+  int size() {
+    return 1;
+  }
+
+  /** Tells how many things are in there at most. */
+  int size(int most) {
+    return most;
+  }
+}
+""",
+}
+
+
+@pytest.fixture
+def documented(tmp_path: Path) -> Path:
+    for name, text in NAMED.items():
+        (tmp_path / "repo").mkdir(exist_ok=True)
+        (tmp_path / "repo" / name).write_text(text, "utf-8")
+    return tmp_path / "repo"
+
+
+def test_an_id_of_a_doc_comment_is_the_same_place_as_a_target(
+    documented: Path, tmp_path: Path
+) -> None:
+    by_doc = build(documented, Wanted())
+    ids = [query.id for query in by_doc.queries]
+    assert {"a.py::Box.size#2", "b.go::Box.Size", "c.rs::Pair", "D.java::Box.size#2"} <= set(ids)
+    rows = [{"id": one, "text": f"where is it {n}", "targets": one} for n, one in enumerate(ids)]
+    file = tmp_path / "q.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    by_question = build(documented, Wanted(queries=str(file)))
+
+    def words(made: Dataset) -> dict[str, str]:
+        found = {}
+        sources = {one.path: one for one in made.corpora[0].sources}
+        for query in made.queries:
+            (target,) = query.targets
+            source = sources[target.path]
+            assert target.start_line is not None
+            assert target.end_line is not None
+            start, end = source.lines.offsets_of(target.start_line, target.end_line)
+            # What the lines say, but for the comments that one of the two has cut.
+            said = re.sub(r'"""[^"]*"""|//.*|/\*.*\*/', "", source.text[start:end])
+            found[query.id] = " ".join(said.split())
+        return found
+
+    asked, documents = words(by_question), words(by_doc)
+    several = {"a.py::Box.size", "D.java::Box.size"}  # the first of two is called #1
+    assert asked == {one: said for one, said in documents.items() if one not in several}
+    left = [reason for reason in by_question.left_out if "write Box.size#1" in reason]
+    assert len(left) == len(several)
+    assert documents["a.py::pack"].startswith("@functools.cache")
+    assert documents["c.rs::Pair"] == "#[derive(Clone)] pub struct Pair { size: u32, }"
+    assert documents["c.rs::Other"] == "#[derive(Clone)] pub struct Other;"
+
+
+def test_numbers_count_all_of_a_name_documented_or_not(documented: Path, tmp_path: Path) -> None:
+    text = NAMED["D.java"].replace("  /** Tells how many things are in there now. */\n", "")
+    (documented / "D.java").write_text(text, "utf-8")
+    assert "D.java::Box.size#2" in [query.id for query in build(documented, Wanted()).queries]
+    file = tmp_path / "q.jsonl"
+    rows = [
+        {"id": n, "text": f"where is it {n}", "targets": f"D.java::Box.size#{n}"} for n in (1, 2, 3)
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    made = build(documented, Wanted(queries=str(file)))
+    assert [query.targets for query in made.queries] == [
+        (Target("D.java", 2, 5),), (Target("D.java", 8, 10),),
+    ]  # fmt: skip
+    assert list(made.left_out) == [
+        "line 3: target 'D.java::Box.size#3': no definition of this name is there"
+    ]
