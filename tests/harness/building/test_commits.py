@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +19,8 @@ from harness.model import Dataset, Target
 from harness.reader import ReadRules
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from harness.building.made import Made
     from harness.model import Query
 
