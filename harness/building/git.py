@@ -1,7 +1,7 @@
 """Reads objects of a git repository by the `git` program, which starts nothing and writes nothing.
 
-The program is used rather than a library: it reads every form that a repository has (packs, shared
-and shallow clones, linked working trees, sha256, whatever comes next), is where repositories are,
+The program is used rather than a library: it reads every form that a repository has (packs,
+shallow clones, linked working trees, sha256, whatever comes next), is where repositories are,
 and has had two decades of hostile input. Only plumbing runs, none of which looks at the index, the
 working tree or attributes. No variable of the environment that git reads is passed on, no
 configuration but the repository's own is read, and of that nothing may start a program: hooks,
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from harness.building.gitdirs import foreign
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -105,7 +106,7 @@ def open_repository(path: Path) -> Repository:
     """Find the git program and the repository whose top a folder is, bare or not.
 
     Raises:
-        InputError: There is no git program, or no repository.
+        InputError: There is no git program, no repository, or one that reads from another.
     """
     program = shutil.which("git")
     if program is None:
@@ -120,9 +121,21 @@ def open_repository(path: Path) -> Repository:
             f"{path} is no git repository: there is no .git, and it is no bare one\n"
             "name the top folder of a clone"
         )
-    repository = Repository(path, (dot if dot.exists() else path).absolute(), program)
+    top = (dot if dot.exists() else path).absolute()
+    repository = Repository(path, top, program)
+    fault = foreign(path, top, lambda folder: _worktree(program, folder))
+    if fault is not None:
+        raise repository.fault(fault)
     _run(repository, ["rev-parse", "--git-dir"])
     return repository
+
+
+def _worktree(program: str, folder: Path) -> str:
+    """The working tree that a folder of git's has by its configuration; empty for none."""
+    file = str(folder / "config")
+    asked = ["config", "--file", file, "--no-includes", "--get", "core.worktree"]
+    done = _start(Repository(folder, folder, program), asked)
+    return "" if done.returncode else os.fsdecode(done.stdout).strip("\n")
 
 
 def head_of(repository: Repository) -> str:

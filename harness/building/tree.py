@@ -176,7 +176,7 @@ class _Ignored:
         self._below = "" if below == "." else below + "/"
         self._read: dict[str, tuple[Pattern, ...]] = {}
         # A linked working tree has a file `.git` here, which points elsewhere.
-        self._exclude = _patterns(self._top / ".git/info/exclude")
+        self._exclude = _patterns(self._top / ".git/info/exclude", self._top)
 
     def __call__(self, path: str) -> bool:
         """Whether a path below the root is ignored; that of a folder ends in `/`."""
@@ -186,7 +186,7 @@ class _Ignored:
             at = whole.rfind("/", 0, at) + 1
             folder = whole[:at]
             if folder not in self._read:
-                self._read[folder] = _patterns(self._top / folder / ".gitignore")
+                self._read[folder] = _patterns(self._top / folder / ".gitignore", self._top)
             found = verdict(self._read[folder], whole[at:])
             if found is not None:
                 return found
@@ -194,10 +194,10 @@ class _Ignored:
         return bool(verdict(self._exclude, whole))
 
 
-def _patterns(file: Path) -> tuple[Pattern, ...]:
-    """The patterns of a file; none where there is no such file that is no link."""
+def _patterns(file: Path, top: Path) -> tuple[Pattern, ...]:
+    """The patterns of a file; none where there is no such file, or a link leads to it."""
     try:
-        if file.is_symlink() or not file.is_file():
+        if not file.is_file() or file.resolve() != top.resolve() / file.relative_to(top):
             return ()
         with file.open("rb") as opened:
             return read_patterns(opened.read(_MOST_IGNORES))

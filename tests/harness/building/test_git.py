@@ -257,7 +257,7 @@ def test_what_is_no_repository_ends_in_one_message(repo: Repo, tmp_path: Path) -
     assert "its .git is a link" in refusal(linked)
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged/.git").write_text("gitdir: /nowhere\n")
-    assert "git rev-parse failed" in refusal(tmp_path / "damaged")
+    assert "names no folder that is there" in refusal(tmp_path / "damaged")
     (repo.root / ".git/config").write_text("[core\n")
     assert "bad config" in refusal(repo.root)
 
