@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -54,8 +55,10 @@ class Target:
                 f"target {self.path}: lines {first}-{last} are no range; "
                 "lines are 1-based and inclusive"
             )
-        if not self.grade > 0:
-            raise InputError(f"target {self.path}: grade {self.grade} is not above 0")
+        if not 0 < self.grade < math.inf:
+            raise InputError(
+                f"target {self.path}: grade {self.grade} is not above 0, or not finite"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +186,11 @@ class Dataset:
         for query in self.queries:
             if query.corpus not in known:
                 raise InputError(f"query {query.id} belongs to the unknown corpus {query.corpus}")
+            for document, grade in (query.qrels or {}).items():
+                if not -math.inf < grade < math.inf:
+                    raise InputError(
+                        f"query {query.id}: the grade of {document} is {grade}, not finite"
+                    )
         object.__setattr__(self, "fingerprint", _fingerprint(self))
 
 

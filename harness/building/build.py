@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from harness.building.sampling import draw
 from harness.building.state import state_of
 from harness.building.tree import Files, read_tree, rules_for, without_file
 from harness.model import Corpus, Dataset
+from harness.wording import counted, left_out_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +75,7 @@ def build(root: Path, wanted: Wanted) -> Dataset:
     if len(queries) < len(made.queries):
         left_out[_NOT_DRAWN] = len(made.queries) - len(queries)
     if not queries:
-        raise InputError(f"{root}: no query can be made{_why(left_out)}")
+        raise InputError(f"{root}: no query can be made{_why(made, left_out)}")
     asked = {query.corpus for query in queries}
     return Dataset(
         name="repo",
@@ -126,6 +128,11 @@ def _stratum(query: Query) -> str:
     return f"{query.tags.get('folder', '')}\0{query.tags.get('language', '')}"
 
 
-def _why(left_out: Mapping[str, int]) -> str:
-    told = "; ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
-    return f"\nleft out: {told}" if told else ""
+def _why(made: Made, left_out: Mapping[str, int]) -> str:
+    """The second line where no query is made: what was left out, or what there was."""
+    told = left_out_line(left_out)
+    if told or not made.corpora:
+        return told
+    files = counted(sum(len(one.sources) for one in made.corpora), "file")
+    skipped = Counter(one.reason for corpus in made.corpora for one in corpus.skipped)
+    return f"\nno candidate is in the {files} indexed{left_out_line(skipped, '; not indexed: ')}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -19,12 +18,15 @@ from harness.building.made import Made, folder_of
 from harness.building.named import parts_of, placed_in
 from harness.grams import RUN, remaining
 from harness.model import Query, Target
+from harness.outside.shapes import parse_json, refuse_repeats
 from harness.outside.values import plain_path
 from harness.summaries import names_overlap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    import yaml
 
     from chunkers.source import Source
     from harness.building.named import Placed
@@ -155,10 +157,7 @@ def _question(row: Any, line: int, where: str) -> Question:
 def _json_lines(text: str, where: str) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise InputError(f"{where}, line {number}: no JSON: {error}") from None
+            yield number, parse_json(line.encode(), f"{where}, line {number}")
 
 
 def _csv(text: str, where: str) -> Iterator[tuple[int, Any]]:
@@ -175,6 +174,7 @@ def _csv(text: str, where: str) -> Iterator[tuple[int, Any]]:
                 header = [cell.strip().lower() for cell in row]
                 if not {"text", "targets"} <= set(header):
                     raise InputError(f"{where}, line {line}: the header needs text and targets")
+                refuse_repeats(header, f"{where}, line {line}")
                 continue
             if len(row) != len(header):
                 raise InputError(
@@ -188,33 +188,70 @@ def _csv(text: str, where: str) -> Iterator[tuple[int, Any]]:
 
 
 def _yaml(text: str, where: str) -> Iterator[tuple[int, Any]]:
-    """A list of questions; every scalar is taken as text, whatever YAML makes of it."""
+    """A list of questions; every scalar is taken as text, whatever YAML makes of it.
+
+    Events alone are read, each once: nothing is built from tags, no alias is unrolled, and a file
+    of the largest size takes seconds.
+    """
+    import yaml
+
+    events = _events(text, where)
+    first = next(one for one in events if not isinstance(one, yaml.StreamStartEvent))
+    if not isinstance(first, yaml.DocumentStartEvent):
+        return
+    if not isinstance(next(events), yaml.SequenceStartEvent):
+        raise InputError(f"{where}: it is no list of questions; begin each with `- text:`")
+    while not isinstance(event := next(events), yaml.SequenceEndEvent):
+        line = event.start_mark.line + 1
+        if not isinstance(event, yaml.MappingStartEvent):
+            yield line, None
+            return
+        row: dict[str, Any] = {}
+        while not isinstance(event := next(events), yaml.MappingEndEvent):
+            key, value = _scalar(event, where), next(events)
+            if key in row:
+                raise InputError(f"{where}, line {line}: {key!r:.60} stands twice")
+            if isinstance(value, yaml.SequenceStartEvent):
+                row[key] = []
+                while not isinstance(event := next(events), yaml.SequenceEndEvent):
+                    row[key].append(_scalar(event, where))
+            else:
+                row[key] = _scalar(value, where)
+        yield line, row
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent):
+            line = event.start_mark.line + 1
+            raise InputError(f"{where}, line {line}: a second document begins; write one list")
+
+
+def _events(text: str, where: str) -> Iterator[yaml.Event]:
     import yaml
 
     try:
-        # Nodes alone: nothing is built from tags, and an alias is not unrolled.
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        yield from yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.MarkedYAMLError as error:
+        at = "" if error.problem_mark is None else f", line {error.problem_mark.line + 1}"
+        problem = " ".join(str(error.problem or error.context or "it is damaged").split())
+        raise InputError(f"{where}{at}: no YAML: {problem}") from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        at = "" if mark is None else f", line {mark.line + 1}"
-        problem = getattr(error, "problem", None) or str(error) or "nested too deep"
-        raise InputError(f"{where}{at}: no YAML: {' '.join(str(problem).split())}") from None
-    if root is None:
-        return
-    if not isinstance(root, yaml.SequenceNode):
-        raise InputError(f"{where}: it is no list of questions; begin each with `- text:`")
-    for node in root.value:
-        line = node.start_mark.line + 1
-        if not isinstance(node, yaml.MappingNode):
-            yield line, None
-            continue
-        row: dict[str, Any] = {}
-        for key, value in node.value:
-            if str(key.value) in row:
-                raise InputError(f"{where}, line {line}: {key.value!r:.60} stands twice")
-            several = isinstance(value, yaml.SequenceNode)
-            row[str(key.value)] = [one.value for one in value.value] if several else value.value
-        yield line, row
+        problem = getattr(error, "reason", None) or "a character that no YAML holds"
+        raise InputError(f"{where}: no YAML: {problem}") from None
+
+
+def _scalar(event: yaml.Event, where: str) -> str:
+    """The text of an event.
+
+    Raises:
+        InputError: It begins a list or a mapping, or is an alias.
+    """
+    import yaml
+
+    if isinstance(event, yaml.ScalarEvent):
+        return str(event.value)
+    at = f"{where}, line {event.start_mark.line + 1}"
+    if isinstance(event, yaml.AliasEvent):
+        raise InputError(f"{at}: an alias, *{event.anchor:.60}; write out what it stands for")
+    raise InputError(f"{at}: a list or a mapping stands where a text is needed")
 
 
 def _resolved(
@@ -225,7 +262,9 @@ def _resolved(
     outlines: dict[str, list[Placed]],
 ) -> tuple[Target, str]:
     """The target that a place names, and the symbol in it, if it names one."""
-    path, _, symbol = text.partition("::")
+    path, colons, symbol = text.partition("::")
+    if colons and not symbol.strip():
+        raise InputError(f"target {text!r:.80}: no symbol stands behind `::`; name one, or no `::`")
     lines = None
     # A file may well be called `a:3`.
     if not symbol and text not in sources and (lines := _LINES.fullmatch(text)):

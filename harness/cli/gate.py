@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -88,18 +87,16 @@ def _folder(run: Path) -> Iterator[Cell]:
 def _file(path: Path) -> list[Cell]:
     from chunkers.errors import InputError
     from harness.gates import cells_of
+    from harness.outside.shapes import parse_json
 
     try:
-        found = json.loads(path.read_bytes(), parse_constant=_refuse)
+        raw = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
+    try:
+        found = parse_json(raw, str(path))
+    except InputError as error:
         raise InputError(
-            f"{path} is no JSON ({error})\n"
-            "give a run folder, or what `score` or `run` printed with --format json"
+            f"{error}\ngive a run folder, or what `score` or `run` printed with --format json"
         ) from error
     return cells_of(found if isinstance(found, dict) else {}, str(path))
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number of JSON")

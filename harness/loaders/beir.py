@@ -6,7 +6,6 @@ Judgements are tab-separated: query id, document id, grade, with or without a he
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -15,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query
+from harness.outside.shapes import number_of, parse_json
 from harness.places import data_dirs
+from harness.wording import left_out_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -64,7 +65,10 @@ def load(
     qrels = _qrels_file(folder, split)
     grades, dropped, unknown = _judgements(qrels, documents, queries)
     if not grades:
-        raise InputError(f"{qrels} judges no document of corpus.jsonl for a query of queries.jsonl")
+        raise InputError(
+            f"{qrels} judges no document of corpus.jsonl for a query of queries.jsonl"
+            f"{left_out_line(dropped)}"
+        )
     counts = {
         "documents": len(documents),
         "documents without text": sum(not text.strip() for text in documents.values()),
@@ -129,10 +133,7 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any], str]]:
     """
     first: dict[str, str] = {}
     for line, where in _lines(file):
-        try:
-            raw = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{where}: no JSON: {error}") from None
+        raw = parse_json(line.encode(), where)
         if not isinstance(raw, dict):
             raise InputError(f"{where}: no JSON object")
         key = raw.get("_id")
@@ -220,7 +221,7 @@ def _judgement(fields: list[str], where: str) -> tuple[str, str, float]:
     query, document, grade = fields
     if not _GRADE.fullmatch(grade.strip()):
         raise InputError(f"{where}: the grade {grade.strip()!r} is no whole number")
-    return query, document, float(grade)
+    return query, document, number_of(float(grade), f"{where}: the grade")
 
 
 def _listed(ids: set[str]) -> str:

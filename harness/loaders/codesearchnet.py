@@ -23,6 +23,7 @@ from harness.loaders.rows import rows
 from harness.model import Absent, Corpus, Dataset, Query
 from harness.outside.checked import Strict
 from harness.outside.shapes import numbered, text_of
+from harness.wording import left_out_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -103,6 +104,7 @@ def load(
         raise InputError(
             f"dataset {card.name}: no code of a judged function is in {file.parent / 'code'}\n"
             f"place <language>.jsonl there, from {card.source}"
+            f"{left_out_line(left_out, '; left out: ')}"
         )
     published = as_published(card.files[0], file.read_bytes())
     return Dataset(

@@ -25,6 +25,7 @@ from harness.model import Corpus, Dataset, Query, Skipped
 from harness.outside.checked import Id, Strict
 from harness.outside.values import plain_path
 from harness.places import find_data
+from harness.wording import left_out_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +76,8 @@ class _Task:
     @property
     def corpus(self) -> str:
         """Id of the corpus, which all queries of a file share."""
-        return f"{self.repository}:{self.file}"
+        # The first `:` ends the repository, whatever either of them holds.
+        return f"{self.repository.replace('%', '%25').replace(':', '%3A')}:{self.file}"
 
 
 def load(
@@ -133,7 +135,9 @@ def load(
                 )
             )
     if not queries:
-        raise InputError(f"{file} has no row of whose answer a snippet holds a name")
+        raise InputError(
+            f"{file} has no row of whose answer a snippet holds a name{left_out_line(left_out)}"
+        )
     return Dataset(
         name=card.name,
         gold="document",

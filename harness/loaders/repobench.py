@@ -20,6 +20,7 @@ from harness.outside.checked import Strict
 from harness.outside.values import plain_path
 from harness.places import find_data
 from harness.twins import squeezed
+from harness.wording import left_out_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +106,9 @@ def load(
             )
         )
     if not queries:
-        raise InputError(f"{file} has no row whose gold is one of its snippets")
+        raise InputError(
+            f"{file} has no row whose gold is one of its snippets{left_out_line(left_out)}"
+        )
     return Dataset(
         name=card.name,
         gold="document",
@@ -141,14 +144,25 @@ def _candidates(row: _Row, language: str, where: str) -> tuple[list[Source], fro
             f"{where}: gold_snippet_index: {row.gold_snippet_index} is none of the "
             f"{len(row.context)} snippets, which count from 0"
         )
-    seen: Counter[str] = Counter()
-    sources = []
-    for one in row.context:
-        path = plain_path(one.path, where)
-        seen[path] += 1
-        number = f"#{seen[path]}" if seen[path] > 1 else ""
-        sources.append(Source(one.snippet, path + number, language))
+    paths = [plain_path(one.path, where) for one in row.context]
+    sources = [
+        Source(one.snippet, name, language)
+        for one, name in zip(row.context, _apart(paths), strict=True)
+    ]
     text = squeezed(sources[row.gold_snippet_index].text)
     if not text:
         raise InputError(f"{where}: its gold is a snippet without text")
     return sources, frozenset(one.path for one in sources if squeezed(one.text) == text)
+
+
+def _apart(paths: list[str]) -> list[str]:
+    """An id for each: its path, with a number that makes no id of another where it repeats."""
+    taken, numbers, found = set(paths), Counter[str](), []
+    for path in paths:
+        numbers[path] += 1
+        name = path
+        while numbers[path] > 1 and (name := f"{path}#{numbers[path]}") in taken:
+            numbers[path] += 1
+        taken.add(name)
+        found.append(name)
+    return found

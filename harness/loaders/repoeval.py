@@ -6,7 +6,6 @@ the answer begins, so an embedder that cannot read a whole one sees its last tok
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from chunkers.errors import InputError
 from harness.cards import as_published, find_file
 from harness.model import Absent, Corpus, Dataset, Query, Region, Target
+from harness.outside.shapes import parse_json, refuse_halves
 from harness.outside.values import plain_path
 from harness.places import data_dirs, find_data
 from harness.reader import ReadRules, read_folder, read_zip, zip_folders
@@ -121,9 +121,10 @@ def _published(card: Card, context: str, data: bytes) -> str:
 
 def _orders(file: Path) -> dict[str, list[str]]:
     try:
-        found = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"order={file} cannot be read: {error}") from error
+        raw = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"order={file} cannot be read: {error.strerror}") from error
+    found = parse_json(raw, f"order={file}")
     if not isinstance(found, dict) or not all(
         isinstance(paths, list) and all(isinstance(one, str) for one in paths)
         for paths in found.values()
@@ -148,10 +149,12 @@ def _tasks(file: Path, data: bytes) -> dict[str, list[_Task]]:
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.strip():
             where = f"{file}, line {number}"
+            raw = parse_json(line, where)
             try:
-                task = _task(json.loads(line), where)
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                task = _task(raw, where)
+            except (ValueError, KeyError, TypeError) as error:
                 raise InputError(f"{where}: no task: {type(error).__name__}: {error}") from None
+            refuse_halves([task.repo, task.path, task.prompt], line, where)
             tasks[task.repo].append(task)
     if not tasks:
         raise InputError(f"{file} holds no task")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from harness.outside.checked import Model, valid
-from harness.outside.shapes import numbered, parse_json
+from harness.outside.shapes import numbered, parse_json, refuse_halves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,11 +29,7 @@ def rows(file: Path, model: type[Model]) -> Iterator[tuple[str, Model]]:
         if not isinstance(raw, dict):
             raise InputError(f"{where}: a row is an object, not {raw!r:.40}")
         found = valid(model, raw, where)
-        try:
-            # JSON can escape half of a surrogate pair, and neither a tokenizer nor a file holds it.
-            found.model_dump_json()
-        except ValueError:
-            raise InputError(f"{where}: holds half of a surrogate pair, which is no text") from None
+        refuse_halves(found.model_dump(), line, where)
         yield where, found
     if empty:
         raise InputError(f"{file} holds no row")

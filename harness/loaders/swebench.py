@@ -7,6 +7,7 @@ what it inserted where it did nothing else. The patch of the tests is not looked
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -20,14 +21,16 @@ from harness.loaders.rows import rows
 from harness.loaders.worktrees import Worktrees
 from harness.model import Absent, Corpus, Dataset, Query, Target
 from harness.outside.checked import Strict
+from harness.wording import left_out_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from harness.building.patches import PatchFile
     from harness.cards import Card
 
+_NO_PATCH = "instances with an empty patch"
 _ONLY_NEW = "instances whose patch changes no file that was there"
 _WORDLESS = "instances without a problem statement"
 
@@ -72,13 +75,16 @@ def load(
     """
     file = find_file(card, 0, data_dir)
     instances = _instances(file, repos)
-    left_out = {_ONLY_NEW: 0, _WORDLESS: 0}
+    left_out = {_ONLY_NEW: 0, _WORDLESS: 0, _NO_PATCH: 0}
     corpora, queries, absent = [], [], []
     with Worktrees.beside(file, clones) as trees:
         for one in instances:
             name = one.row.instance_id
             if not one.row.problem_statement.strip():
                 left_out[_WORDLESS] += 1
+                continue
+            if not one.files:
+                left_out[_NO_PATCH] += 1
                 continue
             if not any(_is_changed(changed) for changed in one.files):
                 left_out[_ONLY_NEW] += 1
@@ -91,10 +97,7 @@ def load(
             corpora.append(corpus)
             queries.append(_query(one, corpus, target))
     if not corpora:
-        raise InputError(
-            f"dataset {card.name}: there is no tree of any of its {len(absent)} instances\n"
-            f"place archives in {trees.folder}, or clones of their repositories in {trees.clones}"
-        )
+        raise InputError(_none(card.name, absent, left_out, trees))
     published = as_published(card.files[0], file.read_bytes())
     return Dataset(
         name=card.name,
@@ -107,6 +110,18 @@ def load(
             "instances": "as published" if published else "not as published",
             "trees": f"{_pinned(card, trees, corpora)} of {len(corpora)} in archives as published",
         },
+    )
+
+
+def _none(name: str, absent: list[Absent], left_out: Mapping[str, int], trees: Worktrees) -> str:
+    """Why a data set has no query at all."""
+    if not absent:
+        return f"dataset {name}: it has no instance that can be asked{left_out_line(left_out)}"
+    reasons = Counter(one.reason for one in absent)
+    return (
+        f"dataset {name}: there is no tree of any of its {len(absent)} instances\n"
+        f"place archives in {trees.folder}, or clones of their repositories in {trees.clones}"
+        f"{left_out_line(reasons, '; absent: ')}{left_out_line(left_out, '; left out: ')}"
     )
 
 

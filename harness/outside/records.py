@@ -12,7 +12,7 @@ from pydantic import Field
 from chunkers.errors import InputError
 from harness.outside.checked import Id, Strict, valid
 from harness.outside.evalresults import from_eval_result
-from harness.outside.shapes import QUERY_COLUMNS, numbered, parse_json, text_of
+from harness.outside.shapes import QUERY_COLUMNS, numbered, parse_json, refuse_repeats, text_of
 from harness.outside.values import Item, Place, Record, plain_path
 
 if TYPE_CHECKING:
@@ -112,6 +112,7 @@ def from_table(path: Path) -> Iterator[Record]:
         if not columns:
             columns = [cell.strip().lower() for cell in cells]
             columns[0] = "query_id" if columns[0] in QUERY_COLUMNS else columns[0]
+            refuse_repeats(columns, where)
             continue
         if len(cells) != len(columns):
             raise InputError(f"{where}: {len(cells)} cells, but the header has {len(columns)}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from chunkers.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 Shape = Literal["run", "qrels", "judgements", "table", "json", "jsonl"]
@@ -22,6 +23,7 @@ MOST_QUERIES = 2_000_000
 _MARK = b"\xef\xbb\xbf"
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _LOOK = 1 << 20
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _BY_FIELDS: dict[int, Shape] = {6: "run", 4: "qrels", 3: "judgements"}
 
 
@@ -107,7 +109,9 @@ def text_of(raw: bytes, where: str) -> str:
 
 
 def parse_json(raw: bytes, where: str) -> Any:
-    """One JSON value, strictly: no NaN, no infinity, no key twice with different values.
+    """One JSON value, strictly: finite numbers, no key twice, no half of a surrogate pair.
+
+    A key that stands twice with one and the same value loses nothing, and is let pass.
 
     Args:
         raw: UTF-8.
@@ -117,27 +121,68 @@ def parse_json(raw: bytes, where: str) -> Any:
         InputError: It is none.
     """
     try:
-        return json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse, object_pairs_hook=_once)
+        text = raw.decode("utf-8-sig")
+        return json.loads(
+            text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once
+        )
     except json.JSONDecodeError as error:
         line = f", line {error.lineno}" if b"\n" in raw.rstrip() else ""
         raise InputError(f"{where}{line}: no JSON: {error.msg} at column {error.colno}") from None
     except UnicodeDecodeError:
         raise InputError(f"{where}: not UTF-8") from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise InputError(f"{where}: no JSON: nested too deep") from None
+    except ValueError as error:
         raise InputError(f"{where}: {error}") from None
+
+
+def refuse_halves(found: object, raw: bytes, where: str) -> None:
+    """Stop where JSON has escaped half of a surrogate pair: no tokenizer and no file holds it.
+
+    Args:
+        found: What was made of it, or the part that counts.
+        raw: What it was parsed from.
+        where: Its place, for messages.
+
+    Raises:
+        InputError: It has.
+    """
+    if _HALF.search(raw):  # most rows have none, and are not written again
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{where}: holds half of a surrogate pair, which is no text") from None
 
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number that JSON knows; give finite numbers")
 
 
+def _finite(number: str) -> float:
+    found = float(number)
+    if found in (float("inf"), float("-inf")):
+        raise ValueError(f"{number:.40} is too large a number; give finite numbers")
+    return found
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
         for key, value in pairs:
-            if made[key] != value:
-                raise ValueError(f"{key!r} stands twice with different values; give it once")
+            if made[key] != value or type(made[key]) is not type(value):
+                raise ValueError(f"{key!r:.80} stands twice with different values; give it once")
     return made
+
+
+def refuse_repeats(columns: Sequence[str], where: str) -> None:
+    """Stop where a heading names a column twice: one of them would not be read.
+
+    Raises:
+        InputError: It does.
+    """
+    repeated = next((one for one in columns if one and columns.count(one) > 1), None)
+    if repeated is not None:
+        raise InputError(f"{where}: the heading names {repeated!r:.60} twice; name it once")
 
 
 def number_of(value: object, what: str) -> float:

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.outside.shapes import MOST_QUERIES, QUERY_COLUMNS, numbered, text_of
+from harness.outside.shapes import MOST_QUERIES, QUERY_COLUMNS, number_of, numbered, text_of
 from harness.runs.record import encode_id
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def _grade(text: str, where: str) -> float:
         raise InputError(
             f"{where}: the grade {text!r:.40} is no whole number\nqrels in JSON may hold fractions"
         )
-    return float(text)
+    return number_of(float(text), f"{where}: the grade")
 
 
 def _all_encoded(grades: Mapping[str, Mapping[str, float]]) -> bool:

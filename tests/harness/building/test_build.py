@@ -73,6 +73,16 @@ def folder_bytes(folder: Path) -> dict[str, bytes]:
 
 
 class TestBuild:
+    @pytest.mark.parametrize("kind", ["calls", "docstring"])
+    def test_a_repository_without_a_candidate_says_what_there_is(self, tmp_path: Path, kind: str):
+        (tmp_path / "a.py").write_text("x = 1\n", "utf-8")
+        (tmp_path / "notes.md").write_text("nothing\n", "utf-8")
+        with pytest.raises(InputError) as raised:
+            build(tmp_path, Wanted(queries=kind))
+        assert str(raised.value).split("\n")[1] == (
+            "no candidate is in the 1 file indexed; not indexed: 1 markdown is not asked for"
+        )
+
     def test_docstrings_of_all_languages_ask_for_what_they_stood_at(self, repository: Path):
         made = build(repository, Wanted())
         assert [query.id for query in made.queries] == [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,10 @@ def test_several_targets_are_all_of_the_answer(tmp_path: Path) -> None:
         ("é.c:2-1", "lines 2-1"),
         ("../é.c", "leads out of its corpus"),
         ("é.c::mian", "no definition of this name"),
+        ("é.c::", "no symbol stands behind `::`"),
+        ("é.c:: ", "no symbol stands behind `::`"),
+        ("é.c::.", "no definition of this name"),
+        ("é.c::#1", "no definition of this name"),
         ("pkg/a b.py::Reader#2", "no definition of this name"),
         ([], "targets are []"),
         ([3], "targets are [3]"),
@@ -214,6 +219,17 @@ def test_the_three_formats_say_the_same(tmp_path: Path) -> None:
         ("q.yaml", "[" * 2000, "no YAML"),
         ("q.yaml", "- !!python/object/apply:os.system [echo]\n", "line 1"),
         ("q.yaml", "\n- text: a\n  text: b\n", "line 2: 'text' stands twice"),
+        ("q.yaml", "- text: a\n  targets: [[b]]\n", "line 2: a list or a mapping stands where"),
+        ("q.yaml", "- text: {a: b}\n", "line 1: a list or a mapping stands where"),
+        ("q.yaml", "- ? [a, b]\n  : c\n", "line 1: a list or a mapping stands where"),
+        ("q.yaml", "- text: a\n  targets: [{b: c}, d]\n", "line 2: a list or a mapping stands"),
+        ("q.yaml", "- text: &x a\n  targets: *x\n", "line 2: an alias, *x"),
+        ("q.yaml", "- text: a\n  targets: b\n---\n- c\n", "line 3: a second document begins"),
+        ("q.yaml", "- text: é\n  targets: b\x07\n", "no YAML: control characters"),
+        ("q.csv", "text,targets,targets\na,b,c\n", "line 1: the heading names 'targets' twice"),
+        ("q.csv", "Text,Targets, text\na,b,c\n", "line 1: the heading names 'text' twice"),
+        ("q.jsonl", '{"text": "a", "text": "b", "targets": "c"}', "line 1: 'text' stands twice"),
+        ("q.jsonl", '{"text": "a", "targets": "b", "id": 1e999}', "line 1: 1e999 is too large"),
     ],
 )
 def test_damaged_files_end_in_one_clear_error(
@@ -224,6 +240,14 @@ def test_damaged_files_end_in_one_clear_error(
         read_questions(tmp_path / name)
     assert words in str(raised.value)
     assert name in str(raised.value)
+
+
+def test_yaml_of_many_questions_takes_seconds(tmp_path: Path) -> None:
+    one = "- text: where is the thing number {0} to be found\n  targets: a.py:1\n"
+    (tmp_path / "q.yaml").write_text("".join(one.format(n) for n in range(20_000)), "utf-8")
+    began = time.process_time()
+    assert len(read_questions(tmp_path / "q.yaml")) == 20_000
+    assert time.process_time() - began < 3  # node by node it takes twice as long, or more
 
 
 def test_a_file_of_questions_makes_a_data_set(tmp_path: Path) -> None:

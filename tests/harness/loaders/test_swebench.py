@@ -161,6 +161,7 @@ def test_a_changed_file_that_is_not_indexed_is_counted_as_such(root: Path) -> No
 
 def test_instances_that_can_have_no_gold_or_no_text_are_counted(root: Path) -> None:
     rows = [row("one__pkg-1"), row("one__pkg-2", NEW), row("one__pkg-3", problem_statement=" \n")]
+    rows.append(row("one__pkg-4", ""))
     place(root, *rows)
     tree(root, "one__pkg-1")
     dataset = load_dataset("swebench-lite")
@@ -168,8 +169,23 @@ def test_instances_that_can_have_no_gold_or_no_text_are_counted(root: Path) -> N
     assert dataset.left_out == {
         "instances whose patch changes no file that was there": 1,
         "instances without a problem statement": 1,
+        "instances with an empty patch": 1,
     }
     assert dataset.absent == ()
+
+
+def test_instances_none_of_which_can_be_asked_are_told_by_the_reason(root: Path) -> None:
+    place(root, row("one__pkg-2", NEW), row("one__pkg-3", problem_statement=" \n"))
+    with pytest.raises(InputError) as raised:
+        load_dataset("swebench-lite")
+    assert str(raised.value).split("\n")[1] == (
+        "left out: 1 instances whose patch changes no file that was there; "
+        "1 instances without a problem statement"
+    )
+    assert "place archives" not in str(raised.value)
+    place(root, row("one__pkg-1"), row("one__pkg-3", problem_statement=""))
+    with pytest.raises(InputError, match=r"1 neither a worktree.*; left out: 1 instances without"):
+        load_dataset("swebench-lite")
 
 
 def test_an_instance_without_a_tree_is_absent_with_its_query(root: Path) -> None:
