@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -176,78 +175,6 @@ def test_a_failure_leaves_the_others_and_is_counted(tmp_path: Path) -> None:
     assert (query.id, query.cluster) == ("7", "pkg/a b.py")
     assert query.tags == {"folder": "pkg", "language": "python", "name-overlap": "no"}
     assert made.left_out == {"line 2: target 'gone.py': the file gone.py is not there": 1}
-
-
-def test_the_three_formats_say_the_same(tmp_path: Path) -> None:
-    rows = [
-        {"id": "one", "text": 'He said "where", twice?', "targets": ["é.c:1-2", "é.c::main"]},
-        {"id": "2", "text": "Was ist hier?", "targets": ["pkg/a b.py"]},
-    ]
-    files = {
-        "q.jsonl": "\n".join(map(json.dumps, rows)),
-        "q.csv": '\ufeffID,Text,targets\none,"He said ""where"", twice?",é.c:1-2; é.c::main\n\n'
-        "2,Was ist hier?,pkg/a b.py\n",
-        "q.yaml": '- id: one\n  text: He said "where", twice?\n  targets:\n  - é.c:1-2\n'
-        "  - é.c::main\n- {id: 2, text: 'Was ist hier?', targets: pkg/a b.py}\n",
-    }
-    read = {}
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, "utf-8")
-        read[name] = [(one.id, one.text, one.targets) for one in read_questions(tmp_path / name)]
-    assert read["q.jsonl"] == read["q.csv"] == read["q.yaml"]
-    assert len(read["q.jsonl"]) == 2
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("q.txt", "x", "from .jsonl, .csv and .yaml"),
-        ("q.jsonl", "", "holds no question"),
-        ("q.jsonl", "\n{]", "line 2: no JSON"),
-        ("q.jsonl", "[" * 100_000, "line 1: no JSON"),
-        ("q.jsonl", "[]", "line 1: a question is an object"),
-        ("q.jsonl", '{"text": "a", "targets": "b", "path": "c"}', "line 1: unknown 'path'"),
-        ("q.jsonl", '{"text": " ", "targets": "b"}', "line 1: text is ' '"),
-        ("q.jsonl", '{"text": "\\ud800", "targets": "b"}', "line 1: holds half"),
-        ("q.jsonl", '{"id": 1, "text": "a", "targets": "b"}\n' * 2, "line 2: the id '1' stands"),
-        ("q.csv", "a,b\n1,2\n", "line 1: the header needs text and targets"),
-        ("q.csv", "text,targets\n\na,b,c\n", "line 3: 3 cells"),
-        ("q.csv", 'text,targets\n"a,b\n', "no CSV"),
-        ("q.yaml", "text: a", "no list of questions"),
-        ("q.yaml", "- text: a\n  targets: [b\n", "line 3: no YAML"),
-        ("q.yaml", "- a\n", "line 1: a question is an object"),
-        ("q.yaml", "[" * 2000, "no YAML"),
-        ("q.yaml", "- !!python/object/apply:os.system [echo]\n", "line 1"),
-        ("q.yaml", "\n- text: a\n  text: b\n", "line 2: 'text' stands twice"),
-        ("q.yaml", "- text: a\n  targets: [[b]]\n", "line 2: a list or a mapping stands where"),
-        ("q.yaml", "- text: {a: b}\n", "line 1: a list or a mapping stands where"),
-        ("q.yaml", "- ? [a, b]\n  : c\n", "line 1: a list or a mapping stands where"),
-        ("q.yaml", "- text: a\n  targets: [{b: c}, d]\n", "line 2: a list or a mapping stands"),
-        ("q.yaml", "- text: &x a\n  targets: *x\n", "line 2: an alias, *x"),
-        ("q.yaml", "- text: a\n  targets: b\n---\n- c\n", "line 3: a second document begins"),
-        ("q.yaml", "- text: é\n  targets: b\x07\n", "no YAML: control characters"),
-        ("q.csv", "text,targets,targets\na,b,c\n", "line 1: the heading names 'targets' twice"),
-        ("q.csv", "Text,Targets, text\na,b,c\n", "line 1: the heading names 'text' twice"),
-        ("q.jsonl", '{"text": "a", "text": "b", "targets": "c"}', "line 1: 'text' stands twice"),
-        ("q.jsonl", '{"text": "a", "targets": "b", "id": 1e999}', "line 1: 1e999 is too large"),
-    ],
-)
-def test_damaged_files_end_in_one_clear_error(
-    tmp_path: Path, name: str, text: str, words: str
-) -> None:
-    (tmp_path / name).write_text(text, "utf-8")
-    with pytest.raises(InputError) as raised:
-        read_questions(tmp_path / name)
-    assert words in str(raised.value)
-    assert name in str(raised.value)
-
-
-def test_yaml_of_many_questions_takes_seconds(tmp_path: Path) -> None:
-    one = "- text: where is the thing number {0} to be found\n  targets: a.py:1\n"
-    (tmp_path / "q.yaml").write_text("".join(one.format(n) for n in range(20_000)), "utf-8")
-    began = time.process_time()
-    assert len(read_questions(tmp_path / "q.yaml")) == 20_000
-    assert time.process_time() - began < 3  # node by node it takes twice as long, or more
 
 
 def test_a_file_of_questions_makes_a_data_set(tmp_path: Path) -> None:
