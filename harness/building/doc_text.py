@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from harness.building.doc_styles import Markup
 
 _BLOCK_OPEN = re.compile(r"/\*+!?<?|=begin[^\n]*")
-_BLOCK_CLOSE = re.compile(r"\s*(?:\**\*/|\n=end)\s*$")
 _ATTRIBUTE = re.compile(r"#!?\[\s*doc\s*=\s*r?#*\"(.*)\"#*\s*\]", re.DOTALL)
 _STAR = re.compile(r"^[ \t]*\*+(?!\w*\*)[ \t]?", re.MULTILINE)
 _LINE_OPEN = re.compile(r"^[ \t]*(?://[/!]?<?|#+)", re.MULTILINE)
@@ -27,7 +26,7 @@ _FENCE_MARK = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 _RULE = re.compile(r"^[ \t]*[-=*_#~+.]{2,}[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(r"^[ \t]*(?:#{1,6}|={1,6})[ \t]+(.*)$", re.MULTILINE)
 _BULLET = re.compile(r"\A\s*[-*+•][ \t]+")
-_LINK = re.compile(r"!?\[([^\]\[]+)\]\((?:[^()\n]|\([^()\n]*\))*\)|\[([^\]\[]+)\]\[[^\]\[]*\]")
+_LINK = re.compile(r"!?\[([^\]\[]++)\]\((?:[^()\n]|\([^()\n]*+\))*+\)|\[([^\]\[]++)\]\[[^\]\[]*+\]")
 _REFERENCE = re.compile(r"\[`([^`\]]+)`\]|(?<![\w\]])\[([\w.:#<>]+)\](?!\()")
 _BOLD = re.compile(r"(?<![\w*])\*\*?(?=\S)([^*\n]+?)(?<=\S)\*\*?(?![\w*])")
 
@@ -36,11 +35,13 @@ _TAG = (
     r"|ol|p|pre|q|s|samp|small|span|strike|strong|sub|sup|table|tbody|td|tfoot|th|thead|tr|tt|u"
     r"|ul|var)"
 )
-_HTML_CODE = re.compile(r"<pre\b[^>]*>.*?(?:</pre>|\Z)", re.DOTALL | re.IGNORECASE)
-_HTML_BREAK = re.compile(r"</?(?:p|ul|ol|dl|table|h[1-6]|hr|blockquote|div)\b[^>]*>", re.IGNORECASE)
-_HTML = re.compile(rf"</?{_TAG}\b[^>]*>", re.IGNORECASE)
+_HTML_CODE = re.compile(r"<pre\b[^<>]*+>.*?(?:</pre>|\Z)", re.DOTALL | re.IGNORECASE)
+_HTML_BREAK = re.compile(
+    r"</?(?:p|ul|ol|dl|table|h[1-6]|hr|blockquote|div)\b[^<>]*+>", re.IGNORECASE
+)
+_HTML = re.compile(rf"</?{_TAG}\b[^<>]*+>", re.IGNORECASE)
 
-_INLINE = re.compile(r"\{@(\w+)\s*([^{}]*)\}")
+_INLINE = re.compile(r"\{@(\w++)\s*+([^{}]*+)\}")
 _BLOCK_TAG = re.compile(r"^[ \t]*@(!?\w+)[ \t]*", re.MULTILINE)
 _TAG_TYPE = re.compile(r"^[ \t]*(?:\{[^}\n]*\}|\[[\w:<>, ]+\](?=\s|$))[ \t]*")
 _SAYING = words("abstract brief classdesc desc description summary")
@@ -69,29 +70,28 @@ _DOXYGEN_BRACES = re.compile(r"[\\@][{}]")
 _SUMMARY = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL | re.IGNORECASE)
 _XML_NAMED = re.compile(
     r"<(?:see|seealso|paramref|typeparamref)\s+(?:cref|name|langword|href)\s*=\s*"
-    r"[\"'](?:\w:)?([^\"']*)[\"']\s*(?:/>|>(.*?)</\w+>)",
-    re.DOTALL | re.IGNORECASE,
+    r"[\"'](?:\w:)?([^\"'<>]*+)[\"']\s*+(?:/>|>([^<]*+)(?:</\w++>)?)",
+    re.IGNORECASE,
 )
-_XML_CODE = re.compile(r"<(code|example)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_XML_BREAK = re.compile(r"</?(?:para|list|item|remarks|returns|param)\b[^>]*>", re.IGNORECASE)
+_XML_CODE = re.compile(r"<(code|example)\b[^<>]*+>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_XML_BREAK = re.compile(r"</?(?:para|list|item|remarks|returns|param)\b[^<>]*+>", re.IGNORECASE)
 _XML = re.compile(r"</?[A-Za-z][\w.:-]*(?:\s[^<>]*)?/?>")
 
-_ROLE = re.compile(r":(?:\w+:)*\w+:`([^`]+)`")
-_ROLE_TITLE = re.compile(r"^(.+?)\s*<[^<>]+>$", re.DOTALL)
-_RST_LINK = re.compile(r"`([^`<]+?)\s*<[^<>`]+>`__?|`([^`]+)`__?|(\w+)__?(?=\W|$)(?<=__)")
+_ROLE = re.compile(r":(?:\w++:){1,4}`([^`]++)`")
+_RST_LINK = re.compile(r"`([^`<]++)<[^<>`]++>`__?|`([^`]++)`__?")
 _PYTHON_SECTION = re.compile(
     r"^[ \t]*(?:[:@](?:param|type|arg|args|argument|keyword|return|returns|rtype|raise|raises|yield"
     r"|yields|var|ivar|cvar)\b|>>> |(?:Args|Arguments|Attributes|Example|Examples|Keyword Args"
     r"|Parameters|Raises|Returns|Usage|Yields)[ \t]*:?[ \t]*$|\.\. )",
     re.MULTILINE,
 )
-_PYTHON_FIELD = re.compile(r"^[ \t]*[:@]\w+[^:\n]*:", re.MULTILINE)
+_PYTHON_FIELD = re.compile(r"^[ \t]*+[:@]\w++[^:\n]*+:", re.MULTILINE)
 
 _RUBY_CODE = re.compile(r"\+([\w:.#?!=]+)\+")
 _RUBY_LINE = re.compile(r"^[ \t]*(?::[\w-]+:.*|--|\+\+)[ \t]*$", re.MULTILINE)
 _RUBY_CALLS = re.compile(r"^[ \t]*(?::call-seq:|call-seq:).*?(?:\n[ \t]*\n|\Z)", re.M | re.S)
 _TOMDOC = re.compile(r"\A\s*(?:Public|Internal|Private|Deprecated):\s+")
-_RUBY_LINK = re.compile(r"\{([^{}]+)\}(?:\[[^\]]*\])?")
+_RUBY_LINK = re.compile(r"\{([^{}]++)\}(?:\[[^\]\[]*+\])?")
 
 _CALLOUT = re.compile(
     r"^[ \t]*[-*+][ \t]+(?:Parameters?|Returns?|Throws|Note|Warning|Important|SeeAlso|Complexity"
@@ -127,9 +127,15 @@ def bare(comment: str) -> str:
     opened = _BLOCK_OPEN.match(comment)
     if opened is None:
         return _LINE_OPEN.sub("", comment)
-    inside = _BLOCK_CLOSE.sub("", comment[opened.end() :])
+    inside = _unclosed(comment[opened.end() :].rstrip())
     first, end, rest = inside.partition("\n")
     return first + end + (_STAR.sub("", rest) if comment.startswith("/*") else rest)
+
+
+def _unclosed(text: str) -> str:
+    if text.endswith("*/"):
+        text = text[:-2].rstrip("*")
+    return text.removesuffix("\n=end").rstrip()
 
 
 def _light(text: str, whole: bool) -> str:
@@ -200,12 +206,19 @@ def _xml(text: str, whole: bool) -> str:
 
 def _python(text: str, whole: bool) -> str:
     """Docstrings: reStructuredText, Google's and NumPy's sections."""
-    text = _ROLE.sub(lambda one: _ROLE_TITLE.sub(r"\1", one[1]).lstrip("~!."), text)
-    text = _RST_LINK.sub(lambda one: one[1] or one[2] or one[0], text)
+    text = _ROLE.sub(lambda one: _title(one[1]).lstrip("~!."), text)
+    text = _RST_LINK.sub(lambda one: one[2] or (one[1].rstrip() or one[1]), text)
     if whole:
         return _PYTHON_FIELD.sub(lambda one: one[0].split(maxsplit=1)[-1].rstrip(":"), text)
     section = _PYTHON_SECTION.search(text)
     return text[: section.start()] if section else text
+
+
+def _title(said: str) -> str:
+    """The title in `title <target>`; all, where there is no target."""
+    before, _, target = said.removesuffix(">").rpartition("<")
+    whole = not said.endswith(">") or not before.strip() or not target or ">" in target
+    return said if whole else before.rstrip()
 
 
 def _ruby(text: str, whole: bool) -> str:

@@ -10,7 +10,9 @@ import os
 import re
 from dataclasses import dataclass
 
-_SEGMENTS = re.compile(r"(^|/)\*\*(?=/|$)")
+_STAR, _FOLDERS = "*", "**/"  # parts of a pattern that are no regular expression yet
+_SEGMENTS = re.compile(r"\*{2,}(?=/|$)")
+_WILD = re.compile(r"[*?\[\\]")
 _CLASSES = {
     "alnum": "0-9A-Za-z",
     "alpha": "A-Za-z",
@@ -88,20 +90,22 @@ def _regex(text: str, whole: bool) -> str | None:
     """A regular expression; None for what can match nothing."""
     parts: list[str] = []
     at = 0
+    wild = len(_WILD.split(text, maxsplit=1)[0])  # git compares what stands before on its own
     while at < len(text):
         mark = text[at]
-        segments = _SEGMENTS.match(text, at) if whole else None
+        begins = whole and (at == wild or text[at - 1] == "/")
+        segments = _SEGMENTS.match(text, at) if begins else None
         if segments is not None:
             at = segments.end()
             if at < len(text):  # `**/`: any number of folders
-                parts.append(segments[1] + "(?:.*/)?")
+                parts.append(_FOLDERS)
                 at += 1
             else:  # `/**`: everything inside
-                parts.append(segments[1] + ".+")
+                parts.append(".*")
         elif mark == "*":
             while text[at : at + 1] == "*":
                 at += 1
-            parts.append("[^/]*")
+            parts.append(_STAR)
         elif mark == "?":
             parts.append("[^/]")
             at += 1
@@ -119,7 +123,37 @@ def _regex(text: str, whole: bool) -> str | None:
         else:
             parts.append(re.escape(mark))
             at += 1
-    return "".join(parts) or None
+    return _joined(parts) or None
+
+
+def _joined(parts: list[str]) -> str:
+    """One regular expression, which takes no time without bound.
+
+    What stands between two `*` is found where it stands first, for that leaves the most to the
+    rest, and no other place of it is tried; so are the folders between two `**`.
+    """
+    first, *others = (_starred(block) for block in _split(parts, _FOLDERS))
+    if not others:
+        return first
+    between = (f"(?>(?:.*?/)??{block})" for block in others[:-1])
+    return first + "".join(between) + "(?:.*/)?" + others[-1]
+
+
+def _starred(parts: list[str]) -> str:
+    first, *others = map("".join, _split(parts, _STAR))
+    if not others:
+        return first
+    return first + "".join(f"(?>[^/]*?{one})" for one in others[:-1]) + "[^/]*" + others[-1]
+
+
+def _split(parts: list[str], at: str) -> list[list[str]]:
+    found: list[list[str]] = [[]]
+    for part in parts:
+        if part == at:
+            found.append([])
+        else:
+            found[-1].append(part)
+    return found
 
 
 def _bracket(text: str, at: int) -> tuple[str, int] | None:

@@ -96,3 +96,33 @@ def test_all_of_a_comment_is_its_words_without_marks(
 def test_lines_of_a_comment_are_one_text() -> None:
     assert words_said(["/// Reads", "/// it all."], "doxygen") == "Reads it all."
     assert words_said(["/// Reads\r", "/// it all.\r"], "markdown") == "Reads it all."
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize(
+    ("markup", "opening", "part", "end"),
+    [
+        ("javadoc", "/** Opens it.", "\n", "x */"),
+        ("javadoc", "/** Opens it. {@link ", "\n", "x. */"),
+        ("javadoc", "/** Opens it. ", "<p \n", "*/"),
+        ("javadoc", "/** Opens it. ", "{@a <pre ", "*/"),
+        ("javadoc", "/** Opens it.\n", "*", "x */"),
+        ("xml", "/// <summary>Opens it. ", '<see cref="a">\n', ""),
+        ("xml", "/// <summary>Opens it. ", '<see cref="a\n', ""),
+        ("python", "Opens it. ", ":a", ""),
+        ("python", "Opens it. ", "_", "y"),
+        ("python", "Opens it. `", "\n", "y"),
+        ("python", "Opens it. :a:`b", "< \n", "y`"),
+        ("python", "Opens it.\n:", "a", ""),
+        ("markdown", "/// Opens it. ", "[a](", ""),
+        ("markdown", "/// Opens it. [a](", "(a)", ""),
+        ("ruby", "# Opens it. ", "{a}[", ""),
+        ("go", "// Opens it. ", "a", ""),
+    ],
+)
+def test_a_comment_of_any_shape_is_read_in_time_that_grows_with_its_length(
+    markup: Markup, opening: str, part: str, end: str, whole: bool
+) -> None:
+    # Steps of the number of its square would take hours.
+    comment = opening + part * (400_000 // len(part)) + end
+    assert words_said([comment], markup, whole=whole).startswith("Opens it.")

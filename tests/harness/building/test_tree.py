@@ -9,6 +9,7 @@ import pytest
 
 from chunkers.errors import InputError
 from harness.building import tree as trees
+from harness.building.ignores import read_patterns, verdict
 from harness.building.tree import read_tree, rules_for
 from harness.model import Skipped
 
@@ -100,6 +101,74 @@ def test_a_repository_in_the_repository_is_not_entered(tmp_path: Path) -> None:
     assert indexed(tmp_path) == ["a.py"]
     assert skipped(tmp_path)["module/"] == "a repository of its own"
     assert skipped(tmp_path)["clone/"] == "a repository of its own"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_patterns_fit_what_they_fit_for_git(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311
+    parts = [
+        "a",
+        "b",
+        "ab",
+        "x",
+        "*",
+        "**",
+        "***",
+        "?",
+        "[ab]",
+        "[!a]",
+        "\\*",
+        "a*",
+        "*b",
+        "a*b*",
+        "/",
+        "/a/b",
+        "**/",
+        "*/",
+        "/**",
+        "/**/",
+    ]
+    git(tmp_path, "init", "-q")
+    fitting = 0
+    for _ in range(60):
+        pattern = "".join(chance.choices(parts, k=chance.randint(1, 6)))
+        (tmp_path / ".gitignore").write_text(pattern + "\n", encoding="utf-8")
+        paths = [
+            "/".join("".join(chance.choices("abx*", k=3)) for _ in range(chance.randint(1, 5)))
+            for _ in range(30)
+        ]
+        told = subprocess.run(
+            ["git", "-C", str(tmp_path), "check-ignore", "--no-index", "--stdin"],
+            input="\n".join(paths),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        ours = [path for path in paths if _ignored(pattern, path)]
+        assert ours == told.stdout.replace('"', "").replace("\\\\", "\\").split("\n")[:-1], pattern
+        fitting += len(ours)
+    assert fitting > 100
+
+
+def _ignored(pattern: str, path: str) -> bool:
+    parts = path.split("/")
+    above = ["/".join(parts[:depth]) + "/" for depth in range(1, len(parts))]
+    patterns = read_patterns(pattern.encode())
+    return any(verdict(patterns, one) for one in [*above, path])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*a*a*a*a*a*a*a*a*b", "a" * 250),
+        ("*?*?*?*?*?*?*?*?*?*?b", "a" * 250),
+        ("**/a/**/a/**/a/**/a/**/a/**/a/**/b", "a/" * 2_000 + "x"),
+        ("**/a*a*a/**/*a*a*a/**/a*b", "aaaaaaaa/" * 400 + "x"),
+        ("/a*/**/a*/**/a*/**/[ab]b", "aaaaaaaa/" * 400 + "x"),
+    ],
+)
+def test_no_pattern_takes_time_without_bound(pattern: str, path: str) -> None:
+    assert verdict(read_patterns(pattern.encode()), path) is None
 
 
 @pytest.mark.parametrize("seed", range(12))
