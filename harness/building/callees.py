@@ -1,23 +1,23 @@
-"""What a source defines and what it calls, by its syntax tree."""
+"""What a source defines, imports and calls, by its syntax tree."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chunkers.grammars.loading import grammar_of
-from chunkers.grammars.model import kind_of
-from chunkers.outline import defined, name_in
-from harness.parsing import parse
+from harness.building.doc_nodes import Tree
+from harness.building.imports import bindings_of, required_of
+from harness.building.named import placed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tree_sitter import Node
 
-    from chunkers.grammars.model import Grammar
     from chunkers.source import Source
+    from harness.building.imports import Binding
 
 # Kinds of nodes that call something, of all grammars.
 _CALLS = frozenset(
@@ -33,14 +33,31 @@ _CALLS = frozenset(
 _FIELDS = ("function", "method", "name", "constructor", "type", "macro", "subroutine")
 _LONGEST = 300  # bytes of that text
 _GENERICS = re.compile(r"<[^<>()]*>|\[[^\[\]()]*\]")
+_JOINT = r"\s*(?:\?\.|!\.|\.|->|::|:|\\)\s*"
 _CALLEE = re.compile(
-    r"(?:(?P<owner>\w+)?\s*(?P<joint>\?\.|!\.|\.|->|::|:|\\)\s*|(?<![\w$@%#-]))"
-    r"(?P<name>[^\W\d]\w*[!?]?)$"
+    rf"(?:(?P<owner>\w+)?(?P<joint>{_JOINT})|(?<![\w$@%#-]))(?P<name>[^\W\d]\w*[!?]?)$"
 )
-_SPACE = re.compile(r"namespace|module|mod_item|package|program")
-_IMPORT = re.compile(r"import")
-_REQUIRED = re.compile(r"(?:const|let|var)\s+([^=;]{1,1000})=\s*require\s*\(")
-_NAME = re.compile(r"\w+")
+_CHAIN = re.compile(rf"(?<![\w.)\]>:\\])\$?((?:\w+{_JOINT})+)\w+[!?]?$")
+_WORD = re.compile(r"\w+")
+_IMPORT = re.compile(r"import|use_declaration")
+_TEXTS = re.compile(r"comment|string|char_literal|heredoc|regex")
+# What gives a name another meaning, and where it has that name.
+_REBINDS = {
+    "as_pattern": "alias",
+    "assignment": "left",
+    "for_in_clause": "left",
+    "for_in_statement": "left",
+    "for_statement": "left",
+    "named_expression": "name",
+    "range_clause": "left",
+    "short_var_declaration": "left",
+    "variable_declarator": "name",
+}
+_PARAMETERS = frozenset({"formal_parameters", "lambda_parameters", "parameter_list", "parameters"})
+_NO_NAMES = ("type", "value", "return_type", "right")
+_MEMBERS = frozenset(
+    {"attribute", "call", "member_expression", "selector_expression", "subscript", "type"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +68,17 @@ class Definition:
         path: Its file.
         language: Of the file.
         name: Its name.
+        spaces: The names of all that it stands in, outer before inner.
         owner: Name of the class or the like that it is a member of; empty for none.
         local: Whether it stands inside a function, where no other file can call it.
-        first: First line, comments and attributes above it not included.
+        first: First line, that of its first attribute or decorator.
         last: Last line.
     """
 
     path: str
     language: str
     name: str
+    spaces: tuple[str, ...]
     owner: str
     local: bool
     first: int
@@ -74,30 +93,38 @@ class Call:
         name: What is called.
         member: Whether it is called as a member of something.
         owner: Name of that something, if it is one; else empty.
+        chain: All names before it, if there is nothing else, such as brackets; else empty.
         line: The line of the name.
     """
 
     name: str
     member: bool
     owner: str
+    chain: tuple[str, ...]
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Names:
     """The names of one source, in order of place.
 
     Attributes:
         definitions: What it defines.
         calls: What it calls.
-        imported: Names in its import statements.
-        used: All its words.
+        bindings: What its imports bind, by the name that they bind it to.
+        rebound: Names of its parameters, variables and the like.
+        declared: Names of functions that it declares without a body.
+        code: Its text, with spaces for comments and strings.
+        words: Of that.
     """
 
     definitions: tuple[Definition, ...]
     calls: tuple[Call, ...]
-    imported: frozenset[str]
-    used: frozenset[str]
+    bindings: Mapping[str, tuple[Binding, ...]]
+    rebound: frozenset[str]
+    declared: frozenset[str]
+    code: str
+    words: frozenset[str]
 
 
 def names_of(source: Source) -> Names | None:
@@ -106,30 +133,51 @@ def names_of(source: Source) -> Names | None:
     Raises:
         InputError: The grammar's wheel is missing.
     """
-    grammar, root = grammar_of(source.language), parse(source)
-    if grammar is None or root is None:
+    tree = Tree.of(source)
+    if tree is None:
         return None
-    octets = source.text.encode("utf-8", "surrogatepass")
-    calls, imported = [], set()
-    stack = [root]
+    octets, code, language = tree.octets, bytearray(tree.octets), source.language or ""
+    calls = []
+    bindings: dict[str, list[Binding]] = defaultdict(list)
+    rebound: set[str] = set()
+    declared: set[str] = set()
+    stack = [tree.root]
     while stack:
         node = stack.pop()
-        if node.type in _CALLS:
-            call = _call(node, octets)
-            if call is not None:
-                calls.append(call)
-        elif _IMPORT.search(node.type) and node.child_count:
-            imported.update(_NAME.findall(octets[node.start_byte : node.end_byte].decode()))
+        kind = node.type
+        if kind in _CALLS and (call := _call(node, octets)) is not None:
+            calls.append(call)
+        if _TEXTS.search(kind):
+            blank = re.sub(rb"[^\n]", b" ", octets[node.start_byte : node.end_byte])
+            code[node.start_byte : node.end_byte] = blank
+        elif _is_import(node):
+            for name, binding in bindings_of(node, language):
+                bindings[name].append(binding)
             continue
+        elif kind in _REBINDS or kind in _PARAMETERS or kind == "arrow_function":
+            rebound.update(_rebound(node))
+        elif kind == "function_declarator" and (name := _declared(node)):
+            declared.add(name)
         stack += reversed(node.named_children)
-    for names in _REQUIRED.findall(source.text):
-        imported.update(_NAME.findall(names))
+    for name, binding in required_of(source.text, language):
+        bindings[name].append(binding)
+    left = code.decode("utf-8", "replace")
     return Names(
-        definitions=tuple(_definitions(source, root, octets, grammar)),
+        definitions=tuple(_definitions(source, tree)),
         calls=tuple(calls),
-        imported=frozenset(imported),
-        used=frozenset(_NAME.findall(source.text)),
+        bindings={name: tuple(dict.fromkeys(some)) for name, some in bindings.items()},
+        rebound=frozenset(rebound),
+        declared=frozenset(declared),
+        code=left,
+        words=frozenset(_WORD.findall(left)),
     )
+
+
+def _is_import(node: Node) -> bool:
+    """Whether a node is a statement that imports; one that exports from elsewhere is one too."""
+    if node.type == "export_statement":
+        return node.child_by_field_name("source") is not None
+    return _IMPORT.search(node.type) is not None and node.child_count > 0
 
 
 def _call(node: Node, octets: bytes) -> Call | None:
@@ -143,42 +191,60 @@ def _call(node: Node, octets: bytes) -> Call | None:
     text = octets[start : said.end_byte].decode("utf-8", "ignore")
     for _ in range(3):  # generics in generics
         text = _GENERICS.sub("", text)
-    match = _CALLEE.search(text.rstrip(" \t\r\n:"))
+    text = text.rstrip(" \t\r\n:")
+    match = _CALLEE.search(text)
     if match is None:
         return None
     line = said.end_point[0] + 1
     owner, name, member = match["owner"] or "", match["name"], bool(match["joint"])
+    chained = _CHAIN.search(re.sub(r"^\s*(?:new|await)\s+", "", text))
+    chain = tuple(re.findall(r"\w+", chained[1])) if chained else ()
     if name == "new" and member and owner[:1].isupper() and "." in match["joint"]:
         name, owner, member = owner, "", False  # Ruby's way to make an object
-    return Call(name, member, owner, line)
+    return Call(name, member, owner, chain, line)
 
 
-def _definitions(
-    source: Source, root: Node, octets: bytes, grammar: Grammar
-) -> Iterator[Definition]:
+def _rebound(node: Node) -> Iterator[str]:
+    if node.type in _PARAMETERS:
+        inside = list(node.named_children)
+    else:
+        field = _REBINDS.get(node.type, "parameter")
+        found = node.child_by_field_name(field)
+        value = node.child_by_field_name("value")
+        if found is None or (value is not None and (value.text or b"").startswith(b"require")):
+            return
+        inside = [found]
+    while inside:
+        one = inside.pop()
+        if one.type in ("identifier", "shorthand_property_identifier_pattern"):
+            yield (one.text or b"").decode("utf-8", "replace")
+        elif one.type not in _MEMBERS:
+            left = {child.id for child in map(one.child_by_field_name, _NO_NAMES) if child}
+            inside += [child for child in one.named_children if child.id not in left]
+
+
+def _declared(node: Node) -> str:
+    """The name of a function in C that is declared, not defined."""
+    outer = node.parent
+    while outer is not None and outer.type.endswith("declarator"):
+        outer = outer.parent
+    name = node.child_by_field_name("declarator")
+    if outer is None or outer.type != "declaration" or name is None:
+        return ""
+    return (name.text or b"").decode("utf-8", "replace")
+
+
+def _definitions(source: Source, tree: Tree) -> Iterator[Definition]:
     """Every named definition, outer before inner."""
-    found = [(one, name_in(one, octets, grammar)) for one in defined(root, grammar)]
-    named = [(one.node, one.begin, one.holder, name) for one, name in found if name]
-    # Where the definitions round the current one end, and their names; empty for functions.
-    around: list[tuple[int, str]] = []
-    for node, begin, holder, name in sorted(
-        named, key=lambda one: (one[0].start_byte, -one[0].end_byte)
-    ):
-        while around and around[-1][0] <= node.start_byte:
-            around.pop()
-        owners = [owner for _, owner in around]
-        row, column = node.end_point
+    for one in placed_of(tree):
+        named = one.named
         yield Definition(
             path=source.path,
             language=source.language or "",
-            name=name,
-            owner=next(filter(None, reversed(owners)), ""),
-            local="" in owners,
-            first=begin.start_point[0] + 1,
-            last=row + 1 - (column == 0 and row > node.start_point[0]),
+            name=named.parts[-1],
+            spaces=named.parts[:-1],
+            owner=named.owner,
+            local=named.local,
+            first=one.first,
+            last=one.last,
         )
-        kind = kind_of(holder, grammar)
-        if kind in grammar.definitions:
-            around.append((node.end_byte, ""))
-        elif not _SPACE.search(kind):
-            around.append((node.end_byte, name))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from harness.building.callees import names_of
-from harness.building.made import Made, folder_of
+from harness.building.made import Made, alike, folder_of
+from harness.building.meant import World, means
 from harness.grams import RUN, grams_of, words_of
 from harness.model import Query, Region, Skipped, Target
 from harness.parsing import UnparsedError
@@ -34,15 +34,12 @@ _LOCAL = "defined inside a function"
 _LANGUAGE = "defined in another language"
 _UNSURE = "nothing in the calling file says that this definition is meant"
 _FURTHER = "further files that call the same definition"
+_SHARED = "text shared by calls of several definitions"
 _SHORT = f"under {_FEWEST_WORDS} words round the call"
 _REPEATED = f"{RUN} words in a row round the call stand elsewhere too"
 
 # Languages whose files call each other.
 _FAMILIES = ({"c", "cpp", "objc"}, {"javascript", "tsx", "typescript"}, {"java", "kotlin", "scala"})
-# Those in which a file must import what it calls by its bare name.
-_IMPORTING = frozenset({"javascript", "python", "tsx", "typescript"})
-# Files that stand for their folder.
-_FOLDER_FILES = frozenset({"__init__", "index", "lib", "mod"})
 
 
 def call_queries(corpus: Corpus) -> Made:
@@ -67,6 +64,7 @@ def call_queries(corpus: Corpus) -> Made:
     for names in read.values():
         for definition in names.definitions:
             known[definition.name].append(definition)
+    world = World.of(read)
     left: Counter[str] = Counter()
     chosen: dict[str, list[tuple[Source, Call]]] = defaultdict(list)
     for source, names in read.items():
@@ -76,7 +74,8 @@ def call_queries(corpus: Corpus) -> Made:
                 calls[call.name].append(call)
         for name, places in calls.items():
             reason = _refusal(source, known[name])
-            meant = None if reason else _first(places, known[name][0], source.path, names)
+            definition = known[name][0]
+            meant = None if reason else _first(places, definition, source, world)
             if meant is not None:
                 chosen[name].append((source, meant))
             else:
@@ -84,6 +83,12 @@ def call_queries(corpus: Corpus) -> Made:
     candidates = {
         name: [_query(corpus.id, source, call, known[name][0]) for source, call in files]
         for name, files in chosen.items()
+    }
+    shared = _shared([query for some in candidates.values() for query in some])
+    left[_SHARED] += len(shared)
+    candidates = {
+        name: [query for query in some if query.id not in shared]
+        for name, some in candidates.items()
     }
     fair = _fair([query for some in candidates.values() for query in some], corpus, left)
     queries = []
@@ -126,24 +131,11 @@ def _refusal(source: Source, definitions: Sequence[Definition]) -> str | None:
     return _LOCAL if definition.local else None
 
 
-def _first(places: Iterable[Call], definition: Definition, path: str, names: Names) -> Call | None:
+def _first(
+    places: Iterable[Call], definition: Definition, source: Source, world: World
+) -> Call | None:
     """The first of a file's calls that means a definition."""
-    return next((call for call in places if _means(call, definition, path, names)), None)
-
-
-def _means(call: Call, definition: Definition, path: str, names: Names) -> bool:
-    file, owner = PurePosixPath(definition.path), definition.owner
-    if not call.member:
-        if owner:
-            return False
-        if definition.language in _IMPORTING:
-            return call.name in names.imported
-        # Go's packages are folders.
-        return definition.language != "go" or file.parent == PurePosixPath(path).parent
-    if owner:
-        return owner == call.owner or owner in names.used
-    stands_for_folder = file.stem in _FOLDER_FILES or definition.language == "go"
-    return call.owner == (file.parent.name if stands_for_folder else file.stem) != ""
+    return next((call for call in places if means(call, definition, source, world)), None)
 
 
 def _chance(name: str) -> str:
@@ -172,6 +164,17 @@ def _query(corpus: str, source: Source, call: Call, definition: Definition) -> Q
         cluster=definition.path,
         region=Region(source.path, first, last),
     )
+
+
+def _shared(candidates: Iterable[Query]) -> set[str]:
+    """Ids of those whose text is also that of one with another target."""
+    mine = {query.id: query for query in candidates}
+    return {
+        name
+        for group in alike({name: query.text for name, query in mine.items()})
+        if len({mine[name].targets for name in group}) > 1
+        for name in group
+    }
 
 
 def _fair(candidates: Sequence[Query], corpus: Corpus, left: Counter[str]) -> set[str]:

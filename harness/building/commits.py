@@ -13,7 +13,7 @@ from chunkers.source import Source
 from harness.building.changes import changed_lines, gold_of, only_inserted
 from harness.building.git import changes_of, head_of, history_of, open_repository
 from harness.building.kinds import is_test
-from harness.building.made import Made, folder_of
+from harness.building.made import Made, alike, folder_of
 from harness.building.messages import FEWEST_WORDS, is_revert, is_wordless, question_of
 from harness.building.objects import objects_of
 from harness.building.parents import Parents
@@ -175,9 +175,9 @@ def _by_message(
             left[_WORDLESS] += 1
         else:
             found.append(_Candidate(name, parents[0], text))
-    times = Counter(one.text for one in found)
-    left[_SHARED] += sum(count for count in times.values() if count > 1)
-    return [one for one in found if times[one.text] == 1]
+    shared = {name for group in alike({one.hash: one.text for one in found}) for name in group}
+    left[_SHARED] += len(shared)
+    return [one for one in found if one.hash not in shared]
 
 
 def _by_files(

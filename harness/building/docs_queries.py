@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from chunkers.grammars.model import words
 from harness.building.doc_comments import cut_doc_comments
 from harness.building.doc_styles import STYLES
 from harness.building.doc_text import words_said
-from harness.building.made import Made, folder_of
+from harness.building.made import Made, alike, folder_of
 from harness.grams import RUN, remaining, words_of
 from harness.model import Query, Skipped, Target
 from harness.parsing import UnparsedError
@@ -178,13 +178,15 @@ def _stem(word: str) -> str:
 
 def _decide(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """The candidates, with a reason against those whose text is not theirs alone."""
-    alike: defaultdict[tuple[str, ...], list[_Candidate]] = defaultdict(list)
-    for one in candidates:
-        alike[one.words].append(one)
+    mine = {one.id: one for one in candidates}
+    groups = [
+        [mine[name] for name in group] for group in alike({n: c.text for n, c in mine.items()})
+    ]
+    grouped = {one.id: group for group in groups for one in group}
     decided = []
     for one in candidates:
-        group = alike[one.words]
-        if one.reason or len(group) == 1:
+        group = grouped.get(one.id, [])
+        if one.reason or not group:
             decided.append(one)
             continue
         copies = {_squeezed(each) for each in group}

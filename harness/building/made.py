@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from harness.grams import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +31,19 @@ class Made:
     queries: tuple[Query, ...]
     left_out: Mapping[str, int] = field(default_factory=dict)
     information: Mapping[str, str] = field(default_factory=dict)
+
+
+def alike(texts: Mapping[str, str]) -> list[list[str]]:
+    """The keys of texts that ask the same, in groups of two or more.
+
+    Whatever the maker, no query may ask with another's words for something else: each would count
+    the other's answer as wrong. Texts are the same that have the same words (`words_of`); those
+    without any, that are the same but for white space.
+    """
+    groups: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for key, text in texts.items():
+        groups[tuple(words_of(text)) or ("", *text.split())].append(key)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def folder_of(path: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.building.made import Made, folder_of
+from harness.building.made import Made, alike, folder_of
 from harness.building.named import parts_of, placed_in
 from harness.grams import RUN, remaining
 from harness.model import Query, Target
@@ -36,6 +36,7 @@ KEYS = ("id", "text", "targets")
 _MOST = 64 << 20  # bytes of a file of questions
 _LINES = re.compile(r"(?P<path>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
 _NUMBER = re.compile(r"(?P<name>.+)#(?P<number>[0-9]{1,6})")
+_SHARED = "ask once, with all targets; the same words stand on"
 _LEAKED = f"{RUN} words in a row remain in the corpus"
 
 
@@ -60,7 +61,8 @@ def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Ma
     """Queries out of a file of questions.
 
     A question of which a target cannot be resolved is left out, for the rest would be half of an
-    answer. Each stands in `left_out` by its line and reason, and so does one whose text remains
+    answer; so are those with the same words and other targets, and such as only repeat one. Each
+    stands in `left_out` by its line and reason, and so does one whose text remains
     in the corpus.
 
     Args:
@@ -89,6 +91,13 @@ def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Ma
     texts = (source.text for source in corpus.sources)
     for one in sorted(remaining({key: mine.text for key, (mine, _) in found.items()}, texts)):
         left_out[f"line {found.pop(one)[0].line}: {_LEAKED}"] += 1
+    for group in alike({key: question.text for key, (question, _) in found.items()}):
+        lines = {key: found[key][0].line for key in group}
+        answers = {tuple(target for target, _ in found[key][1]) for key in group}
+        for key in group if len(answers) > 1 else group[1:]:
+            others = ", ".join(str(line) for other, line in lines.items() if other != key)
+            left_out[f"line {lines[key]}: {_SHARED} line {others}"] += 1
+            del found[key]
     if not found:
         raise InputError(f"{file}: no question is left\n{'; '.join(left_out)}")
     queries = (_query(question, places, corpus, sources) for question, places in found.values())

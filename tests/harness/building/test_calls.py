@@ -33,7 +33,7 @@ PAIRS = {
         {"pkg/tools.py": "import os\n\n\n@cache\ndef weigh(a):\n    return a\n"},
         "a.py",
         "from pkg.tools import weigh\n\n\ndef run(b):\n    return weigh(b)\n",
-        ("pkg/tools.py", 5, 6),
+        ("pkg/tools.py", 4, 6),
     ),
     "python module": (
         {"pkg/tools.py": "def weigh(a):\n    return a\n"},
@@ -44,7 +44,7 @@ PAIRS = {
     "python method": (
         {"pkg/scale.py": "class Scale:\n    def weigh(self):\n        return 1\n"},
         "a.py",
-        "def run(b: Scale):\n    return b.part(1).weigh(b)\n",
+        "from pkg.scale import Scale\n\n\ndef run(b: Scale):\n    return b.weigh(b)\n",
         ("pkg/scale.py", 2, 3),
     ),
     "javascript": (
@@ -70,7 +70,7 @@ PAIRS = {
     "go": (
         {"tools/weigh.go": "package tools\n\nfunc Weigh(a int) int {\n\treturn a\n}\n"},
         "main.go",
-        "package main\n\nfunc run(b int) int {\n\treturn tools.Weigh(b)\n}\n",
+        'package main\n\nimport "m/tools"\n\nfunc run(b int) int {\n\treturn tools.Weigh(b)\n}\n',
         ("tools/weigh.go", 3, 5),
     ),
     "rust": (
@@ -100,7 +100,7 @@ PAIRS = {
     "cpp": (
         {"tools.cpp": "namespace n {\nint weigh(int a) {\n    return a;\n}\n}\n"},
         "main.cpp",
-        "int run(int b) {\n    int c = b;\n    return c + weigh(b);\n}\n",
+        "int weigh(int a);\nint run(int b) {\n    int c = b;\n    return c + weigh(b);\n}\n",
         ("tools.cpp", 2, 4),
     ),
     "csharp": (
@@ -112,7 +112,9 @@ PAIRS = {
     "ruby": (
         {"lib/scale.rb": "class Scale\n  def weigh!(a)\n    a\n  end\nend\n"},
         "main.rb",
-        "def run(b)\n  scale = Scale.new\n  scale.weigh!(b)\nend\n",
+        "def run(b)\n  scale = Scale.new\n"
+        + "\n" * 5
+        + "  scale.weigh!(b)\n  one + two + three + four + five + six\nend\n",
         ("lib/scale.rb", 2, 4),
     ),
     "php": (
@@ -142,7 +144,7 @@ PAIRS = {
     "lua": (
         {"tools.lua": "function weigh(a)\n  return a\nend\n"},
         "main.lua",
-        "local function run(b)\n  local c = weigh(b)\n  return c + b\nend\n",
+        'require("tools")\nlocal function run(b)\n  local c = weigh(b)\n  return c + b\nend\n',
         ("tools.lua", 1, 3),
     ),
     "bash": (
@@ -195,6 +197,214 @@ def test_a_call_that_may_mean_something_else_is_counted_by_reason(
     files: dict[str, str], reason: str
 ) -> None:
     assert reasons({"t.py": TOOLS} | files) == {reason: 1}
+
+
+JOIN = "def join(parts):\n    return parts\n"
+WALK = "\n\n\ndef run(one, two, three, four):\n    return {} + one + two + three + four\n"
+STORE = "class Store:\n    def total(self, a):\n        return a\n"
+
+
+def python(import_: str, call: str) -> str:
+    return import_ + WALK.format(call)
+
+
+# Each calls what has a name that the corpus defines once, and means something else.
+OTHERS = {
+    "library": {"u.py": JOIN, "a.py": python("from os.path import join", "join(one)")},
+    "library's name": {"json.py": JOIN, "a.py": python("import json", "json.join(one)")},
+    "unknown module": {"u.py": JOIN, "a.py": python("from other.u import join", "join(one)")},
+    "other file": {"p/u.py": JOIN, "u.py": "", "a.py": python("from u import join", "join(one)")},
+    "relative": {"p/u.py": JOIN, "p/q/a.py": python("from .u import join", "join(one)")},
+    "beyond the top": {"u.py": JOIN, "a.py": python("from ..u import join", "join(one)")},
+    "two imports": {
+        "u.py": JOIN,
+        "a.py": python(
+            "try:\n    from u import join\nexcept E:\n    from os import join", "join(one)"
+        ),
+    },
+    "another's alias": {"u.py": JOIN, "a.py": python("from u import x as join", "join(one)")},
+    "parameter": {
+        "u.py": JOIN,
+        "a.py": python("from u import join", "1").replace("(one,", "(join, one,") + "    join(1)\n",
+    },
+    "member of what is no module": {
+        "u.py": JOIN,
+        "a.py": python("from u import join", "one.join(two)"),
+    },
+    "variable called as the module": {
+        "u.py": JOIN,
+        "a.py": python("import u", "u.join(one)").replace("(one,", "(u, one,"),
+    },
+    "other class": {"s.py": STORE, "a.py": python("from s import Store", "one.total(two)")},
+    "two types": {
+        "s.py": STORE,
+        "a.py": python("from s import Store\nv: Store\nv = Basket(1)", "v.total(two)"),
+    },
+    "other function's variable": {
+        "s.py": STORE,
+        "a.py": python("from s import Store\ndef f(v: Store):\n    pass\n", "v.total(two)"),
+    },
+    "class of elsewhere": {
+        "s.py": STORE,
+        "a.py": python("from t import Store", "Store.total(two)"),
+    },
+    "javascript library": {
+        "hooks.js": "export function useState(a) {\n  return a;\n}\n",
+        "app.js": "import { useState } from 'react';\nexport function App(one, two, three) {\n"
+        "  const [a, b] = useState(one, two, three);\n  return [a, b, one, two];\n}\n",
+    },
+    "javascript other file": {
+        "lib/hooks.js": "export function useState(a) {\n  return a;\n}\n",
+        "app.js": "import { useState } from './hooks';\nexport function App(one, two, three) {\n"
+        "  const [a, b] = useState(one, two, three);\n  return [a, b, one, two];\n}\n",
+    },
+    "go builtin": {
+        "kv/store.go": "package kv\n\ntype Store struct{ a int }\n\n"
+        "func (s *Store) close(how int) error {\n\treturn nil\n}\n",
+        "kv/worker.go": "package kv\n\nfunc work(one int, two int, done chan bool) {\n"
+        "\tclose(done)\n\tprintln(one, two)\n}\n",
+    },
+    "go library": {
+        "strings/x.go": "package strings\n\nfunc Join(a int) int {\n\treturn a\n}\n",
+        "main.go": 'package main\n\nimport "strings"\n\nfunc work(one int, two int, three int) {\n'
+        "\tstrings.Join(one, two, three)\n}\n",
+    },
+    "java comment": {
+        "Store.java": "class Store {\n  int total(int a) { return a + 1; }\n}\n",
+        "Main.java": "// Unlike the Store, a basket is local.\nclass Main {\n"
+        "  int run(Basket basket, int first, int second) {\n    int sum = first + second;\n"
+        "    return basket.total(sum) + first + second;\n  }\n}\n",
+    },
+    "java import": {
+        "p/Store.java": "package p;\nclass Store {\n  static int total(int a) { return a; }\n}\n",
+        "q/Main.java": "package q;\nimport java.util.Store;\nclass Main {\n"
+        "  int run(int first, int second) {\n    return Store.total(first) + second;\n  }\n}\n",
+    },
+    "c++ class": {
+        "a.cpp": "struct S {\n  void shut(int how) { total += how; }\n  int total;\n};\n",
+        "c.cpp": '#include "a.cpp"\n// unlike S this one is a file\n'
+        "int main(int argc, char **argv) {\n"
+        "  File file;\n  file.shut(argc + 1);\n  return file.handle;\n}\n",
+    },
+    "c static": {
+        "a.c": "static int weigh(int a)\n{\n    return a;\n}\n",
+        "b.c": "int weigh(int a);\nint run(int one, int two, int three)\n{\n"
+        "    return weigh(one) + two + three;\n}\n",
+    },
+    "rust library": {
+        "src/fs.rs": "pub fn read(a: u8) -> u8 {\n    a\n}\n",
+        "src/main.rs": "use std::fs;\n\nfn run(one: u8, two: u8, three: u8) -> u8 {\n"
+        "    fs::read(one) + two + three + one\n}\n",
+    },
+    "ruby without require": {
+        "t.rb": "def weigh(a)\n  a\nend\n",
+        "a.rb": "def run(one, two, three)\n  weigh(one) + two + three + one + two\nend\n",
+    },
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_name_alone_means_nothing(name: str) -> None:
+    found = call_queries(corpus_of(OTHERS[name]))
+    assert not found.queries, found.queries
+    assert found.left_out[calls._UNSURE] == 1
+
+
+def test_c_plus_plus_has_two_functions_of_one_name_wherever_they_are_defined() -> None:
+    files = {
+        "a.cpp": "struct S {\n  void shut(int how) { total += how; }\n};\n",
+        "b.cpp": "void File::shut(int how)\n{\n  handle = how;\n}\n",
+        "c.cpp": "int main(int one, int two, int three) {\n  S file;\n"
+        "  file.shut(one + two + three);\n  return one;\n}\n",
+    }
+    assert reasons(files) == {calls._SEVERAL: 1}
+
+
+# Each means the one definition, by a way that its file says.
+SAID = {
+    "relative": {"p/u.py": JOIN, "p/q/a.py": python("from ..u import join", "join(one)")},
+    "absolute": {
+        "src/p/__init__.py": "",
+        "src/p/u.py": JOIN,
+        "tests/a.py": python("from p.u import join", "join(one)"),
+    },
+    "folder's module": {
+        "p/__init__.py": "from .u import join\n",
+        "p/u.py": JOIN,
+        "a.py": python("from p import join", "join(one)"),
+    },
+    "folder's star": {
+        "p/__init__.py": "from .u import *\n",
+        "p/u.py": JOIN,
+        "a.py": python("import p", "p.join(one)"),
+    },
+    "module as": {"p/u.py": JOIN, "a.py": python("import p.u as x", "x.join(one)")},
+    "module from": {"p/u.py": JOIN, "a.py": python("from p import u", "u.join(one)")},
+    "module beside": {"p/u.py": JOIN, "p/a.py": python("from . import u", "u.join(one)")},
+    "top is a package": {
+        "__init__.py": "",
+        "u.py": JOIN,
+        "t/a.py": python("from top.u import join", "join(one)"),
+    },
+    "class": {"s.py": STORE, "a.py": python("from s import Store", "Store.total(one, two)")},
+    "module's class": {"s.py": STORE, "a.py": python("import s", "s.Store.total(one, two)")},
+    "variable": {"s.py": STORE, "a.py": python("from s import Store\nv: Store", "v.total(two)")},
+    "annotated": {
+        "s.py": STORE,
+        "a.py": python("from s import Store", "one.total(two)").replace(
+            "(one,", "(one: Store | None,"
+        ),
+    },
+    "inherited": {
+        "s.py": STORE,
+        "a.py": "from s import Store\n\n\nclass Big(Store):\n    def run(self, one, two, three):\n"
+        "        return self.total(one) + two + three\n",
+    },
+    "namespace of javascript": {
+        "lib/t.ts": "export function weigh(a) {\n  return a;\n}\n",
+        "lib/index.ts": "export * from './t';\n",
+        "a.ts": "import * as tools from './lib';\nfunction run(one, two, three) {\n"
+        "  return tools.weigh(one, two, three);\n}\n",
+    },
+    "go method": {
+        "kv/store.go": "package kv\n\ntype Store struct{ a int }\n\n"
+        "func (s *Store) Shut(how int) error {\n\treturn nil\n}\n",
+        "kv/worker.go": "package kv\n\nfunc work(one int, two int, store *Store) {\n"
+        "\tstore.Shut(one)\n\tprintln(one, two)\n}\n",
+    },
+    "java import": {
+        "p/Store.java": "package p;\nclass Store {\n  int total(int a) { return a + 1; }\n}\n",
+        "q/Main.java": "package q;\nimport p.Store;\nclass Main {\n"
+        "  int run(Store store, int second) {\n    return store.total(second) + second;\n  }\n}\n",
+    },
+    "c++ header": {
+        "f.h": "class File { public: void shut(int how); };\n",
+        "f.cpp": '#include "f.h"\nvoid File::shut(int how)\n{\n  handle = how;\n}\n',
+        "c.cpp": '#include "f.h"\nint main(int one, int two) {\n  File file;\n'
+        "  file.shut(one + two);\n  return one;\n}\n",
+    },
+    "ruby required": {
+        "t.rb": "def weigh(a)\n  a\nend\n",
+        "a.rb": "require_relative 't'\n\ndef run(one, two, three)\n"
+        "  weigh(one) + two + three + one\nend\n",
+    },
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_file_says_in_many_ways_what_it_means(name: str) -> None:
+    found = call_queries(corpus_of(SAID[name]))
+    assert len(found.queries) == 1, found.left_out
+
+
+def test_calls_with_the_same_lines_round_them_ask_nothing() -> None:
+    first, both = caller("run"), caller("walk").replace("carry(", "carry(heave(a), ")
+    files = {"t.py": TOOLS + "\n\ndef heave(a):\n    return a\n"}
+    both = both.replace("import carry", "import carry, heave")
+    assert reasons({**files, "a.py": both}) == {calls._SHARED: 2}
+    found = call_queries(corpus_of({**files, "a.py": both, "b.py": first}))
+    assert [query.id for query in found.queries] == ["b.py::carry"]
+    assert found.left_out == {calls._SHARED: 2}
 
 
 def test_a_bare_name_in_go_is_of_its_own_package() -> None:
@@ -317,3 +527,13 @@ def test_nothing_depends_on_the_hash_seed() -> None:
     }
     assert len(printed) == 1
     assert int(printed.pop().split()[0]) > 10
+
+
+def test_a_target_has_its_decorators() -> None:
+    run = "from d import f\n\n\ndef run(one, two, three):\n    return f() + one + two + three\n"
+    (query,) = call_queries(
+        corpus_of(
+            {"d.py": '@cache  # grows\ndef f():\n    """One."""\n    return 1\n', "run.py": run}
+        )
+    ).queries
+    assert query.targets == (Target("d.py", 1, 4),)

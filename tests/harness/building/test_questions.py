@@ -344,3 +344,23 @@ def test_numbers_count_all_of_a_name_documented_or_not(documented: Path, tmp_pat
     assert list(made.left_out) == [
         "line 3: target 'D.java::Box.size#3': no definition of this name is there"
     ]
+
+
+def test_the_same_words_ask_for_one_answer_alone(tmp_path: Path) -> None:
+    rows = [
+        {"text": "Where is the first thing?", "targets": "a.py:1"},
+        {"text": "where is the FIRST thing", "targets": "a.py:2"},
+        {"text": "What is the second thing?", "targets": "a.py:2"},
+        {"text": "What is the second thing?", "targets": "a.py:2"},
+        {"text": "What is the third thing?", "targets": "a.py:3"},
+    ]
+    file = tmp_path / "q.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    corpus = Corpus("c", (Source("x = 1\ny = 2\nz = 3\n", "a.py", "python"),))
+    made = question_queries(corpus, file)
+    assert [query.id for query in made.queries] == ["line 3", "line 5"]
+    assert list(made.left_out) == [
+        "line 1: ask once, with all targets; the same words stand on line 2",
+        "line 2: ask once, with all targets; the same words stand on line 1",
+        "line 4: ask once, with all targets; the same words stand on line 3",
+    ]
