@@ -36,7 +36,12 @@ class Parents:
     """Reads trees; a folder or a file that is the same in several is read once and shared."""
 
     def __init__(
-        self, repository: Repository, objects: Objects, rules: ReadRules, advice: str
+        self,
+        repository: Repository,
+        objects: Objects,
+        rules: ReadRules,
+        advice: str,
+        most: int | None = None,
     ) -> None:
         """Read nothing yet.
 
@@ -45,9 +50,10 @@ class Parents:
             objects: Its objects.
             rules: What is indexed.
             advice: What to do where the trees together are more than is kept.
+            most: Characters of different files that are kept, else `MOST_TEXT`.
         """
         self._repository, self._objects, self._rules = repository, objects, rules
-        self._advice = advice
+        self._advice, self._most = advice, most or MOST_TEXT
         # By path and hash.
         self._read: dict[tuple[str, str], Source | Skipped] = {}
         self._folders: dict[tuple[str, str], _Files] = {}
@@ -158,8 +164,8 @@ class Parents:
         for (path, name), data in zip(small, contents, strict=True):
             read = self._read[path, name] = decode(data, path, self._rules)
             self._text += len(read.text) if isinstance(read, Source) else 0
-            if self._text > MOST_TEXT:
-                raise self._too_much(f"{MOST_TEXT:,} characters")
+            if self._text > self._most:
+                raise self._too_much(f"{self._most:,} characters")
 
     def _too_much(self, what: str) -> InputError:
         return self._repository.fault(

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _NO_PATCH = "instances with an empty patch"
 _ONLY_NEW = "instances whose patch changes no file that was there"
 _WORDLESS = "instances without a problem statement"
+_SHOWN = 20
+"""Names that a message lists."""
 
 
 class _Row(Strict):
@@ -55,6 +57,7 @@ def load(
     data_dir: Path | None,
     *,
     repos: str = "all",
+    instances: str = "all",
     target: Literal["lines", "files"] = "lines",
     clones: str = "",
 ) -> Dataset:
@@ -65,45 +68,36 @@ def load(
             or a folder for each instance, named by it.
         data_dir: A folder looked into first.
         repos: `all`, or names such as `pallets/flask`, separated by commas.
+        instances: `all` of these repositories, or ids, separated by commas.
         target: `lines`, as above, or `files`: every file that the patch changes, as a whole.
         clones: A folder of clones, `<owner>__<name>` each, bare or not, for what `worktrees` has
             not; by default `clones` beside it. Nothing of their working trees is read.
 
     Raises:
-        InputError: A file is missing or damaged, a repository unknown, a tree is not the one that
-            the patch was made for, or no tree is at hand.
+        InputError: A file is missing or damaged, a name unknown, a tree is not the one that
+            the patch was made for, no tree is at hand, or they hold more than is kept.
     """
     file = find_file(card, 0, data_dir)
-    instances = _instances(file, repos)
-    left_out = {_ONLY_NEW: 0, _WORDLESS: 0, _NO_PATCH: 0}
-    corpora, queries, absent = [], [], []
+    chosen = _chosen(_instances(file), repos, instances)
+    usable, left_out = _usable(chosen)
+    corpora, absent = [], []
     with Worktrees.beside(file, clones) as trees:
-        for one in instances:
-            name = one.row.instance_id
-            if not one.row.problem_statement.strip():
-                left_out[_WORDLESS] += 1
-                continue
-            if not one.files:
-                left_out[_NO_PATCH] += 1
-                continue
-            if not any(_is_changed(changed) for changed in one.files):
-                left_out[_ONLY_NEW] += 1
-                continue
-            read = trees.read(name, one.row.repo, one.row.base_commit)
+        for one in usable:
+            name, repo = one.row.instance_id, one.row.repo
+            read = trees.read(name, repo, one.row.base_commit)
             if isinstance(read, str):
                 absent.append(Absent(name, read, 1))
-                continue
-            corpus = Corpus(name, *read, repository=one.row.repo)
-            corpora.append(corpus)
-            queries.append(_query(one, corpus, target))
+            else:
+                corpora.append(Corpus(name, *read, repository=repo))
     if not corpora:
         raise InputError(_none(card.name, absent, left_out, trees))
+    by_name = {one.row.instance_id: one for one in usable}
     published = as_published(card.files[0], file.read_bytes())
     return Dataset(
         name=card.name,
         gold="span",
         corpora=tuple(corpora),
-        queries=tuple(queries),
+        queries=tuple(_query(by_name[corpus.id], corpus, target) for corpus in corpora),
         absent=tuple(absent),
         left_out=left_out,
         information={
@@ -136,8 +130,8 @@ def _pinned(card: Card, trees: Worktrees, corpora: Iterable[Corpus]) -> int:
     )
 
 
-def _instances(file: Path, repos: str) -> list[_Instance]:
-    """The instances of the chosen repositories, in order of id."""
+def _instances(file: Path) -> dict[str, _Instance]:
+    """All instances by id."""
     found: dict[str, _Instance] = {}
     for where, row in rows(file, _Row):
         if row.instance_id in found:
@@ -149,15 +143,44 @@ def _instances(file: Path, repos: str) -> list[_Instance]:
         except InputError as error:
             raise InputError(f"{where}: {row.instance_id}: {error}") from None
         found[row.instance_id] = _Instance(row, files, where)
-    there = sorted({one.row.repo for one in found.values()})
-    names = there if repos == "all" else [name.strip() for name in repos.split(",")]
-    unknown = sorted(set(names) - set(there))
+    return found
+
+
+def _chosen(found: Mapping[str, _Instance], repos: str, instances: str) -> list[_Instance]:
+    """The instances that are asked for, in order of id."""
+    wanted = _names("repos", repos, {one.row.repo for one in found.values()})
+    there = {name for name, one in found.items() if one.row.repo in wanted}
+    return [found[name] for name in sorted(_names("instances", instances, there))]
+
+
+def _names(key: str, text: str, there: set[str]) -> set[str]:
+    """What an option names, of what there is."""
+    if text == "all":
+        return there
+    names = {name.strip() for name in text.split(",")}
+    unknown = sorted(names - there)
     if unknown:
+        some = ", ".join(sorted(there)[:_SHOWN]) + ", …" * (len(there) > _SHOWN)
         raise InputError(
-            f"repos={repos}: no instances of {', '.join(map(repr, unknown))}; "
-            f"choose all, or from {', '.join(there)}"
+            f"{key}={text}: no instances of {', '.join(map(repr, unknown))}; "
+            f"choose all, or from {some}"
         )
-    return [found[name] for name in sorted(found) if found[name].row.repo in names]
+    return names
+
+
+def _usable(instances: Iterable[_Instance]) -> tuple[list[_Instance], dict[str, int]]:
+    """The instances that make a query, and counts of the others."""
+    usable, left_out = [], {_ONLY_NEW: 0, _WORDLESS: 0, _NO_PATCH: 0}
+    for one in instances:
+        if not one.row.problem_statement.strip():
+            left_out[_WORDLESS] += 1
+        elif not one.files:
+            left_out[_NO_PATCH] += 1
+        elif not any(_is_changed(changed) for changed in one.files):
+            left_out[_ONLY_NEW] += 1
+        else:
+            usable.append(one)
+    return usable, left_out
 
 
 def _is_changed(file: PatchFile) -> bool:

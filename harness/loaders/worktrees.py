@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from harness.building.parents import Parents
 from harness.reader import ReadRules, read_folder, read_zip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from chunkers.source import Source
     from harness.building.objects import Objects
@@ -25,23 +24,26 @@ if TYPE_CHECKING:
 RULES = ReadRules(suffixes=(".py",))
 """Archives hold no other files, and the same tree is to be the same corpus wherever it lies."""
 
-_ADVICE = "take fewer instances by repos=, or archives in place of the clone"
+MOST_TEXT = 1 << 30
+"""Characters of different files that all trees may hold together: they are kept in memory."""
+_ADVICE = "take fewer: name some by instances=, or repositories by repos="
 
 
-@dataclass(frozen=True)
 class Worktrees:
-    """Where trees lie.
+    """Where trees lie, and what was read of them.
 
     Attributes:
         folder: Of `<instance>.zip`, which holds a folder of that name, or of such folders.
         clones: Of `<owner>__<name>`, repositories with the commits.
     """
 
-    folder: Path
-    clones: Path
-    _open: ExitStack
-    # Commits of one repository share most of their files.
-    _known: dict[Path, tuple[Objects, Parents]] = field(default_factory=dict)
+    def __init__(self, folder: Path, clones: Path, opened: ExitStack) -> None:
+        self.folder, self.clones = folder, clones
+        self._open = opened
+        self._known: dict[Path, tuple[Objects, Parents]] = {}
+        # Commits of one repository share most of their files.
+        self._kept: dict[Source, Source] = {}
+        self._text = 0
 
     @staticmethod
     @contextmanager
@@ -61,9 +63,27 @@ class Worktrees:
         """The tree of an instance as from `harness.reader.read_folder`, or why there is none.
 
         Raises:
-            InputError: What is there is damaged, or holds nothing; or the trees of a clone are
-                more than is kept in memory.
+            InputError: What is there is damaged, or holds nothing; or all trees that were read
+                are more than is kept in memory.
         """
+        read = self._read(instance, repo, commit)
+        return read if isinstance(read, str) else (self._shared(read[0]), read[1])
+
+    def _shared(self, sources: Iterable[Source]) -> tuple[Source, ...]:
+        """The sources, those that another tree has too in its place."""
+        shared = []
+        for source in sources:
+            if source not in self._kept:
+                self._text += len(source.text)
+                if self._text > MOST_TEXT:
+                    raise InputError(
+                        f"the trees in {self.folder} and {self.clones} hold more than "
+                        f"{MOST_TEXT:,} characters together\n{_ADVICE}"
+                    )
+            shared.append(self._kept.setdefault(source, source))
+        return tuple(shared)
+
+    def _read(self, instance: str, repo: str, commit: str) -> Read | str:
         unpacked, archive = self.folder / instance, self.archive(instance)
         clone = self.clones / repo.replace("/", "__")
         if unpacked.is_dir():
@@ -86,7 +106,7 @@ class Worktrees:
         if clone not in self._known:
             repository = open_repository(clone)
             objects = self._open.enter_context(objects_of(repository))
-            self._known[clone] = objects, Parents(repository, objects, RULES, _ADVICE)
+            self._known[clone] = objects, Parents(repository, objects, RULES, _ADVICE, MOST_TEXT)
         objects, trees = self._known[clone]
         try:
             objects.size(commit)
