@@ -19,7 +19,7 @@ from harness.places import data_dirs
 from harness.wording import left_out_line
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from harness.cards import Card
 
@@ -69,12 +69,6 @@ def load(
             f"{qrels} judges no document of corpus.jsonl for a query of queries.jsonl"
             f"{left_out_line(dropped)}"
         )
-    counts = {
-        "documents": len(documents),
-        "documents without text": sum(not text.strip() for text in documents.values()),
-        "queries": len(queries),
-        "queries without text": sum(not text.strip() for text in queries.values()),
-    }
     return Dataset(
         name=card.name,
         gold="document",
@@ -85,10 +79,17 @@ def load(
         ),
         left_out=dropped | {_NOT_JUDGED: len(queries) - len(grades)},
         information={"split": qrels.stem, "title": title}
-        | {name: str(count) for name, count in counts.items()}
+        | _counts("documents", documents)
+        | _counts("queries", queries)
         | {name: _listed(ids) for name, ids in unknown.items() if ids},
         pooling=pooling,
     )
+
+
+def _counts(what: str, texts: Mapping[str, str]) -> dict[str, str]:
+    """How many texts there are, and how many of them are blank."""
+    blank = sum(not text.strip() for text in texts.values())
+    return {what: str(len(texts)), f"{what} without text": str(blank)}
 
 
 def _folder(argument: str, data_dir: Path | None) -> Path:

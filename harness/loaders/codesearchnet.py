@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -91,15 +91,10 @@ def load(
         left_out[_UNSURE] += unsure
         blank += sum(not text.strip() for text in texts.values())
         corpora.append(Corpus(one, tuple(Source(texts[name], name, one) for name in sorted(texts))))
-        for question in asked:
-            found = grades.get(question, {})
-            there = {name: _mean(values) for name, values in found.items() if name in texts}
-            left_out[_NO_CODE] += len(found) - len(there)
-            left_out[_NOTHING] += bool(found) and not there
-            if there:
-                name = f"{one}/{question}"
-                tags = {"language": one}
-                queries.append(Query(name, one, question, qrels=there, tags=tags, cluster=name))
+        made, counts = _queries(one, asked, grades, texts)
+        queries += made
+        for reason, count in counts.items():
+            left_out[reason] += count
     if not queries:
         raise InputError(
             f"dataset {card.name}: no code of a judged function is in {file.parent / 'code'}\n"
@@ -121,6 +116,22 @@ def load(
         },
         pooling=pooling,
     )
+
+
+def _queries(
+    language: str, asked: list[str], grades: _Grades, texts: Mapping[str, str]
+) -> tuple[list[Query], Counter[str]]:
+    """The questions that functions of a language were judged for, and counts of what is missing."""
+    queries, left_out = [], Counter[str]()
+    for question in asked:
+        found = grades.get(question, {})
+        there = {name: _mean(values) for name, values in found.items() if name in texts}
+        left_out[_NO_CODE] += len(found) - len(there)
+        left_out[_NOTHING] += bool(found) and not there
+        if there:
+            name, tags = f"{language}/{question}", {"language": language}
+            queries.append(Query(name, language, question, qrels=there, tags=tags, cluster=name))
+    return queries, left_out
 
 
 def _mean(values: list[int]) -> float:

@@ -108,32 +108,14 @@ def load(
     corpora: dict[str, Corpus] = {}
     queries = []
     for task in tasks:
-        corpus = task.corpus
         pool = pools[task.repository]
-        gold = {
-            name
-            for name, snippet in pool.items()
-            if snippet.file != task.file and not task.names.isdisjoint(snippet.names)
-        }
-        if not task.prompt.strip():
-            left_out[_NO_PROMPT] += 1
-        elif not task.names:
-            left_out[_NO_NEW] += 1
-        elif not gold:
-            left_out[_NO_GOLD] += 1
-        else:
-            if corpus not in corpora:
-                corpora[corpus] = _corpus(task, pool, language)
-            queries.append(
-                Query(
-                    id=task.id,
-                    corpus=corpus,
-                    text=task.prompt,
-                    qrels=dict.fromkeys(sorted(gold), 1.0),
-                    truncate="tail",
-                    cluster=corpus,
-                )
-            )
+        query = _query(task, pool)
+        if isinstance(query, str):
+            left_out[query] += 1
+            continue
+        queries.append(query)
+        if task.corpus not in corpora:
+            corpora[task.corpus] = _corpus(task, pool, language)
     if not queries:
         raise InputError(
             f"{file} has no row of whose answer a snippet holds a name{left_out_line(left_out)}"
@@ -196,6 +178,29 @@ def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools, in
             snippet = _Snippet(source, chunk.retrieved_chunk, _names(chunk.retrieved_chunk))
             pools[about.repository][f"{source}#{numbers[key[:2]]}"] = snippet
     return tasks, pools, blank
+
+
+def _query(task: _Task, pool: Mapping[str, _Snippet]) -> Query | str:
+    """The query of a task, or why it has none."""
+    gold = {
+        name
+        for name, snippet in pool.items()
+        if snippet.file != task.file and not task.names.isdisjoint(snippet.names)
+    }
+    if not task.prompt.strip():
+        return _NO_PROMPT
+    if not task.names:
+        return _NO_NEW
+    if not gold:
+        return _NO_GOLD
+    return Query(
+        id=task.id,
+        corpus=task.corpus,
+        text=task.prompt,
+        qrels=dict.fromkeys(sorted(gold), 1.0),
+        truncate="tail",
+        cluster=task.corpus,
+    )
 
 
 def _corpus(task: _Task, pool: Mapping[str, _Snippet], language: str) -> Corpus:

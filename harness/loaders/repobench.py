@@ -74,37 +74,9 @@ def load(
     if lines is not None and lines < 1:
         raise InputError(f"dataset {card.name}: lines={lines}: it must be at least 1")
     file = _file(card, language, split, data_dir)
-    left_out = {_NO_GOLD: 0, _NO_CODE: 0}
-    numbers: Counter[str] = Counter()
-    corpora, queries, copies, blank = [], [], 0, 0
-    for where, row in rows(file, _Row):
-        place = f"{row.repo_name}/{plain_path(row.file_path, where)}"
-        numbers[place] += 1
-        name = f"{place}#{numbers[place]}"
-        if row.gold_snippet_index < 0:
-            left_out[_NO_GOLD] += 1
-            continue
-        text = _asked(row, lines)
-        if not text.strip():
-            left_out[_NO_CODE] += 1
-            continue
-        sources, gold = _candidates(row, language, where)
-        copies += len(gold) - 1
-        blank += sum(not source.text.strip() for source in sources)
-        own = Skipped(plain_path(row.file_path, where), "the query's own file")
-        by_path = tuple(sorted(sources, key=lambda one: one.path))
-        corpora.append(Corpus(name, by_path, (own,), repository=row.repo_name))
-        queries.append(
-            Query(
-                id=name,
-                corpus=name,
-                text=text,
-                qrels={one.path: float(one.path in gold) for one in sources},
-                truncate="tail",
-                tags={"level": row.level},
-                cluster=row.repo_name,
-            )
-        )
+    made, left_out, count = _read(file, language, lines)
+    corpora = tuple(corpus for corpus, _ in made)
+    queries = tuple(query for _, query in made)
     if not queries:
         raise InputError(
             f"{file} has no row whose gold is one of its snippets{left_out_line(left_out)}"
@@ -112,13 +84,13 @@ def load(
     return Dataset(
         name=card.name,
         gold="document",
-        corpora=tuple(corpora),
-        queries=tuple(queries),
+        corpora=corpora,
+        queries=queries,
         left_out=left_out,
         information={
-            "rows": str(sum(numbers.values())),
-            "candidates that repeat the gold": str(copies),
-            "candidates without text": str(blank),
+            "rows": str(count),
+            "candidates that repeat the gold": str(sum(map(_gold, queries)) - len(queries)),
+            "candidates without text": str(sum(map(_blank, corpora))),
         },
         pooling=pooling,
     )
@@ -129,6 +101,51 @@ def _file(card: Card, language: str, split: str, data_dir: Path | None) -> Path:
         return find_file(card, 0, data_dir)
     name = card.files[0].path.replace("_".join(_PINNED), f"{language}_{split}")
     return find_data(name, data_dir, place=f"the file from {card.source}")
+
+
+def _read(
+    file: Path, language: str, lines: int | None
+) -> tuple[list[tuple[Corpus, Query]], dict[str, int], int]:
+    """Corpus and query of every row that can be asked, counts of the others, and of all rows."""
+    left_out = {_NO_GOLD: 0, _NO_CODE: 0}
+    numbers: Counter[str] = Counter()
+    made = []
+    for where, row in rows(file, _Row):
+        place = f"{row.repo_name}/{plain_path(row.file_path, where)}"
+        numbers[place] += 1
+        text = _asked(row, lines)
+        if row.gold_snippet_index < 0:
+            left_out[_NO_GOLD] += 1
+        elif not text.strip():
+            left_out[_NO_CODE] += 1
+        else:
+            made.append(_made(f"{place}#{numbers[place]}", text, row, language, where))
+    return made, left_out, sum(numbers.values())
+
+
+def _made(name: str, text: str, row: _Row, language: str, where: str) -> tuple[Corpus, Query]:
+    """The corpus and the query of a row."""
+    sources, gold = _candidates(row, language, where)
+    own = Skipped(plain_path(row.file_path, where), "the query's own file")
+    by_path = tuple(sorted(sources, key=lambda one: one.path))
+    query = Query(
+        id=name,
+        corpus=name,
+        text=text,
+        qrels={one.path: float(one.path in gold) for one in sources},
+        truncate="tail",
+        tags={"level": row.level},
+        cluster=row.repo_name,
+    )
+    return Corpus(name, by_path, (own,), repository=row.repo_name), query
+
+
+def _gold(query: Query) -> int:
+    return sum(grade > 0 for grade in (query.qrels or {}).values())
+
+
+def _blank(corpus: Corpus) -> int:
+    return sum(not source.text.strip() for source in corpus.sources)
 
 
 def _asked(row: _Row, lines: int | None) -> str:

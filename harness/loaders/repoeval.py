@@ -20,7 +20,7 @@ from harness.places import data_dirs, find_data
 from harness.reader import ReadRules, read_folder, read_zip, zip_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator, Mapping
 
     from harness.cards import Card
 
@@ -75,17 +75,11 @@ def load(
     trees = find_file(card, 1, data_dir)
     at_hand = _at_hand(trees)
     orders = _orders(Path(order).expanduser()) if order else {}
-    corpora, queries, absent = [], [], []
+    corpora = []
     for name in names:
-        if name not in at_hand:
-            absent.append(Absent(name, f"no tree {name} in {trees.name}", len(tasks[name])))
-            continue
-        corpus = _corpus(trees, name)
-        corpora.append(_ordered(corpus, orders[name], order) if name in orders else corpus)
-        # From 0, as in published results; zeros keep the order of tasks in the order of ids.
-        queries += [
-            _query(f"{name}/{number:04}", task, target) for number, task in enumerate(tasks[name])
-        ]
+        if name in at_hand:
+            corpus = _corpus(trees, name)
+            corpora.append(_ordered(corpus, orders[name], order) if name in orders else corpus)
     if not corpora:
         raise InputError(
             f"dataset {card.name}: {trees} holds none of {', '.join(names)}\n"
@@ -95,8 +89,12 @@ def load(
         name=card.name,
         gold="span",
         corpora=tuple(corpora),
-        queries=tuple(queries),
-        absent=tuple(absent),
+        queries=tuple(one for corpus in corpora for one in _queries(corpus, tasks, target)),
+        absent=tuple(
+            Absent(name, f"no tree {name} in {trees.name}", len(tasks[name]))
+            for name in names
+            if name not in at_hand
+        ),
         information={"tasks": _published(card, context, data)},
     )
 
@@ -206,6 +204,13 @@ def _corpus(trees: Path, name: str) -> Corpus:
     if folder.is_dir():
         return Corpus(name, *read_folder(folder, _RULES))
     return Corpus(name, *read_zip(trees, name, _RULES))
+
+
+def _queries(corpus: Corpus, tasks: Mapping[str, list[_Task]], target: str) -> Iterator[Query]:
+    """The queries to a corpus."""
+    for number, task in enumerate(tasks[corpus.id]):
+        # From 0, as in published results; zeros keep the order of tasks in the order of ids.
+        yield _query(f"{corpus.id}/{number:04}", task, target)
 
 
 def _query(query_id: str, task: _Task, target: str) -> Query:

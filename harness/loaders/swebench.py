@@ -92,7 +92,6 @@ def load(
     if not corpora:
         raise InputError(_none(card.name, absent, left_out, trees))
     by_name = {one.row.instance_id: one for one in usable}
-    published = as_published(card.files[0], file.read_bytes())
     return Dataset(
         name=card.name,
         gold="span",
@@ -101,10 +100,15 @@ def load(
         absent=tuple(absent),
         left_out=left_out,
         information={
-            "instances": "as published" if published else "not as published",
+            "instances": _published(card, file),
             "trees": f"{_pinned(card, trees, corpora)} of {len(corpora)} in archives as published",
         },
     )
+
+
+def _published(card: Card, file: Path) -> str:
+    published = as_published(card.files[0], file.read_bytes())
+    return "as published" if published else "not as published"
 
 
 def _none(name: str, absent: list[Absent], left_out: Mapping[str, int], trees: Worktrees) -> str:
