@@ -3,12 +3,26 @@
 _LONGEST = 200  # characters of a reason
 
 
+def escaped(text: str) -> str:
+    r"""A text with all but its line feeds escaped that cannot be printed, as in `\x1b`."""
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one == "\n" or one.isprintable() else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
 class InputError(Exception):
     """Wrong usage or bad input.
 
     The message is one or two lines: what is wrong, where, and what to do about it. The command
-    line prints it and exits with 2.
+    line prints it and exits with 2. What of it cannot be printed, such as the control sequences
+    of a terminal in a name or in a server's words, is escaped here, wherever it came from.
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(escaped(message))
 
 
 class MissingError(InputError):

@@ -7,6 +7,7 @@ An archive that holds anything of the kind is refused whole.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import lzma
@@ -29,6 +30,10 @@ MOST_FILES = 100_000
 
 _PIECE = 1 << 16
 _HEADER = 1 << 20  # bytes that one read of a tar archive may ask for, its longest header included
+
+
+# What a path alone is to blame for.
+_OF_A_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)
 
 
 class _RefusedError(Exception):
@@ -69,9 +74,6 @@ def unpack(
         if head.startswith(b"\xfd7zXZ\0"):
             return _untar(lzma.LZMAFile(file), into, most, wants)
         return _untar(file, into, most, wants)
-    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        shown = error.filename or "a path"
-        raise InputError(f"{name} is refused: it holds {str(shown)!r} more than once") from None
     except _RefusedError as error:
         raise InputError(f"{name} is refused: {error}") from None
     except OSError as error:
@@ -97,7 +99,7 @@ def _unzip(file: BinaryIO, into: Path, most: int, wants: Callable[[str], bool]) 
         for member in members:
             if not member.is_dir() and wants(member.filename):
                 with archive.open(member) as opened:
-                    left = _write(opened, into / member.filename, left, most)
+                    left = _write(opened, into, member.filename, left, most)
                 count += 1
     return count
 
@@ -130,7 +132,7 @@ def _untar(plain: BinaryIO | gzip.GzipFile | lzma.LZMAFile, into: Path, most: in
             opened = archive.extractfile(member)
             if opened is None:
                 raise _RefusedError(f"{member.name!r} is no file")
-            left = _write(opened, into / path, left, most)
+            left = _write(opened, into, path, left, most)
             count += 1
     # Only at its end is a packed stream checked; and what is behind a damaged header counts as
     # behind the end.
@@ -147,10 +149,20 @@ def _refuse_many(count: int) -> None:
         raise _RefusedError(f"it holds more than {MOST_FILES} files")
 
 
-def _write(opened: object, path: Path, left: int, most: int) -> int:
+def _write(opened: object, into: Path, path: str, left: int, most: int) -> int:
     """Write one file; the bytes that are left for others."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("xb") as out:
+    try:
+        (into / path).parent.mkdir(parents=True, exist_ok=True)
+        made = (into / path).open("xb")
+    except (FileExistsError, NotADirectoryError, IsADirectoryError):
+        raise _RefusedError(
+            f"it holds {path!r:.200} more than once, or as a file and as a folder"
+        ) from None
+    except OSError as error:
+        if error.errno not in _OF_A_NAME:
+            raise
+        raise _RefusedError(f"no file can have the path {path!r:.200}: {error.strerror}") from None
+    with made as out:
         while piece := opened.read(_PIECE):  # type: ignore[attr-defined]
             left -= len(piece)
             if left < 0:

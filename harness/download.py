@@ -15,6 +15,7 @@ import json
 import os
 import re
 import socket
+import stat
 import time
 import urllib.error
 import urllib.request
@@ -164,7 +165,11 @@ def _held(wanted: Wanted) -> Iterator[BufferedRandom]:
         raise InputError(
             f"{path.parent} cannot be written: {error.strerror}\nname another folder by --data-dir"
         ) from None
-    with os.fdopen(number, "r+b") as file:
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise InputError(f"{path} is no regular file; remove it")
+    file = os.fdopen(number, "r+b")
+    try:
         if fcntl is not None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -176,10 +181,21 @@ def _held(wanted: Wanted) -> Iterator[BufferedRandom]:
         try:
             yield file
         except OSError as error:
+            if not _goes_on(file, wanted):
+                _forget(wanted)
             raise InputError(
                 f"{path} cannot be written: {error.strerror or error}\n"
                 "make room, or name another folder by --data-dir"
             ) from None
+    finally:
+        # On a full disk what is still in memory cannot be written either, which has been said.
+        with contextlib.suppress(OSError):
+            file.close()
+
+
+def _goes_on(file: BufferedRandom, wanted: Wanted) -> bool:
+    """Whether another call can go on with what is there: of another version it is of no use."""
+    return os.fstat(file.fileno()).st_size > 0 and _version(wanted) is not None
 
 
 def _fill(file: BufferedRandom, wanted: Wanted, tell: Callable[[int, int], None]) -> None:
@@ -228,7 +244,7 @@ def _fill(file: BufferedRandom, wanted: Wanted, tell: Callable[[int, int], None]
 def _gone(file: BufferedRandom, wanted: Wanted, why: str) -> _UnreachableError:
     """The failure to get a file, which says what is kept of it."""
     have = file.seek(0, os.SEEK_END)
-    if have == 0:
+    if not _goes_on(file, wanted):
         _forget(wanted)
         kept = ""
     else:
@@ -334,7 +350,7 @@ def _receive(
 ) -> None:
     have, most = file.tell(), wanted.most if wanted.size is None else wanted.size
     since, before = time.monotonic(), have
-    while piece := answer.read1(_PIECE):
+    while piece := _piece(answer):
         have += len(piece)
         if have > most:
             raise _OtherError(f"goes on beyond {most} bytes")
@@ -348,6 +364,12 @@ def _receive(
     os.fsync(file.fileno())
     if total is not None and have < total:
         raise _PassingError(f"it broke off after {have} of {total} bytes")
+
+
+def _piece(answer: Any) -> bytes:
+    """The next bytes; what stands around them in a chunked answer may not drip either."""
+    answer.within(TIMEOUT, "a piece")
+    return bytes(answer.read1(_PIECE))
 
 
 def _empty(file: BufferedRandom, wanted: Wanted) -> int:
@@ -370,6 +392,8 @@ def _told(headers: Any) -> str | None:
 def _version(wanted: Wanted) -> str | None:
     """Of what version the partial file is; None where that is not known."""
     try:
+        if not wanted.note.is_file():
+            return None
         note = json.loads(wanted.note.read_bytes())
         same = (note["url"], note["sha256"]) == (wanted.url, wanted.sha256)
         return str(note["version"]) if same else None

@@ -110,10 +110,12 @@ def _one(card: Card, needed: NeededFile, folders: tuple[Path, ...], tell: Tell) 
         source = needed.url or card.source
         return row(state="at hand", where=str(found), source=source, note=_checked(needed, found))
     if needed.url and needed.sha256:
+        _refuse_taken(at / needed.path, "file")
         _download(needed, needed.url, at / needed.path, told)
         where = str(at / needed.path)
         return row(state="fetched", where=where, source=needed.url, note="as published")
     if archive and needed.instead and (archive.sha256 or archive.trees):
+        _refuse_taken(at / needed.instead, "folder")
         note = _unpacked(needed, archive, at / needed.instead, told)
         where = str(at / needed.instead)
         return row(state="fetched", where=where, source=archive.url, note=note)
@@ -122,6 +124,16 @@ def _one(card: Card, needed: NeededFile, folders: tuple[Path, ...], tell: Tell) 
         why = "no address is known that has these bytes; place it by hand"
     source = needed.url or (archive.url if archive else card.source)
     return row(state="to place", where=str(at / needed.path), source=source, note=why)
+
+
+def _refuse_taken(target: Path, kind: str) -> None:
+    """Look before asking whether something else lies where a file or folder is to be placed.
+
+    Raises:
+        InputError: It does.
+    """
+    if target.exists():
+        raise InputError(f"{target} is there and is no {kind}; move it away, and fetch again")
 
 
 def _checked(needed: NeededFile, found: Path) -> str:

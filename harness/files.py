@@ -45,8 +45,12 @@ def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def _replace(path: Path, text: str) -> None:
     partial = path.with_name(f"{PARTIAL}{path.name}-{os.getpid()}")
-    partial.write_bytes(text.encode("utf-8", "surrogatepass"))
-    partial.replace(path)
+    try:
+        partial.write_bytes(text.encode("utf-8", "surrogatepass"))
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)  # of a disk that is full
+        raise
 
 
 def file_sha256(path: Path) -> str:

@@ -7,8 +7,10 @@ breaks off is asked for again.
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import http.client
+import io
 import ipaddress
 import json
 import os
@@ -23,6 +25,7 @@ from urllib.parse import urlsplit
 from chunkers.errors import InputError
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Mapping
     from email.message import Message
 
@@ -34,6 +37,9 @@ LARGEST = 1 << 28
 
 SLOWEST = 10
 """Time-outs that an answer may take in all, however steadily it drips."""
+
+HEADER = 2
+"""Time-outs that the header of an answer may take in all."""
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PASSING = frozenset({408, 409, 425, 429})  # besides all from 500 on
@@ -171,14 +177,13 @@ def _read(answer: Any, most: int, seconds: float) -> bytes:
         OSError: It is longer than `most` bytes, or takes longer than so many seconds.
     """
     parts: list[bytes] = []
-    size, end = 0, time.monotonic() + seconds
+    size = 0
+    answer.within(seconds, "an answer")
     while part := answer.read1(1 << 16):
         parts.append(part)
         size += len(part)
         if size > most:
             raise OSError(f"an answer of more than {most} bytes")
-        if time.monotonic() > end:
-            raise TimeoutError(f"an answer that took more than {seconds:g} seconds")
     return b"".join(parts)
 
 
@@ -212,14 +217,80 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+class _Paced(io.RawIOBase):
+    """What a server sends, up to a time: however steadily it drips, it comes to an end."""
+
+    def __init__(self, raw: io.RawIOBase, connection: socket.socket) -> None:
+        super().__init__()
+        self._raw, self._connection = raw, connection
+        self._idle = connection.gettimeout()
+        self.within(None if self._idle is None else HEADER * self._idle, "a header")
+
+    def within(self, seconds: float | None, what: str) -> None:
+        """From now on, all that is read must come within so many seconds."""
+        self._seconds, self._what = seconds, what
+        self._end = None if seconds is None else time.monotonic() + seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if self._end is None or self._idle is None:
+            return self._raw.readinto(buffer)
+        left = self._end - time.monotonic()
+        with contextlib.suppress(TimeoutError):
+            if left > 0:
+                self._connection.settimeout(min(self._idle, left))
+                return self._raw.readinto(buffer)
+        if time.monotonic() < self._end:
+            raise TimeoutError("timed out")
+        raise TimeoutError(f"{self._what} that took more than {self._seconds:g} seconds")
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _Answer(http.client.HTTPResponse):
+    """An answer whose header, and then its body, must come within a time."""
+
+    def __init__(self, sock: socket.socket, *args: Any, **named: Any) -> None:
+        super().__init__(sock, *args, **named)
+        self._paced = _Paced(self.fp.detach(), sock)
+        self.fp = io.BufferedReader(self._paced)
+
+    def within(self, seconds: float, what: str) -> None:
+        """From now on, all that is read must come within so many seconds; else `TimeoutError`."""
+        self._paced.within(seconds, what)
+
+
+class _Plain(http.client.HTTPConnection):
+    response_class = _Answer
+
+
+class _Secure(http.client.HTTPSConnection):
+    response_class = _Answer
+
+
+class _Http(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(_Plain, req)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(_Secure, req)
+
+
 def opener(url: str) -> urllib.request.OpenerDirector:
     """Opens an address by the environment's proxies, but by none on this machine.
 
-    It follows no redirect: that is an `HTTPError`, as are all other answers but success.
+    It follows no redirect: that is an `HTTPError`, as are all other answers but success. The header
+    of an answer must come within `HEADER` time-outs; `within` says by when its body must.
     """
     host = urlsplit(url).hostname or ""
     proxies = [urllib.request.ProxyHandler({})] if _is_here(host) else []
-    return urllib.request.build_opener(_NoRedirect(), *proxies)
+    return urllib.request.build_opener(_NoRedirect(), _Http(), _Https(), *proxies)
 
 
 def _is_here(host: str) -> bool:
