@@ -1,8 +1,6 @@
 """Downloads one file of known content: resumed where it broke off, checked before anybody sees it.
 
-The rule of addresses: the named one is asked, by http or https. It may send on, five times at most,
-to any https address, and from http also to the same host and port; never from https back to http.
-No server on this machine is asked through a proxy.
+Whom it asks is ruled by `harness.addresses`; no server on this machine is asked through a proxy.
 """
 
 from __future__ import annotations
@@ -21,9 +19,10 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from chunkers.errors import InputError
+from harness.addresses import next_address
 from harness.files import PARTIAL, write_json
 from harness.web import LONGEST_WAIT, asked_wait, may_pass, opener
 
@@ -102,21 +101,6 @@ class _OtherError(Exception):
 
 class _UnreachableError(Exception):
     """There is no way to the server, or not to this file."""
-
-
-def checked_source(url: str, who: str) -> None:
-    """Refuse an address that files are not fetched from.
-
-    Raises:
-        InputError: It is no plain http(s) address, or holds credentials.
-    """
-    try:
-        parts = urlsplit(url)
-        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        fine = False
-    if not fine or "@" in parts.netloc or re.search(r"[^\x21-\x7e]", url):
-        raise InputError(f"{who}: {url!r} is no address to fetch from; it is http(s)://host/path")
 
 
 @contextlib.contextmanager
@@ -289,7 +273,7 @@ def _answer(file: BufferedRandom, wanted: Wanted, asked: Mapping[str, str]) -> A
         except urllib.error.HTTPError as error:
             with error:
                 if error.code in _MOVED:
-                    url = _next(url, error.headers.get("Location") or "")
+                    url = _moved(url, error.headers.get("Location") or "")
                 elif error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                     _empty(file, wanted)
                     raise _PassingError("it has less of the file than is here") from None
@@ -302,17 +286,11 @@ def _answer(file: BufferedRandom, wanted: Wanted, asked: Mapping[str, str]) -> A
     raise _OtherError(f"sends on more than {_REDIRECTS} times")
 
 
-def _next(url: str, location: str) -> str:
-    """Where a redirect leads, if the rule of addresses allows it."""
+def _moved(url: str, location: str) -> str:
     try:
-        there = urljoin(url, location)
-        checked_source(there, "redirect")
-    except (InputError, ValueError):
-        raise _OtherError("sends on to what is no address") from None
-    old, new = urlsplit(url), urlsplit(there)
-    if new.scheme != "https" and (old.scheme, old.netloc) != (new.scheme, new.netloc):
-        raise _OtherError(f"sends on to {there[:_SAID]}, which is neither https nor the same host")
-    return there
+        return next_address(url, location)
+    except InputError as error:
+        raise _OtherError(str(error)) from None
 
 
 def _begin(answer: Any, file: BufferedRandom, wanted: Wanted, have: int) -> int | None:

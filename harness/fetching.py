@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import InputError
+from harness.addresses import checked_source
 from harness.archives import tree_sha256, unpack, zip_tree_sha256
 from harness.cards import lies_at, lying
-from harness.download import Wanted, checked_source, downloaded, partial_of
+from harness.download import Wanted, downloaded, partial_of
 from harness.files import file_sha256
 from harness.places import data_dirs
 from harness.reader import leaves, zip_folders
