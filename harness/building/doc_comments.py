@@ -11,7 +11,6 @@ from harness.building.doc_nodes import Tree, docstrings_of, pieces_of
 from harness.building.doc_styles import STYLES
 from harness.building.named import above, ends_of, named_of
 from harness.edits import Edit, Moved, apply, whole_lines
-from harness.loaders.docstrings import SEMICOLON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 # What a comment must keep to stay one.
 _OPENING = re.compile(r"/\*[*!]?|//[/!]?|=begin|#!?\[\s*doc\s*=\s*r?#*\"|#")
+_SEMICOLON = re.compile(r"[ \t\f]*;[ \t\f]*")
 _CLOSING = re.compile(r"\*/\Z|=end\Z|\"#*\s*\]\Z")
 
 
@@ -35,6 +35,7 @@ class Documented:
         end_line: Last line after the cut.
         number: Which of the definitions of that name it is, from 1 on.
         empty: Whether nothing is left of its body.
+        function: Whether it is a function or a method.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Documented:
     end_line: int
     number: int = 1
     empty: bool = False
+    function: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +102,16 @@ def cut_doc_comments(source: Source) -> Cut:
         if comment:
             first = left.lines.line_of(moved.at(start))
             last = left.lines.line_of(max(moved.at(one.end) - 1, moved.at(start)))
-            emptied = string is not None and string.emptied
             documented.append(
-                Documented(one.name, comment, first, last, numbers[one.name], emptied)
+                Documented(
+                    name=one.name,
+                    comment=comment,
+                    start_line=first,
+                    end_line=last,
+                    number=numbers[one.name],
+                    empty=string is not None and string.emptied,
+                    function=one.function,
+                )
             )
     others = len(docstrings) + len(stretches) - len(documented)
     return Cut(left, tuple(documented), max(0, others))
@@ -152,7 +161,7 @@ def _without_strings(text: str, docstrings: Mapping[int, Docstring]) -> list[Edi
             if one.emptied and number == 0:
                 edits.append(Edit(start, end, "pass"))
                 continue
-            semicolon = SEMICOLON.match(text, end)
+            semicolon = _SEMICOLON.match(text, end)
             edits.append(Edit(*whole_lines(text, start, semicolon.end() if semicolon else end)))
     return edits
 

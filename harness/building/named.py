@@ -53,6 +53,7 @@ class Named:
         container: Whether it only holds others: a namespace, or an `impl` beside its type.
         owner: Name of the class or the like that it is a member of; empty for none.
         local: Whether it stands inside a function, where no other file can name it.
+        function: Whether it is a function or a method.
     """
 
     key: int
@@ -62,6 +63,7 @@ class Named:
     container: bool
     owner: str
     local: bool
+    function: bool
 
     @property
     def name(self) -> str:
@@ -113,6 +115,8 @@ def named_of(tree: Tree) -> Iterator[Named]:
             around.pop()
         owners = [last[-1] for _, last, _, owns in around if owns]
         owners += [part for part in parts[:-1] if part not in _NO_OWNERS]
+        kind = kind_of(one.holder, grammar)
+        function = kind in grammar.definitions | grammar.values | grammar.heads.keys()
         yield Named(
             key=one.node.start_byte,
             parts=tuple(part for _, outer, _, _ in around for part in outer) + parts,
@@ -120,10 +124,9 @@ def named_of(tree: Tree) -> Iterator[Named]:
             end=tree.at(_end(one.node, grammar)),
             container=kind_of(one.node, grammar) in containers,
             owner=owners[-1] if owners else "",
-            local=any(function for _, _, function, _ in around),
+            local=any(inside for _, _, inside, _ in around),
+            function=function,
         )
-        kind = kind_of(one.holder, grammar)
-        function = kind in grammar.definitions | grammar.values | grammar.heads.keys()
         around.append((one.node.end_byte, parts, function, not (function or _SPACE.search(kind))))
 
 

@@ -9,19 +9,23 @@ from __future__ import annotations
 import platform
 import sysconfig
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from harness.building.doc_comments import cut_doc_comments
 from harness.grams import RUN, remaining, words_of
-from harness.loaders.docstrings import Function, cut_docstrings
 from harness.model import Corpus, Dataset, Query, Skipped, Target
+from harness.parsing import UnparsedError
 from harness.reader import ReadRules, read_file
 from harness.summaries import names_overlap, summary_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from chunkers.source import Source
+    from harness.building.doc_comments import Documented
     from harness.cards import Card
 
 _RULES = ReadRules(suffixes=(".py",))
@@ -40,7 +44,7 @@ _LACKING = "modules that this Python lacks"
 class _Summary:
     path: str
     id: str
-    function: Function
+    function: Documented
     text: str
     words: tuple[str, ...]
 
@@ -60,15 +64,18 @@ def load(card: Card, data_dir: Path | None) -> Dataset:
     sources: list[Source] = []
     skipped: list[Skipped] = []
     summaries: list[_Summary] = []
-    ids: Counter[str] = Counter()
     for path in present:
         read = read_file(root / path, path, _RULES)
         if isinstance(read, Skipped):
             skipped.append(read)
             continue
-        text, functions = cut_docstrings(read.text)
-        sources.append(replace(read, text=text))
-        summaries += _summaries(path, functions, ids)
+        try:
+            cut = cut_doc_comments(read)
+        except UnparsedError as error:
+            skipped.append(Skipped(error.path, error.reason))
+            continue
+        sources.append(cut.source)
+        summaries += _summaries(path, cut.documented)
     left_out = {_TWINS: len(twins), _LACKING: len({*chosen} - twins) - len(present)}
     queries, dropped = _queries(summaries, sources)
     return Dataset(
@@ -98,20 +105,22 @@ def _top_level(root: Path) -> list[str]:
     return sorted(path.name for path in root.iterdir()) if root.is_dir() else []
 
 
-def _summaries(path: str, functions: tuple[Function, ...], ids: Counter[str]) -> list[_Summary]:
-    """The documented functions of one file; `ids` counts the names given so far."""
+def _summaries(path: str, documented: Iterable[Documented]) -> list[_Summary]:
+    """The documented functions of one file."""
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     found = []
-    for function in functions:
-        name = f"{module}.{function.name}"
-        ids[name] += 1
-        if function.docstring:
-            text = summary_of(function.docstring)
-            number = f"#{ids[name]}" if ids[name] > 1 else ""
-            found.append(_Summary(path, name + number, function, text, tuple(words_of(text))))
+    for one in documented:
+        (docstring,) = one.comment
+        if one.function and docstring:
+            text = summary_of(docstring)
+            number = f"#{one.number}" if one.number > 1 else ""
+            name = f"{module}.{one.name}{number}"
+            found.append(_Summary(path, name, one, text, tuple(words_of(text))))
     return found
 
 
+# Fewer rules than for doc comments of any repository (`harness.building.docs_queries`), and
+# other sentences: each of those rules would change the queries, and with them all scores of old.
 def _queries(
     summaries: list[_Summary], sources: list[Source]
 ) -> tuple[tuple[Query, ...], dict[str, int]]:
@@ -120,7 +129,7 @@ def _queries(
     leaked = remaining({one.id: one.text for one in summaries}, (one.text for one in sources))
     queries = []
     for summary in summaries:
-        if summary.function.only_docstring:
+        if summary.function.empty:
             dropped[_ONLY_DOCSTRING] += 1
         elif len(summary.words) < _FEWEST_WORDS:
             dropped[_FEW_WORDS] += 1

@@ -1,5 +1,3 @@
-import sysconfig
-import warnings
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,6 @@ from chunkers.source import Source
 from harness.building.doc_comments import Cut, cut_doc_comments
 from harness.building.doc_nodes import Tree
 from harness.building.doc_styles import STYLES
-from harness.loaders.docstrings import cut_docstrings
 
 PROGRAMS = Path(__file__).parents[2] / "chunkers" / "programs"
 
@@ -206,21 +203,6 @@ def test_a_program_of_every_language_parses_as_before(language: str) -> None:
     assert cut(result.source.text, language) == Cut(
         Source(result.source.text, "folder/file", language)
     )
-
-
-def test_python_is_cut_as_by_its_own_parser() -> None:
-    root = Path(sysconfig.get_path("stdlib"))
-    files = sorted(file for file in root.glob("*.py") if file.stat().st_size < 60_000)
-    for file in files[:: max(1, len(files) // 30)]:
-        text = file.read_bytes().decode("utf-8")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # old escapes
-            wanted, functions = cut_docstrings(text)
-        result = cut(text, "python")
-        assert result.source.text == wanted, file
-        mine = {(one.name, one.start_line, one.end_line) for one in result.documented}
-        theirs = {(one.name, one.start_line, one.end_line) for one in functions if one.docstring}
-        assert theirs <= mine, file
 
 
 def test_broken_code_that_would_parse_worse_keeps_the_room_of_its_comments() -> None:

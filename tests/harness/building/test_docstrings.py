@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.loaders.docstrings import Function, cut_docstrings
+from chunkers.source import Source
+from harness.building.doc_comments import Cut, Documented, cut_doc_comments
+
+
+def cut_of(text: str) -> Cut:
+    return cut_doc_comments(Source(text, "a.py", "python"))
 
 
 def without_docstrings(tree: ast.Module) -> str:
@@ -78,13 +83,13 @@ async def late():
 
 
 def test_docstrings_go_with_their_lines_and_gold_follows() -> None:
-    text, functions = cut_docstrings(SOURCE)
-    assert text == CUT
-    assert functions == (
-        Function("C.method", "Method.", False, 8, 15),
-        Function("C.method.inner", "Inner.", False, 13, 14),
-        Function("C.stub", "Stub.", True, 17, 18),
-        Function("late", None, False, 20, 21),
+    cut = cut_of(SOURCE)
+    assert cut.source.text == CUT
+    assert cut.documented == (
+        Documented("C", ("Class.\n\nOf several lines.",), 4, 18, function=False),
+        Documented("C.method", ("Method.",), 8, 15),
+        Documented("C.method.inner", ("Inner.",), 13, 14),
+        Documented("C.stub", ("Stub.",), 17, 18, empty=True),
     )
 
 
@@ -114,30 +119,20 @@ def test_docstrings_go_with_their_lines_and_gold_follows() -> None:
     ],
 )  # fmt: skip
 def test_only_the_docstring_goes(before: str, after: str) -> None:
-    assert cut_docstrings(before)[0] == after
+    assert cut_of(before).source.text == after
     assert ast.dump(ast.parse(after)) == without_docstrings(ast.parse(before))
-
-
-def test_lone_carriage_returns_end_no_line() -> None:
-    text, (function,) = cut_docstrings('x = 1\ry = 2\ndef f():\r    "doc"\r    return 1\nz = 3\n')
-    assert ast.get_docstring(ast.parse(text).body[2]) is None  # type: ignore[arg-type]
-    assert (function.start_line, function.end_line) == (2, 2)
 
 
 def test_definitions_in_every_kind_of_block_are_named_by_those_around_them() -> None:
     source = (
-        "for a in b:\n  def one(): 1\nelse:\n  def two(): 1\n"
-        "match x:\n  case 1:\n    def three(): 1\n"
-        "try: pass\nexcept E:\n  def four(): 1\nfinally:\n  def five(): 1\n"
-        "class A:\n  with x:\n    class B:\n      async def six(self):\n        def seven(): 1\n"
+        "for a in b:\n  def one(): 'A'; 1\nelse:\n  def two(): 'A'; 1\n"
+        "match x:\n  case 1:\n    def three(): 'A'; 1\n"
+        "try: pass\nexcept E:\n  def four(): 'A'; 1\nfinally:\n  def five(): 'A'; 1\n"
+        "class A:\n  with x:\n    class B:\n      async def six(self):\n        'A'\n"
+        "        def seven(): 'A'; 1\n"
     )
-    names = [function.name for function in cut_docstrings(source)[1]]
+    names = [one.name for one in cut_of(source).documented]
     assert names == ["one", "two", "three", "four", "five", "A.B.six", "A.B.six.seven"]
-
-
-def test_what_is_no_python_is_an_error() -> None:
-    with pytest.raises(SyntaxError):
-        cut_docstrings("def")
 
 
 def test_the_library_keeps_its_meaning_and_loses_every_docstring() -> None:
@@ -148,12 +143,19 @@ def test_the_library_keeps_its_meaning_and_loses_every_docstring() -> None:
         text = file.read_text(encoding="utf-8")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # old escapes in test data
-            cut, functions = cut_docstrings(text)
-            tree = ast.parse(cut)
+            cut = cut_of(text)
+            tree = ast.parse(cut.source.text)
+            before = ast.parse(text)
             assert ast.dump(tree) == without_docstrings(ast.parse(text)), file
         spans = {
             (min([n.lineno, *(d.lineno for d in n.decorator_list)]), n.end_lineno)
             for n in ast.walk(tree)
-            if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
+            if isinstance(n, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         }
-        assert {(f.start_line, f.end_line) for f in functions} == spans, file
+        assert {(one.start_line, one.end_line) for one in cut.documented} <= spans, file
+        documented = sum(
+            isinstance(n, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            and ast.get_docstring(n) is not None
+            for n in ast.walk(before)
+        )
+        assert len(cut.documented) == documented, file
