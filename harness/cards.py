@@ -222,6 +222,11 @@ def as_published(needed: NeededFile, data: bytes) -> bool:
     return hashlib.sha256(data).hexdigest() == needed.sha256
 
 
+def told_published(needed: NeededFile, data: bytes) -> str:
+    """What a data set says of a file: `as published`, or `not as published`."""
+    return "as published" if as_published(needed, data) else "not as published"
+
+
 def lies_at(needed: NeededFile, folders: tuple[Path, ...]) -> Path | None:
     """Where a needed file lies, or the folder that does instead; None if nowhere."""
     for folder in folders:

@@ -26,7 +26,6 @@ COMMITS = 100
 
 CORPUS = "repo"
 _NOT_DRAWN = "not in the sample"
-_ASKED = "the questions themselves"
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def _made(root: Path, wanted: Wanted) -> Made:
     questions = None if wanted.queries in KINDS else _questions(wanted.queries)
     tree = read_tree(root, rules)
     if questions is not None:
-        tree = without_file(tree, root, questions, _ASKED)
+        tree = without_file(tree, root, questions)
     corpus = Corpus(CORPUS, tree.sources, tree.skipped)
     if questions is not None:
         from harness.building.questions import question_queries

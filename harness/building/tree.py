@@ -34,6 +34,7 @@ _CLOSED = ReadRules().closed | {
 }  # fmt: skip
 _IGNORED = "ignored by git"
 _NESTED = "a repository of its own"
+_ASKED = "the questions themselves"
 _MOST_IGNORES = 1 << 20  # bytes of a file of patterns
 MOST_TEXT = 1 << 28
 """Characters that a tree may hold, for all of it is kept in memory."""
@@ -94,14 +95,13 @@ def read_tree(root: Path, rules: ReadRules) -> Tree:
     return Tree(sources, skipped)
 
 
-def without_file(tree: Tree, root: Path, file: Path, reason: str) -> Tree:
-    """A tree without a file, if that lies in it; it is listed with the reason.
+def without_file(tree: Tree, root: Path, file: Path) -> Tree:
+    """A tree without the questions that are asked of it, if their file lies in it; it is listed.
 
     Args:
         tree: The tree.
         root: Its folder.
-        file: Any file, however it is named.
-        reason: Why it is left out.
+        file: That of the questions, however it is named.
     """
     try:
         path = file.resolve().relative_to(root.resolve()).as_posix()
@@ -110,7 +110,7 @@ def without_file(tree: Tree, root: Path, file: Path, reason: str) -> Tree:
     sources = tuple(one for one in tree.sources if one.path != path)
     if len(sources) == len(tree.sources):
         return tree
-    return Tree(*in_order((*sources, *tree.skipped, Skipped(path, reason))))
+    return Tree(*in_order((*sources, *tree.skipped, Skipped(path, _ASKED))))
 
 
 def is_bare(folder: Path) -> bool:

@@ -100,14 +100,14 @@ def _suggest(name: str, file: Path, languages: Mapping[str, str], form: Format) 
     from chunkers.errors import InputError
     from harness.building.questions import read_questions
     from harness.building.suggest import suggest
-    from harness.building.tree import read_tree, rules_for
+    from harness.building.tree import read_tree, rules_for, without_file
     from harness.model import Corpus
 
     root, files = _repository(name)
     if not root.is_dir():
         raise InputError(f"{root} is no folder; --suggest looks for places in a repository")
     questions = read_questions(file)
-    tree = read_tree(root, rules_for(files, languages))
+    tree = without_file(read_tree(root, rules_for(files, languages)), root, file)
     found = suggest(Corpus("repo", tree.sources, tree.skipped), questions)
     if form is Format.JSON:
         rows = [

@@ -18,8 +18,8 @@ from pydantic import Field
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.cards import as_published, find_file
-from harness.loaders.rows import rows
+from harness.cards import find_file, told_published
+from harness.loaders.rows import blank, rows
 from harness.model import Absent, Corpus, Dataset, Query
 from harness.outside.checked import Strict
 from harness.outside.shapes import numbered, text_of
@@ -77,19 +77,15 @@ def load(
     asked = _questions(find_file(card, 1, data_dir))
     judged, unknown = _judgements(file, asked)
     left_out = {_UNKNOWN_QUERY: unknown, _NO_CODE: 0, _NOTHING: 0, _REPEATED: 0, _UNSURE: 0}
-    corpora, queries, absent, blank = [], [], [], 0
-    for one in _LANGUAGES if language == "all" else (language,):
+    corpora, queries, absent = [], [], []
+    for one, grades in _asked_of(judged, language):
         code = file.parent / "code" / f"{one}.jsonl"
-        grades = judged.get(one, {})
-        if not grades:
-            continue
         if not code.is_file():
             absent.append(Absent(one, f"no code/{code.name} beside {file.name}", len(grades)))
             continue
         texts, repeated, unsure = _functions(code)
         left_out[_REPEATED] += repeated
         left_out[_UNSURE] += unsure
-        blank += sum(not text.strip() for text in texts.values())
         corpora.append(Corpus(one, tuple(Source(texts[name], name, one) for name in sorted(texts))))
         made, counts = _queries(one, asked, grades, texts)
         queries += made
@@ -101,7 +97,6 @@ def load(
             f"place <language>.jsonl there, from {card.source}"
             f"{left_out_line(left_out, '; left out: ')}"
         )
-    published = as_published(card.files[0], file.read_bytes())
     return Dataset(
         name=card.name,
         gold="document",
@@ -110,12 +105,18 @@ def load(
         absent=tuple(absent),
         left_out=left_out,
         information={
-            "judgements": "as published" if published else "not as published",
+            "judgements": told_published(card.files[0], file.read_bytes()),
             "grades": "mean of all judges",
-            "functions without text": str(blank),
+            "functions without text": str(blank(corpora)),
         },
         pooling=pooling,
     )
+
+
+def _asked_of(judged: Mapping[str, _Grades], language: str) -> list[tuple[str, _Grades]]:
+    """The languages to load, of those with judgements, and these."""
+    wanted = _LANGUAGES if language == "all" else (language,)
+    return [(one, judged[one]) for one in wanted if judged.get(one)]
 
 
 def _queries(

@@ -98,11 +98,7 @@ def load(
     Raises:
         InputError: The file is missing, or a row malformed; the message names the line.
     """
-    if language == "python":
-        file = find_file(card, 0, data_dir)
-    else:
-        name = card.files[0].path.replace("/python/", f"/{language}/")
-        file = find_data(name, data_dir, place=f"the file from {card.source}")
+    file = _file(card, language, data_dir)
     tasks, pools, blank = _read(file, _keywords(language))
     left_out = dict.fromkeys((_NO_PROMPT, _NO_NEW, _NO_GOLD), 0)
     corpora: dict[str, Corpus] = {}
@@ -134,6 +130,13 @@ def load(
         },
         pooling=pooling,
     )
+
+
+def _file(card: Card, language: str, data_dir: Path | None) -> Path:
+    if language == "python":
+        return find_file(card, 0, data_dir)
+    name = card.files[0].path.replace("/python/", f"/{language}/")
+    return find_data(name, data_dir, place=f"the file from {card.source}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pydantic import Field
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.cards import find_file
-from harness.loaders.rows import rows
+from harness.loaders.rows import blank, rows
 from harness.model import Corpus, Dataset, Query, Skipped
 from harness.outside.checked import Strict
 from harness.outside.values import plain_path
@@ -90,7 +90,7 @@ def load(
         information={
             "rows": str(count),
             "candidates that repeat the gold": str(sum(map(_gold, queries)) - len(queries)),
-            "candidates without text": str(sum(map(_blank, corpora))),
+            "candidates without text": str(blank(corpora)),
         },
         pooling=pooling,
     )
@@ -142,10 +142,6 @@ def _made(name: str, text: str, row: _Row, language: str, where: str) -> tuple[C
 
 def _gold(query: Query) -> int:
     return sum(grade > 0 for grade in (query.qrels or {}).values())
-
-
-def _blank(corpus: Corpus) -> int:
-    return sum(not source.text.strip() for source in corpus.sources)
 
 
 def _asked(row: _Row, lines: int | None) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import InputError
-from harness.cards import as_published, find_file
+from harness.cards import find_file, told_published
 from harness.model import Absent, Corpus, Dataset, Query, Region, Target
 from harness.outside.shapes import parse_json, refuse_halves
 from harness.outside.values import plain_path
@@ -114,7 +114,7 @@ def _tasks_file(card: Card, context: str, data_dir: Path | None) -> Path:
 def _published(card: Card, context: str, data: bytes) -> str:
     if context != _PINNED or card.files[0].sha256 is None:
         return "no published digest is known"
-    return "as published" if as_published(card.files[0], data) else "not as published"
+    return told_published(card.files[0], data)
 
 
 def _orders(file: Path) -> dict[str, list[str]]:

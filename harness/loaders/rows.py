@@ -9,8 +9,15 @@ from harness.outside.checked import Model, valid
 from harness.outside.shapes import numbered, parse_json, refuse_halves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from harness.model import Corpus
+
+
+def blank(corpora: Iterable[Corpus]) -> int:
+    """How many documents of corpora are without text."""
+    return sum(not source.text.strip() for corpus in corpora for source in corpus.sources)
 
 
 def rows(file: Path, model: type[Model]) -> Iterator[tuple[str, Model]]:

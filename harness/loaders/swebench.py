@@ -16,7 +16,7 @@ from pydantic import Field
 from chunkers.errors import InputError
 from harness.building.changes import gold_of
 from harness.building.patches import parse_patch
-from harness.cards import as_published, find_file
+from harness.cards import as_published, find_file, told_published
 from harness.loaders.rows import rows
 from harness.loaders.worktrees import Worktrees
 from harness.model import Absent, Corpus, Dataset, Query, Target
@@ -100,15 +100,10 @@ def load(
         absent=tuple(absent),
         left_out=left_out,
         information={
-            "instances": _published(card, file),
+            "instances": told_published(card.files[0], file.read_bytes()),
             "trees": f"{_pinned(card, trees, corpora)} of {len(corpora)} in archives as published",
         },
     )
-
-
-def _published(card: Card, file: Path) -> str:
-    published = as_published(card.files[0], file.read_bytes())
-    return "as published" if published else "not as published"
 
 
 def _none(name: str, absent: list[Absent], left_out: Mapping[str, int], trees: Worktrees) -> str:

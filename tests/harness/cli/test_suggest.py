@@ -52,6 +52,15 @@ def test_the_options_of_the_spec_count(capsys, repository):
          "filse", "files")  # fmt: skip
 
 
+def test_the_questions_themselves_are_no_candidate(capsys, repository):
+    file = repository / "questions.yaml"
+    file.write_text("- text: Where are tokens refreshed?\n  targets: src/auth.py::gone\n")
+    done = call(capsys, "dataset", "validate", f'repo:"{repository}",files=all', "--suggest", file,
+                "--format", "json")  # fmt: skip
+    (first,) = done.json["questions"]
+    assert [one["place"] for one in first["candidates"]] == ["src/auth.py:5-6"]
+
+
 @pytest.mark.parametrize("form", ["table", "csv", "markdown"])
 def test_every_question_has_its_rows(capsys, repository, form):
     done = call(capsys, "dataset", "validate", repository, "--suggest",
