@@ -17,7 +17,7 @@ from harness.audit.copies import count_twins, identical_files
 from harness.audit.findings import SOME, findings
 from harness.audit.leaks import find_leaks, summarise
 from harness.building.compared import pairs_of
-from harness.building.made import folder_of
+from harness.building.made import alike, folder_of
 from harness.building.power import (
     Spread,
     queries_for,
@@ -249,12 +249,15 @@ def _texts(dataset: Dataset) -> Iterator[Check]:
 
 
 def _duplicates(dataset: Dataset) -> Iterator[Check]:
-    groups: dict[tuple[str, str], list[Query]] = defaultdict(list)
+    asked: dict[str, list[Query]] = defaultdict(list)
     for query in dataset.queries:
-        words = " ".join(query.text.lower().split())
-        if words:
-            groups[query.corpus, words].append(query)
-    many = [group for group in groups.values() if len(group) > 1]
+        if query.text.strip():
+            asked[query.corpus].append(query)
+    many = [
+        [mine[int(at)] for at in group]
+        for mine in asked.values()
+        for group in alike({str(at): query.text for at, query in enumerate(mine)})
+    ]
     same = [group for group in many if len({_answer(query) for query in group}) == 1]
     other = [group for group in many if len({_answer(query) for query in group}) > 1]
     for found, reading, kind in (

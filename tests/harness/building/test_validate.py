@@ -87,7 +87,7 @@ def test_a_data_set_in_which_nothing_resolves_is_reported_not_refused():
 def test_planted_duplicates_are_found():
     same = query("same", text=f"{WORDS.upper()}\n q1")
     other = query("other", "b.py", text=f"{WORDS} q2 ")
-    elsewhere = query("elsewhere", "b.py", text=f"{WORDS}  q1")
+    elsewhere = query("elsewhere", "b.py", text=f"{WORDS}:  q1?")
     assert found(validate(dataset(*GOOD, same)), "duplicate queries") == [
         ("finding", "2 queries have the text and the targets of another one", ("q1", "same"))
     ]
