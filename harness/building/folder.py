@@ -12,25 +12,83 @@ file that is not indexed changes no byte of the first three.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import json
 import os
 import shutil
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, JsonValue
 
 from chunkers.errors import InputError
+from chunkers.languages import LANGUAGES
 from chunkers.source import Source
+from harness.cards import Sha256, Text  # noqa: TC001 - pydantic reads it
 from harness.files import DAMAGED, PARTIAL, file_sha256, write_json, write_jsonl
+from harness.loaders.rows import rows
 from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
+from harness.outside.checked import Strict, valid
+from harness.outside.shapes import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-SCHEMA = "chunkmark.dataset/1"
+SCHEMA = "chunkmark.dataset/2"
 CARD = "dataset.json"
 FILES = ("queries.jsonl", "corpora.jsonl", "texts.jsonl", "skipped.jsonl")
+
+
+_Count = Annotated[int, Field(ge=0)]
+_Texts = dict[str, str]
+
+
+class _Card(Strict):
+    model_config = ConfigDict(extra="forbid")
+
+    name: Text
+    options: dict[str, JsonValue]
+    fingerprint: Sha256
+    information: _Texts
+    queries: _Count
+    corpora: _Count
+    mask: bool
+    files_indexed: _Count
+    texts: _Count
+    left_out: dict[str, _Count]
+    files_skipped: dict[str, _Count]
+    files: dict[str, Sha256]
+
+
+_Lines = Annotated[tuple[str, int | None, int | None, float], Field(strict=False)]
+
+
+class _Query(Strict):
+    id: Text
+    corpus: str
+    text: str
+    targets: list[_Lines]
+    tags: _Texts
+    cluster: str
+    truncate: Literal["head", "tail"]
+    region: Annotated[tuple[str, int, int], Field(strict=False)] | None
+
+
+class _Corpus(Strict):
+    id: str
+    files: list[Annotated[tuple[str, str | None, str, str], Field(strict=False)]]
+    repository: str
+
+
+class _Text(Strict):
+    sha256: str
+    text: str
+
+
+class _SkippedFiles(Strict):
+    id: str
+    skipped: list[Annotated[tuple[str, str], Field(strict=False)]]
 
 
 def write_folder(dataset: Dataset, folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,6 +108,7 @@ def write_folder(dataset: Dataset, folder: Path, options: Mapping[str, Any]) -> 
     refuse_folder(folder)
     folder = folder.absolute()
     partial = folder.with_name(f"{PARTIAL}{folder.name}-{os.getpid()}")
+    new = [one for one in folder.parents if not one.exists()]
     try:
         partial.mkdir(parents=True)
         write_jsonl(partial / FILES[0], map(_query_row, dataset.queries))
@@ -66,6 +125,10 @@ def write_folder(dataset: Dataset, folder: Path, options: Mapping[str, Any]) -> 
         raise InputError(f"{folder} cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+        if not folder.exists():
+            for one in new:
+                with contextlib.suppress(OSError):
+                    one.rmdir()
     return card
 
 
@@ -80,24 +143,31 @@ def refuse_folder(folder: Path) -> None:
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """The card of a folder, its schema checked.
+    """The card of a folder, its schema and the type of every part of it checked.
 
     Raises:
-        InputError: There is none, it is damaged, or of another release.
+        InputError: There is none, it is damaged, or of another version.
     """
     file = folder / CARD
     if not file.is_file():
         raise InputError(f"{folder} holds no {CARD}; name a folder that `dataset build` wrote")
+    again = "build the folder again"
     try:
-        card = json.loads(file.read_bytes())
-        schema, fingerprint = card["schema"], card["fingerprint"]
-        damaged = not isinstance(fingerprint, str) or set(card["files"]) != set(FILES)
-    except DAMAGED as error:
-        raise InputError(f"{file} is damaged ({error}); build the folder again") from None
+        card = parse_json(file.read_bytes(), str(file))
+        schema = card["schema"]
+    except (InputError, *DAMAGED) as error:
+        raise InputError(f"{file} is damaged ({error}); {again}") from None
     if schema != SCHEMA:
-        raise InputError(f"{file} has the schema {schema!r:.60}; this release reads {SCHEMA}")
-    if damaged:
-        raise InputError(f"{file} is damaged; build the folder again")
+        raise InputError(
+            f"{file} has the schema {schema!r:.60}, and this version of chunkmark reads {SCHEMA}: "
+            f"another version made it; {again}"
+        )
+    try:
+        valid(_Card, {key: value for key, value in card.items() if key != "schema"}, str(file))
+    except InputError as error:
+        raise InputError(f"{error}; it is damaged, {again}") from None
+    if set(card["files"]) != set(FILES):
+        raise InputError(f"{file} is damaged: it names other files; {again}")
     return dict(card)
 
 
@@ -105,7 +175,8 @@ def read_folder(folder: Path) -> Dataset:
     """The data set of a folder.
 
     Raises:
-        InputError: A file is missing or is not as it was written; the message names it.
+        InputError: A file is missing, is not as it was written, or holds what no builder writes;
+            the message names it, and the line.
     """
     card = read_card(folder)
     for name in FILES:
@@ -114,23 +185,34 @@ def read_folder(folder: Path) -> Dataset:
             raise InputError(f"{file} is missing; build the folder again")
         if file_sha256(file) != card["files"][name]:
             raise InputError(f"{file} is not as it was written; build the folder again")
+    corpora = {corpus.id: corpus for corpus in _corpora(folder)}
+    by_path: dict[str, dict[str, Source]] = {}
+    queries = tuple(
+        _query(row, corpora, by_path, where) for where, row in rows(folder / FILES[0], _Query)
+    )
     try:
-        texts = {row["sha256"]: row["text"] for row in _rows(folder / FILES[2])}
-        known: dict[tuple[Any, ...], Source] = {}
-        skipped = {row["id"]: row["skipped"] for row in _rows(folder / FILES[3])}
         dataset = Dataset(
             name=card["name"],
             gold="span",
-            corpora=tuple(_corpus(row, skipped, texts, known) for row in _rows(folder / FILES[1])),
-            queries=tuple(map(_query, _rows(folder / FILES[0]))),
+            corpora=tuple(corpora.values()),
+            queries=queries,
             left_out=card["left_out"],
             information=card["information"],
-            mask=bool(card.get("mask", False)),
+            mask=card["mask"],
         )
-    except DAMAGED as error:
-        raise InputError(f"{folder} is damaged ({error!r}); build it again") from None
+    except InputError as error:
+        raise InputError(f"{folder} is damaged: {error}; build it again") from None
     if dataset.fingerprint != card["fingerprint"]:
-        raise InputError(f"{folder} is damaged: its fingerprint is another; build it again")
+        raise InputError(
+            f"{folder} has another fingerprint than its card says\n"
+            "it was changed, or another version of chunkmark made it; build it again"
+        )
+    told = _card(dataset, card["options"])
+    wrong = next((key for key in told if told[key] != card[key]), None)
+    if wrong is not None:
+        raise InputError(
+            f"{folder / CARD} is damaged: {wrong} is not that of the files; build the folder again"
+        )
     return dataset
 
 
@@ -167,16 +249,39 @@ def _query_row(query: Query) -> dict[str, Any]:
     }
 
 
-def _query(row: dict[str, Any]) -> Query:
+def _query(
+    row: _Query,
+    corpora: Mapping[str, Corpus],
+    by_path: dict[str, dict[str, Source]],
+    where: str,
+) -> Query:
+    """A query; `by_path` holds the sources of the corpora that regions lie in."""
+    corpus = corpora.get(row.corpus)
+    if corpus is None:
+        raise InputError(f"{where}: there is no corpus {row.corpus!r:.80}")
+    try:
+        targets = tuple(Target(*one) for one in row.targets)
+        region = None if row.region is None else Region(*row.region)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    if region is not None:
+        if corpus.id not in by_path:
+            by_path[corpus.id] = {source.path: source for source in corpus.sources}
+        source = by_path[corpus.id].get(region.path)
+        if source is None or region.end_line > source.lines.count:
+            raise InputError(
+                f"{where}: the region {region.path}:{region.start_line}-{region.end_line} is not "
+                "in its corpus"
+            )
     return Query(
-        id=row["id"],
-        corpus=row["corpus"],
-        text=row["text"],
-        targets=tuple(Target(*one) for one in row["targets"]),
-        truncate=row["truncate"],
-        tags=row["tags"],
-        cluster=row["cluster"],
-        region=None if row["region"] is None else Region(*row["region"]),
+        id=row.id,
+        corpus=row.corpus,
+        text=row.text,
+        targets=targets,
+        truncate=row.truncate,
+        tags=row.tags,
+        cluster=row.cluster,
+        region=region,
     )
 
 
@@ -194,24 +299,40 @@ def _skipped_row(corpus: Corpus) -> dict[str, Any]:
     return {"id": corpus.id, "skipped": [[one.path, one.reason] for one in corpus.skipped]}
 
 
-def _corpus(
-    row: dict[str, Any],
-    skipped: Mapping[str, Any],
-    texts: Mapping[str, str],
-    known: dict[tuple[Any, ...], Source],
-) -> Corpus:
-    """A corpus; `known` holds the files that corpora share."""
-    files = [tuple(one) for one in row["files"]]
-    for file in files:
-        path, language, encoding, digest = file
-        if file not in known:
-            known[file] = Source(texts[digest], path, language, encoding)
-    return Corpus(
-        id=row["id"],
-        sources=tuple(known[file] for file in files),
-        skipped=tuple(Skipped(*one) for one in skipped[row["id"]]),
-        repository=row["repository"],
-    )
+def _corpora(folder: Path) -> Iterator[Corpus]:
+    """The corpora of a folder; sources that they share are one."""
+    texts: dict[str, str] = {}
+    for where, text in rows(folder / FILES[2], _Text):
+        if _digest(text.text) != text.sha256:
+            raise InputError(f"{where}: the text is not that of its sha256")
+        texts[text.sha256] = text.text
+    skipped = {row.id: row.skipped for _, row in rows(folder / FILES[3], _SkippedFiles)}
+    known: dict[tuple[str, str | None, str, str], Source] = {}
+    seen: set[str] = set()
+    for where, row in rows(folder / FILES[1], _Corpus):
+        if row.id in seen or row.id not in skipped:
+            raise InputError(f"{where}: the corpus {row.id!r:.80} is not there once in each file")
+        seen.add(row.id)
+        for file in row.files:
+            if file not in known:
+                known[file] = _source(file, texts, where)
+        yield Corpus(
+            id=row.id,
+            sources=tuple(known[file] for file in row.files),
+            skipped=tuple(Skipped(*one) for one in skipped[row.id]),
+            repository=row.repository,
+        )
+
+
+def _source(file: tuple[str, str | None, str, str], texts: Mapping[str, str], where: str) -> Source:
+    path, language, encoding, digest = file
+    if not {"", ".", ".."}.isdisjoint(path.split("/")):
+        raise InputError(f"{where}: {path!r:.80} is no path inside the corpus")
+    if language is not None and language not in LANGUAGES:
+        raise InputError(f"{where}: {path} is of the language {language!r:.40}, which is unknown")
+    if digest not in texts:
+        raise InputError(f"{where}: {path} has a text that is not there")
+    return Source(texts[digest], path, language, encoding)
 
 
 def _text_rows(dataset: Dataset) -> Iterator[dict[str, str]]:
@@ -223,9 +344,3 @@ def _text_rows(dataset: Dataset) -> Iterator[dict[str, str]]:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _rows(file: Path) -> Iterator[dict[str, Any]]:
-    with file.open("rb") as lines:
-        for line in lines:
-            yield json.loads(line)

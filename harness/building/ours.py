@@ -19,8 +19,8 @@ OURS = "written by chunkmark"
 """Why such a folder is left out."""
 
 _HEAD = 200  # bytes, in which the schema of a card stands
-# A card, how its schema begins, and what lies beside it.
-_CARDS = (("manifest.json", MANIFEST, "cells"), (CARD, SCHEMA, FILES[0]))
+# A card, how its schema begins in any version, and what lies beside it.
+_CARDS = (("manifest.json", MANIFEST, "cells"), (CARD, SCHEMA.rstrip("0123456789"), FILES[0]))
 _PARTIAL = re.compile(re.escape(PARTIAL) + r".+-[0-9]+")
 
 

@@ -148,8 +148,10 @@ def _loaded(dataset: Dataset) -> dict[str, Any]:
 
 def _show(form: Format, card: Mapping[str, Any]) -> None:
     if form is Format.JSON:
+        from harness.building.folder import SCHEMA
+
         rest = {key: value for key, value in card.items() if key != "schema"}
-        write_json({"schema": "chunkmark.dataset/1", **rest})
+        write_json({"schema": SCHEMA, **rest})
     else:
         write_rows(form, ("what", "value"), list(_rows(card)))
 

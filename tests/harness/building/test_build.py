@@ -226,7 +226,8 @@ class TestFolder:
         [
             ("", "is damaged"),
             ("[]", "is damaged"),
-            ('{"schema": "chunkmark.dataset/1", "fingerprint": 1, "files": {}}', "is damaged"),
+            ('{"schema": "chunkmark.dataset/2", "fingerprint": 1, "files": {}}', "is damaged"),
+            ('{"schema": "chunkmark.dataset/1", "fingerprint": 1}', "another version made it"),
             (
                 '{"schema": "chunkmark.dataset/9", "fingerprint": "", "files": {}}',
                 "reads chunkmark",
@@ -243,7 +244,7 @@ class TestFolder:
         card = json.loads((folder / "dataset.json").read_text("utf-8"))
         card["fingerprint"] = "0" * 64
         (folder / "dataset.json").write_text(json.dumps(card), "utf-8")
-        with pytest.raises(InputError, match="its fingerprint is another"):
+        with pytest.raises(InputError, match="has another fingerprint than its card says"):
             load_dataset(f"built:{folder}")
 
     def test_a_folder_that_holds_something_is_left_alone(self, repository: Path, tmp_path: Path):
