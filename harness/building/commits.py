@@ -11,11 +11,12 @@ from chunkers.errors import InputError
 from chunkers.languages import language_of
 from chunkers.source import Source
 from harness.building.changes import changed_lines, gold_of, only_inserted
-from harness.building.git import changes_of, head_of, history_of, open_repository
+from harness.building.diffs import changes_of
+from harness.building.git import head_of, history_of, open_repository
 from harness.building.kinds import is_test
 from harness.building.made import Made, alike, folder_of
 from harness.building.messages import FEWEST_WORDS, is_revert, is_wordless, question_of
-from harness.building.objects import objects_of
+from harness.building.objects import MOST_COMMIT, objects_of
 from harness.building.parents import Parents
 from harness.building.sampling import in_turn
 from harness.generated import is_lock
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.building.changes import Gold
-    from harness.building.git import Change
+    from harness.building.diffs import Change
     from harness.building.objects import Objects
     from harness.grams import Gram
     from harness.model import Corpus
@@ -43,6 +44,8 @@ _MOST_BYTES = 1 << 24  # of a file that is not indexed; a change to a larger one
 
 # Why a commit makes no query; the first that applies is counted.
 _OLD = f"older than the newest {NEWEST} commits"
+_LONG = f"over {MOST_COMMIT:,} bytes of message and signatures"
+_UNDATED = "of no date that a calendar has, where one is asked for"
 _EARLY = "before the date asked for"
 _FIRST = "without a parent, or at the edge of a shallow clone"
 _MERGE = "merges"
@@ -119,7 +122,8 @@ def commit_queries(
     left[_OLD] = older
     with objects_of(opened) as objects:
         said = _by_message(objects, lines, first, left)
-        changes = changes_of(opened, [one.hash for one in said])
+        only = {one.hash: one.parent for one in said}
+        changes = changes_of(opened, objects, only, MOST_FILES)
         parents = Parents(opened, objects, rules, "lower --limit, or give one")
         candidates = _by_files(said, changes, parents, rules, left)
         turn = in_turn(candidates, seed, lambda one: one.hash, lambda one: one.stratum)
@@ -162,8 +166,13 @@ def _by_message(
     listed = list(lines)
     read = objects.commits([line[0] for line in listed])
     for (name, *parents), commit in zip(listed, read, strict=True):
+        if commit.message is None:
+            left[_LONG] += 1
+            continue
         text = question_of(commit.message)
-        if first is not None and commit.time < first:
+        if first is not None and commit.time is None:
+            left[_UNDATED] += 1
+        elif first is not None and commit.time is not None and commit.time < first:
             left[_EARLY] += 1
         elif not parents:
             left[_FIRST] += 1
@@ -182,7 +191,7 @@ def _by_message(
 
 def _by_files(
     said: Iterable[_Candidate],
-    changes: Mapping[str, Sequence[Change]],
+    changes: Mapping[str, Sequence[Change] | None],
     parents: Parents,
     rules: ReadRules,
     left: Counter[str],
@@ -191,13 +200,15 @@ def _by_files(
     found = []
     for one in said:
         mine = changes[one.hash]
+        if mine is None:
+            left[_MASS] += 1
+            continue
         edited = [change for change in mine if change.old_hash != change.new_hash]
         unlocked = [change for change in edited if not is_lock(change.old)]
         before = [change for change in unlocked if change.status != "A"]
         indexed = [c for c in before if parents.refusal(c.old, c.old_mode) is None]
         reasons = (
             (not mine, _NOTHING),
-            (len(mine) > MOST_FILES, _MASS),
             (not edited, _RENAMED),
             (not unlocked, _LOCKED),
             (all(is_test(change.old) for change in unlocked), _TESTED),

@@ -40,9 +40,19 @@ def foreign(path: Path, dot: Path, worktree: Callable[[Path], str]) -> str | Non
     return _borrowed(folder, common)
 
 
+def folders_of(dot: Path) -> tuple[Path, ...]:
+    """Folders that git reads for a `.git`: its own, and another where objects are elsewhere."""
+    folder = _named(dot) if dot.is_file() else dot.resolve()
+    if folder is None or not folder.is_dir():
+        return ()
+    return tuple(dict.fromkeys((folder, _common(folder))))
+
+
 def _text(file: Path) -> str:
-    """What a small file says; nothing where it cannot be read."""
+    """What a small file says; nothing where it cannot be read, or is a pipe."""
     try:
+        if not file.is_file():
+            return ""
         with file.open("rb") as opened:
             return os.fsdecode(opened.read(_MOST)).strip("\r\n")
     except OSError:
