@@ -73,9 +73,13 @@ def test_a_pipe_in_the_repository_of_a_linked_working_tree_is_refused(
     repo.git("worktree", "add", "-q", "--detach", str(tmp_path / "linked"))
     assert head_of(open_repository(tmp_path / "linked"))
     for name in ("config", "worktrees/linked/HEAD", "worktrees/linked/commondir"):
-        into_pipe(repo.root / ".git" / name)
-        with pytest.raises(InputError, match=f"{name} is no file|of its own|as its own"):
+        file = repo.root / ".git" / name
+        content = file.read_bytes()
+        into_pipe(file)
+        with pytest.raises(InputError, match=f"{name} is no file"):
             open_repository(tmp_path / "linked")
+        file.unlink()
+        file.write_bytes(content)
 
 
 def test_a_pipe_in_place_of_git_is_refused(tmp_path: Path) -> None:
@@ -185,7 +189,7 @@ def test_commits_that_change_more_files_than_any_memory_holds_are_told_at_once(
     for content in (b"a = 1\n", b"a = 2\n"):
         name = repo.git("hash-object", "-w", "--stdin", data=content)
         lines = "".join(f"100644 blob {name}\tf{n}.py\n" for n in range(10))
-        for _ in range(30):
+        for _ in range(12):
             tree = repo.git("mktree", data=lines.encode())
             lines = "".join(f"040000 tree {tree}\td{n}\n" for n in range(10))
         commits.append(repo.git("commit-tree", repo.git("mktree", data=lines.encode()), "-m", "x"))
@@ -229,7 +233,9 @@ def test_renames_count_once_and_are_looked_for_in_few_files_alone(
     assert changes(repo, again, moved, 1) == [("R", "sub/b0.py", "a0.py")]
 
 
-def test_a_folder_that_becomes_a_file_and_one_too_deep_to_be_looked_into(repo: Repo) -> None:
+def test_a_folder_that_becomes_a_file_and_one_too_deep_to_be_looked_into(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = repo.commit("Folder\n", {"x/y.py": "y = 1\n"})
     repo.git("rm", "-q", "x/y.py")
     second = repo.commit("File\n", {"a.py": "a = 2\n", "x": "x\n"})
@@ -239,9 +245,10 @@ def test_a_folder_that_becomes_a_file_and_one_too_deep_to_be_looked_into(repo: R
         ("D", "x/y.py", "x/y.py"),
     ]
     line = f"100644 blob {repo.git('rev-parse', 'HEAD:x')}\tf.py\n"
-    for _ in range(200):
+    monkeypatch.setattr(diffs, "_DEEPEST", 3)
+    for _ in range(6):
         line = f"040000 tree {repo.git('mktree', data=line.encode())}\td\n"
     empty = repo.git("commit-tree", repo.git("mktree"), "-m", "x")
     deep = repo.git("commit-tree", repo.git("mktree", data=line.encode()), "-p", empty, "-m", "x")
-    folder = "/".join(["d"] * 101)
+    folder = "/".join(["d"] * 4)
     assert changes(repo, deep, empty) == [("A", folder, folder)]
