@@ -18,7 +18,7 @@ from harness.building.made import Made, alike, folder_of
 from harness.building.named import parts_of, placed_in
 from harness.grams import RUN, remaining
 from harness.model import Query, Target
-from harness.outside.shapes import parse_json, refuse_repeats
+from harness.outside.shapes import parse_json, refuse_pipe, refuse_repeats
 from harness.outside.values import plain_path
 from harness.summaries import names_overlap
 
@@ -113,6 +113,7 @@ def read_questions(file: Path) -> tuple[Question, ...]:
     read = {".jsonl": _json_lines, ".csv": _csv, ".yaml": _yaml, ".yml": _yaml}
     if file.suffix.lower() not in read:
         raise InputError(f"{file}: questions are read from .jsonl, .csv and .yaml")
+    refuse_pipe(file)
     try:
         with file.open("rb") as opened:
             data = opened.read(_MOST + 1)

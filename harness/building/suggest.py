@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import warnings
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from harness.lexical import identifiers
 from harness.parsing import UnparsedError, outline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from chunkers.source import Source
     from harness.building.questions import Question
@@ -63,25 +64,37 @@ def suggest(
             held = path | (set(identifiers(source.text[start:end])) & wanted)
             if held:
                 places.append((f"{source.path}:{first}-{last}", last - first, frozenset(held)))
-    frequency = Counter(word for _, _, held in places for word in held)
-    weight = {word: math.log(1 + len(places) / df) for word, df in frequency.items()}
-    return {name: tuple(_best(words, places, weight))[:count] for name, words in asked.items()}
+    having: dict[str, list[int]] = defaultdict(list)
+    for number, (_, _, its) in enumerate(places):
+        for word in its:
+            having[word].append(number)
+    weight = {word: math.log(1 + len(places) / len(found)) for word, found in having.items()}
+    return {
+        name: tuple(_best(words, places, having, weight, count)) for name, words in asked.items()
+    }
 
 
 def _best(
     words: tuple[str, ...],
     places: list[tuple[str, int, frozenset[str]]],
-    weight: dict[str, float],
+    having: Mapping[str, list[int]],
+    weight: Mapping[str, float],
+    count: int,
 ) -> Iterator[Candidate]:
-    """The places with a word of a question, best first; of equal ones the shortest is."""
-    found = []
-    for place, length, held in places:
-        shared = sorted((one for one in words if one in held), key=lambda one: (-weight[one], one))
-        if shared:
-            score = math.fsum(weight[one] for one in shared)
-            found.append((-score, length, place, tuple(shared)))
-    for score, _, place, shared_words in sorted(found):
-        yield Candidate(place, shared_words, -score)
+    """The places with a word of a question, best first; of equal ones the shortest is.
+
+    `having` tells the places that have a word, so that no other is looked at.
+    """
+    shared: dict[int, list[str]] = defaultdict(list)
+    for word in sorted(weight.keys() & words, key=lambda one: (-weight[one], one)):
+        for number in having[word]:
+            shared[number].append(word)
+    found = (
+        (-math.fsum(weight[one] for one in mine), places[number][1], places[number][0], mine)
+        for number, mine in shared.items()
+    )
+    for score, _, place, mine in heapq.nsmallest(count, found):
+        yield Candidate(place, tuple(mine), -score)
 
 
 def _places(source: Source) -> Iterator[tuple[int, int]]:

@@ -87,8 +87,9 @@ def _folder(run: Path) -> Iterator[Cell]:
 def _file(path: Path) -> list[Cell]:
     from chunkers.errors import InputError
     from harness.gates import cells_of
-    from harness.outside.shapes import parse_json
+    from harness.outside.shapes import parse_json, refuse_pipe
 
+    refuse_pipe(path)
     try:
         raw = path.read_bytes()
     except OSError as error:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BROKEN = 1
 _SHOWN = 3
+_TEXT = 500  # characters of a question in a table
 _COLUMNS = ("check", "state", "found", "what to think", "such as")
 
 
@@ -126,7 +127,7 @@ def _suggest(name: str, file: Path, languages: Mapping[str, str], form: Format) 
         form,
         columns,
         [
-            (one.id, one.text, *((each.place, " ".join(each.words)) if each else ("", "")))
+            (one.id, one.text[:_TEXT], *((each.place, " ".join(each.words)) if each else ("", "")))
             for one in questions
             for each in found[one.id] or (None,)
         ],

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query
-from harness.outside.shapes import number_of, parse_json
+from harness.outside.shapes import number_of, parse_json, refuse_pipe
 from harness.places import data_dirs
 from harness.wording import left_out_line
 
@@ -104,6 +104,7 @@ def _folder(argument: str, data_dir: Path | None) -> Path:
 
 
 def _read(file: Path) -> bytes:
+    refuse_pipe(file)
     try:
         return file.read_bytes()
     except OSError as error:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from chunkers.errors import InputError
 from harness.cards import find_file, told_published
 from harness.model import Absent, Corpus, Dataset, Query, Region, Target
-from harness.outside.shapes import parse_json, refuse_halves
+from harness.outside.shapes import parse_json, refuse_halves, refuse_pipe
 from harness.outside.values import plain_path
 from harness.places import data_dirs, find_data
 from harness.reader import ReadRules, read_folder, read_zip, zip_folders
@@ -118,6 +118,7 @@ def _published(card: Card, context: str, data: bytes) -> str:
 
 
 def _orders(file: Path) -> dict[str, list[str]]:
+    refuse_pipe(file)
     try:
         raw = file.read_bytes()
     except OSError as error:

@@ -58,9 +58,7 @@ def shape_of(path: Path) -> Shape:
 def _head(path: Path) -> bytes:
     """The file from its first line that is not blank, as far as it is looked at."""
     try:
-        # A pipe would be used up by looking at it.
-        if path.exists() and not path.is_file():
-            raise InputError(f"{path} cannot be read: it is no regular file; write it to one")
+        refuse_pipe(path)
         with path.open("rb") as file:
             head = file.read(_LOOK)
             if head.startswith(_WIDE_MARKS):
@@ -73,6 +71,16 @@ def _head(path: Path) -> bytes:
     if not head:
         raise InputError(f"{path} is empty")
     return head
+
+
+def refuse_pipe(path: Path) -> None:
+    """Stop where what is to be read is a pipe or the like: it may never end, or be read once only.
+
+    Raises:
+        InputError: It is.
+    """
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} cannot be read: it is no regular file; write it to one")
 
 
 def _is_object(line: bytes) -> bool:
@@ -88,6 +96,7 @@ def numbered(path: Path) -> Iterator[tuple[int, bytes]]:
     Raises:
         InputError: It cannot be read.
     """
+    refuse_pipe(path)
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):

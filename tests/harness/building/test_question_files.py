@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from chunkers.errors import InputError
-from harness.building.questions import read_questions
+from chunkers.source import Source
+from harness.building.questions import Question, read_questions
+from harness.building.suggest import suggest
+from harness.model import Corpus
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,3 +89,20 @@ def test_yaml_of_many_questions_takes_seconds(tmp_path: Path) -> None:
     began = time.process_time()
     assert len(read_questions(tmp_path / "q.yaml")) == 20_000
     assert time.process_time() - began < 3  # node by node it takes twice as long, or more
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "q.jsonl")
+    with pytest.raises(InputError, match="it is no regular file"):
+        read_questions(tmp_path / "q.jsonl")
+
+
+def test_a_question_of_very_many_words_is_told_candidates_in_seconds() -> None:
+    text = " ".join(f"w{n} parse" for n in range(50_000))
+    code = "".join(f"def parse_{n}():\n    return w{n}\n\n\n" for n in range(300))
+    corpus = Corpus("repo", (Source(code, "a.py", "python"),))
+    began = time.process_time()
+    found = suggest(corpus, [Question("q", text, ("?",), 1)])
+    assert time.process_time() - began < 4  # each word at each place takes ten times as long
+    assert [one.place for one in found["q"]] == ["a.py:1-2", "a.py:1001-1002", "a.py:1005-1006"]
+    assert set(found["q"][0].words) == {"0", "w0", "w", "parse"}

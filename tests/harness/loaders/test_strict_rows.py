@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -92,6 +93,17 @@ def test_no_data_set_holds_a_grade_that_is_not_finite(grade: float) -> None:
         Target("a.py", 1, 1, grade)
     with pytest.raises(InputError, match="finite"):
         Dataset("d", "document", (Corpus("c", ()),), (Query("q", "c", "t", qrels={"a": grade}),))
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"])
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(root: Path, name: str) -> None:
+    put(root / "mine/corpus.jsonl", {"_id": "d", "text": "a"})
+    put(root / "mine/queries.jsonl", {"_id": "x", "text": "b"})
+    put(root / "mine/qrels/test.tsv", "x\td\t1")
+    (root / "mine" / name).unlink()
+    os.mkfifo(root / "mine" / name)
+    with pytest.raises(InputError, match=f"{name} cannot be read: it is no regular file"):
+        load_dataset("beir:mine")
 
 
 TWICE = '{"_id": "q", "text": "first", "text": "second"}'
