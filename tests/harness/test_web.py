@@ -102,6 +102,39 @@ def test_an_answer_that_drips_or_never_ends_is_given_up(monkeypatch):
                 web.post(server, "/embeddings", asked)
 
 
+@pytest.mark.parametrize(
+    ("first", "why"),
+    [
+        (b"HTTP/1.1 200 OK\r\nX: ", "a header that took more than 0.2 seconds"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "an answer that took more"),
+    ],
+)
+def test_a_header_or_a_chunk_that_drips_is_given_up(monkeypatch, first, why):
+    import time
+
+    from embedding_server import serving
+
+    from harness import web
+
+    def dripping(handler, answer):
+        handler.wfile.write(first)
+        for _ in range(100):
+            try:
+                handler.wfile.write(b"0")
+                handler.wfile.flush()
+            except OSError:
+                return
+            time.sleep(0.03)
+
+    monkeypatch.setenv("THE_KEY", "key")
+    monkeypatch.setattr(web, "SLOWEST", 3)
+    with serving() as api:
+        api.faults = [dripping]
+        server = web.Server("test", api.url, "THE_KEY", timeout=0.1, tries=1)
+        with pytest.raises(InputError, match=why):
+            web.post(server, "/embeddings", {"model": "m", "input": ["x"]})
+
+
 def test_an_answer_nested_too_deep_is_no_document(monkeypatch):
     from embedding_server import serving
 
