@@ -85,10 +85,10 @@ def test_damaged_files_end_in_one_clear_error(
 
 def test_yaml_of_many_questions_takes_seconds(tmp_path: Path) -> None:
     one = "- text: where is the thing number {0} to be found\n  targets: a.py:1\n"
-    (tmp_path / "q.yaml").write_text("".join(one.format(n) for n in range(20_000)), "utf-8")
+    (tmp_path / "q.yaml").write_text("".join(one.format(n) for n in range(50_000)), "utf-8")
     began = time.process_time()
-    assert len(read_questions(tmp_path / "q.yaml")) == 20_000
-    assert time.process_time() - began < 3  # node by node it takes twice as long, or more
+    assert len(read_questions(tmp_path / "q.yaml")) == 50_000
+    assert time.process_time() - began < 3  # node by node it takes twice as long, and more
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
