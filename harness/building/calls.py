@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from harness.building.callees import names_of
 from harness.building.made import Made, alike, folder_of
 from harness.building.meant import World, means
-from harness.grams import RUN, grams_of, words_of
+from harness.grams import RUN, count_words, grams_of
 from harness.model import Query, Region, Skipped, Target
 from harness.parsing import UnparsedError
 from harness.summaries import names_overlap
@@ -179,7 +179,7 @@ def _shared(candidates: Iterable[Query]) -> set[str]:
 
 def _fair(candidates: Sequence[Query], corpus: Corpus, left: Counter[str]) -> set[str]:
     """Ids of those with words enough, none of whose runs of words stand outside their region."""
-    long = [query for query in candidates if len(words_of(query.text)) >= _FEWEST_WORDS]
+    long = [query for query in candidates if count_words(query.text) >= _FEWEST_WORDS]
     # A region is whole lines, so its runs of words are those of its query.
     own = {query.id: Counter(grams_of(query.text)) for query in long}
     there = _counts({gram for mine in own.values() for gram in mine}, corpus.sources)

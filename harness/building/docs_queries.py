@@ -13,7 +13,7 @@ from harness.building.doc_comments import cut_doc_comments
 from harness.building.doc_styles import STYLES
 from harness.building.doc_text import words_said
 from harness.building.made import Made, alike, folder_of
-from harness.grams import RUN, remaining, words_of
+from harness.grams import RUN, count_words, remaining, words_of
 from harness.model import Query, Skipped, Target
 from harness.parsing import UnparsedError
 from harness.summaries import name_words, names_overlap
@@ -136,13 +136,13 @@ def _candidates(
         number = f"#{one.number}" if one.number > 1 else ""
         text = words_said(one.comment, markup, whole=whole)
         said = tuple(words_of(text))
-        reason = _reason(one, text, said)
+        reason = _reason(one, text)
         name = f"{source.path}::{one.name}{number}"
         found.append(_Candidate(source, name, one, text, said, reason))
     return found
 
 
-def _reason(one: Documented, text: str, said: Sequence[str]) -> str:
+def _reason(one: Documented, text: str) -> str:
     comment = "\n".join(one.comment)
     if one.empty:
         return EMPTY
@@ -152,7 +152,7 @@ def _reason(one: Documented, text: str, said: Sequence[str]) -> str:
         or _BOILERPLATE.match(text)
     ):
         return BOILERPLATE
-    if len(said) < FEWEST_WORDS:
+    if count_words(text) < FEWEST_WORDS:
         return FEW_WORDS
     if _repeats(one.name, text):
         return NAME
@@ -165,6 +165,9 @@ def _repeats(name: str, text: str) -> bool:
     The name is that of a definition and of the one around it.
     """
     name = ".".join(name.split(".")[-2:])
+    # Words of names are those of ASCII.
+    if {word for word in words_of(text) if not word.isascii()} - set(words_of(name)):
+        return False
     said = {_stem(word) for word in name_words(text) - _EMPTY_WORDS}
     return said <= {_stem(word) for word in name_words(name)}
 

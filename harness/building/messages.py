@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from harness.grams import count_words
+
 FEWEST_WORDS = 4
-"""Words of two letters or more that a message must have to ask anything."""
+"""Words of two letters or more that a message must have to ask anything; see `count_words`."""
 
 _MOST = 20_000
-_WORD = re.compile(r"[^\W\d_]{2,}")
 _SOMETHING = (
     r"(?:[\"'`\u201c\u2018]|(?:the |my |our |last |previous |this |that |part of )*"
     r"(?:change(?:set|list|s)?|commits?|cl|rev(?:ision)?s?|patch(?:es)?|pr|merge|pull request"
@@ -41,7 +42,7 @@ _ABOUT = re.compile(
     r"|also|bug|issues?|tickets?|prs?|pull requests?|part of|relates? to|related|and|to)\b",
     re.I,
 )
-_TAIL = re.compile(r"(?:\s*\((?:[\w.-]+/[\w.-]+)?#\d+\))+$")
+_NUMBER = re.compile(r"\((?:[\w.-]+/[\w.-]+)?#\d+\)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -56,13 +57,23 @@ def question_of(message: str) -> str:
     text = message[:_MOST].replace("\r\n", "\n").replace("\r", "\n")
     text = _CONTROL.sub("", text)
     paragraphs = [part.split("\n") for part in re.split(r"\n(?:[^\S\n]*\n)+", text.strip())]
-    subject = _TAIL.sub("", " ".join(" ".join(paragraphs[0]).split()))
+    subject = _without_numbers(" ".join(" ".join(paragraphs[0]).split()))
     body = paragraphs[1:]
     if body and all(_TRAILER.fullmatch(line) or line[:1].isspace() for line in body[-1]):
         body.pop()
     kept = [[line.rstrip() for line in one if not _is_machine(line.strip())] for one in body]
     rest = ["\n".join(one) for one in kept if any(one)]
     return "\n\n".join([subject, *rest]).strip()
+
+
+def _without_numbers(subject: str) -> str:
+    """A subject without the numbers of pull requests in brackets behind it."""
+    end = len(subject)
+    while (at := subject.rfind("(", 0, end)) >= 0 and _NUMBER.fullmatch(subject, at, end):
+        end = at
+        while subject[end - 1 : end].isspace():
+            end -= 1
+    return subject[:end]
 
 
 def _is_machine(line: str) -> bool:
@@ -80,4 +91,4 @@ def is_revert(message: str) -> bool:
 
 def is_wordless(question: str) -> bool:
     """Whether a text has too few words to ask anything."""
-    return len(_WORD.findall(_REFERENCE.sub("", question))) < FEWEST_WORDS
+    return count_words(_REFERENCE.sub("", question), letters=True) < FEWEST_WORDS

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from harness.building.doc_comments import cut_doc_comments
-from harness.grams import RUN, remaining, words_of
+from harness.grams import RUN, count_words, remaining, words_of
 from harness.model import Corpus, Dataset, Query, Skipped, Target
 from harness.parsing import UnparsedError
 from harness.reader import ReadRules, read_file
@@ -131,7 +131,7 @@ def _queries(
     for summary in summaries:
         if summary.function.empty:
             dropped[_ONLY_DOCSTRING] += 1
-        elif len(summary.words) < _FEWEST_WORDS:
+        elif count_words(summary.text) < _FEWEST_WORDS:
             dropped[_FEW_WORDS] += 1
         elif shared[summary.words] > 1:
             dropped[_SHARED] += 1

@@ -226,3 +226,14 @@ def test_no_query_is_left_in_its_corpus_and_none_stands_twice(
         number = query.id.partition(".")[0]
         assert lines_of(result, query).startswith(f"function f{number}()")
     assert made(files, whole=whole) == result
+
+
+def test_words_are_counted_in_scripts_with_marks_and_in_those_without_spaces() -> None:
+    texts = (
+        "नेटवर्क सॉकेट खोलता और प्रतीक्षा करता है।",
+        "打开网络连接并等待服务器的回复。",
+        "打开网络。",
+    )
+    result = made({f"{n}.py": python(f"f{n}", text) for n, text in enumerate(texts)})
+    assert [query.text for query in result.queries] == list(texts[:2])
+    assert dropped(result) == {reasons.FEW_WORDS: 1}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -152,3 +154,19 @@ def test_a_message_needs_four_words(question: str, wordless: bool) -> None:
 )
 def test_tests_are_known_by_folder_or_name(path: str, test: bool) -> None:
     assert is_test(path) is test
+
+
+def test_words_of_any_script_ask_something() -> None:
+    assert not is_wordless("भाषा में कुछ शब्द यहाँ हैं")
+    assert not is_wordless("日本語のメッセージがここにある")
+    assert is_wordless("修复错误")
+    assert is_wordless("में 12 a_b #34")
+
+
+def test_numbers_behind_a_subject_are_cut_in_linear_time() -> None:
+    numbers = "(#1)" * 4_000
+    started = time.process_time()
+    assert question_of(f"Fix it {numbers}x") == f"Fix it {numbers}x"
+    assert question_of(f"Fix it {numbers} (a/b#2)") == "Fix it"
+    assert question_of("(#1) (#2)") == ""
+    assert time.process_time() - started < 0.5
