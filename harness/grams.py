@@ -55,7 +55,7 @@ def count_words(text: str, *, letters: bool = False) -> int:
     """
     text = unicodedata.normalize("NFC", text)
     dense = len(re.findall(rf"[{_DENSE}]", text))
-    loose = sum(one.isalpha() for one in re.findall(rf"[{_LOOSE}]", text))
+    loose: int = sum(one.isalpha() for one in re.findall(rf"[{_LOOSE}]", text))
     others: list[str] = _words("(?!)", _DENSE + _LOOSE + (r"\d_" if letters else "")).findall(text)
     spaced = sum(len(one) > letters for one in others)
     return spaced + dense // _DENSE_LETTERS + loose // _LOOSE_LETTERS
