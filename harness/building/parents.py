@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from chunkers.source import Source
@@ -28,6 +29,9 @@ MOST_FILES = 1 << 24
 """Files that they may hold together, the same file in each counted anew."""
 MOST_PLACES = 1 << 21
 """Entries of different folders, or of the same in different places, that are looked at."""
+
+MOST_ALIKE = 1 << 14
+"""Places in which one and the same folder is looked at."""
 
 _Files = tuple[tuple[Source, ...], tuple[Skipped, ...]]
 
@@ -57,6 +61,7 @@ class Parents:
         # By path and hash.
         self._read: dict[tuple[str, str], Source | Skipped] = {}
         self._folders: dict[tuple[str, str], _Files] = {}
+        self._alike: Counter[str] = Counter()
         # By path and mode.
         self._refused: dict[tuple[str, str], str | None] = {}
         self._corpora: dict[str, Corpus] = {}
@@ -105,6 +110,9 @@ class Parents:
             return known
         entries = self._objects.folder(name)
         # A tree of a few objects can hold more files than any memory.
+        self._alike[name] += 1
+        if self._alike[name] > MOST_ALIKE:
+            raise self._too_much(f"{MOST_ALIKE:,} folders that are alike")
         self._places += len(entries)
         if self._places > MOST_PLACES:
             raise self._too_much(f"{MOST_PLACES:,} different files and folders")

@@ -353,12 +353,10 @@ def test_a_tree_of_few_objects_that_holds_very_many_files_ends_in_one_message(
     tree = repo.git("mktree", data=changed.encode())
     last = repo.git("commit-tree", tree, "-p", first, "-m", "Set the value of all anew")
     repo.git("update-ref", "HEAD", last)
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        pytest.raises(InputError, match="files and folders"),
-    ):
-        patch.setattr(parents, "MOST_PLACES", 10_000)
-        made(repo)
+    for name, most, said in (("PLACES", 10_000, "files and folders"), ("ALIKE", 100, "are alike")):
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(InputError, match=said):
+            patch.setattr(parents, f"MOST_{name}", most)
+            made(repo)
 
 
 def test_only_the_newest_commits_are_looked_at(
