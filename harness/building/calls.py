@@ -47,8 +47,8 @@ def call_queries(corpus: Corpus) -> Made:
 
     The name is defined once in the corpus, and the calling file says that it means this
     definition: it calls it by its bare name, which it imports where its language wants that; or
-    as a member of its module, its folder or its class; or as a member of anything, if the file
-    has the name of the class. The query is the call's line with five lines above and below, as
+    as a member of its module, its folder or its class, or of a variable that the file says is of
+    that class. The query is the call's line with five lines above and below, as
     they stand, which are its region. Of several files that call it, one is taken by a hash; of
     several calls in it, the first.
 

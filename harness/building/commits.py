@@ -124,7 +124,12 @@ def commit_queries(
         said = _by_message(objects, lines, first, left)
         only = {one.hash: one.parent for one in said}
         changes = changes_of(opened, objects, only, MOST_FILES)
-        parents = Parents(opened, objects, rules, "lower --limit, or give one")
+        parents = Parents(
+            opened,
+            objects,
+            rules,
+            "lower --limit, or give one; a tree that alone is larger is not read",
+        )
         candidates = _by_files(said, changes, parents, rules, left)
         turn = in_turn(candidates, seed, lambda one: one.hash, lambda one: one.stratum)
         wanted = len(turn) if limit is None else max(0, limit)

@@ -80,10 +80,13 @@ def open_repository(path: Path) -> Repository:
 
 def _worktree(program: str, folder: Path) -> str:
     """The working tree that a folder of git's has by its configuration; empty for none."""
-    file = str(folder / "config")
-    arguments = ["config", "--file", file, "--no-includes", "--get", "core.worktree"]
-    code, found, _ = asked(Repository(folder, folder, program), arguments)
-    return "" if code else os.fsdecode(found).strip("\n")
+    for name in ("config.worktree", "config"):  # the first is written where checkouts are sparse
+        file = str(folder / name)
+        arguments = ["config", "--file", file, "--no-includes", "--get", "core.worktree"]
+        code, found, _ = asked(Repository(folder, folder, program), arguments)
+        if not code:
+            return os.fsdecode(found).strip("\n")
+    return ""
 
 
 def head_of(repository: Repository) -> str:

@@ -64,4 +64,5 @@ def _is_odd(entry: os.DirEntry[str]) -> bool:
         mode = entry.stat().st_mode
     except OSError:
         return False  # nothing is there; git says so too
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    # Nobody waits for a socket, such as that of git's own monitor of files: it cannot be opened.
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISSOCK(mode))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from chunkers.source import Source
     from harness.building.callees import Call, Definition, Names
 
+_SPACE = re.compile(r"\s+")
 _SELVES = frozenset({"Self", "base", "cls", "parent", "self", "static", "super", "this"})
 # Go's own packages have no domain in front.
 _GO = words(
@@ -45,7 +46,8 @@ class World:
         python: What Python's imports of this corpus begin with where it is a package itself.
         tops: The folders at the top by the names of Python's packages in them.
         named: The paths of the files of a name, such as `store.h`.
-        included: The files that a file includes, itself or through others; filled when asked for.
+        includes: The files that a file itself includes; filled when asked for.
+        included: Those that it includes itself or through others; filled when asked for.
         modules: The file that a module means in a file; filled when asked for.
     """
 
@@ -56,6 +58,7 @@ class World:
     python: str
     tops: Mapping[str, tuple[str, ...]]
     named: Mapping[str, tuple[str, ...]]
+    includes: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
     included: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
     modules: dict[tuple[str, str], str | None] = field(default_factory=dict, repr=False)
 
@@ -153,6 +156,9 @@ def _round(call: Call, names: Names) -> str:
 
 def _typed(variable: str, owner: str, code: str) -> bool:
     """Whether code says that a variable is of a class, and never makes it another one's."""
+    # Where a comment or a string was there is white space, as long as that: of each run one
+    # character is left, so that no part of an expression can take more of it than another.
+    code = _SPACE.sub(lambda run: "\n" if "\n" in run[0] else " ", code)
     word = re.escape(variable)
     v, c = rf"(?<!\w){word}", rf"(?:\w+\s*(?:\.|::)\s*)*{re.escape(owner)}\b"
     generic = r"\s*(?:<[^<>;]*>|\[[^\[\];]*\])?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -15,20 +16,21 @@ if TYPE_CHECKING:
     from harness.building.callees import Definition
     from harness.building.meant import World
 
+_KEPT = 1024  # texts of which it is kept what they import
 _DEEPEST = 5  # files that one name is followed through
-_PACKAGE = re.compile(r"^\s*(?:<\?php\s+)?(?:package|namespace)\s+([\w.\\]+)", re.MULTILINE)
+_PACKAGE = re.compile(r"^[ \t]*(?:<\?php\s+)?(?:package|namespace)\s+([\w.\\]+)", re.MULTILINE)
 _USING = re.compile(
-    r"^\s*(?:import|use|(?:global\s+)?using)\s+(?:static\s+|function\s+)?([\w.\\]+(?:\.[*_])?)"
+    r"^[ \t]*(?:import|use|(?:global\s+)?using)\s+(?:static\s+|function\s+)?([\w.\\]+(?:\.[*_])?)"
     r"(\s+as\s)?",
     re.MULTILINE,
 )
-_INCLUDE = re.compile(r"^\s*#\s*(?:include|import)\s*[\"<]([^\">\n]+)[\">]", re.MULTILINE)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|import)[ \t]*[\"<]([^\">\n]+)[\">]", re.MULTILINE)
 _LOADED = re.compile(
-    r"^\s*(?:local\s+\w+\s*=\s*)?(?:require_relative|require|source|include|dofile|load|\.)"
+    r"^[ \t]*(?:local\s+\w+\s*=\s*)?(?:require_relative|require|source|include|dofile|load|\.)"
     r"\s*\(?\s*[\"']?([^\s\"'();]+)",
     re.MULTILINE,
 )
-_SWIFT = re.compile(r"^\s*(?:@testable\s+)?import\s+(\w+)", re.MULTILINE)
+_SWIFT = re.compile(r"^[ \t]*(?:@testable\s+)?import\s+(\w+)", re.MULTILINE)
 
 
 def visible(name: str, definition: Definition, source: Source, world: World) -> bool:
@@ -68,7 +70,7 @@ def _in_c(name: str, definition: Definition, source: Source, world: World) -> bo
 def _in_swift(name: str, definition: Definition, source: Source, world: World) -> bool:
     del name  # Its modules are folders, mostly two levels down.
     mine, other = (PurePosixPath(path).parts[:-1] for path in (source.path, definition.path))
-    imported = set(_SWIFT.findall(world.names[source.path].code))
+    imported = _imported_by_swift(world.names[source.path].code)
     return mine[:2] == other[:2] or not imported.isdisjoint(other)
 
 
@@ -198,28 +200,58 @@ def _included(name: str, definition: Definition, source: Source, world: World) -
         stack = [source.path]
         while stack:
             path = stack.pop()
-            for written in _INCLUDE.findall(world.sources[path].text):
-                tail = re.sub(r"^(?:\.\.?/)+", "", written)
-                near = _ending(tail, world)
-                if len(near) == 1 and near[0] not in found:
-                    found.add(near[0])
-                    stack.append(near[0])
+            new = _includes(path, world) - found
+            found |= new
+            stack += new
         world.included[source.path] = frozenset(found)
     files = world.included[source.path]
     return definition.path in files or any(name in world.names[one].words for one in files)
 
 
+def _includes(path: str, world: World) -> frozenset[str]:
+    """The files that a file itself includes, of those whose paths end as it says one alone."""
+    if path not in world.includes:
+        tails = {
+            re.sub(r"^(?:\.\.?/)+", "", one) for one in _INCLUDE.findall(world.sources[path].text)
+        }
+        near = [_ending(tail, world) for tail in tails]
+        world.includes[path] = frozenset(some[0] for some in near if len(some) == 1)
+    return world.includes[path]
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _package(text: str) -> str:
+    """The package that a file says it is of."""
+    found = _PACKAGE.search(text)
+    return found[1].replace("\\", ".") if found else ""
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _uses(text: str) -> tuple[str, ...]:
+    """The names that a file imports by their packages."""
+    return tuple(one.replace("\\", ".") for one, _ in _USING.findall(text))
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _loaded(text: str) -> tuple[str, ...]:
+    """What a file says that it loads."""
+    return tuple(dict.fromkeys(_LOADED.findall(text)))
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _imported_by_swift(code: str) -> frozenset[str]:
+    return frozenset(_SWIFT.findall(code))
+
+
 def _in_package(name: str, definition: Definition, source: Source, world: World) -> bool:
     """Whether a name is that of the definition's package, by what a file imports or where it is."""
     mine, other = (world.sources[path].text for path in (source.path, definition.path))
-    packages = [_PACKAGE.search(text) for text in (mine, other)]
-    here, there = (one[1].replace("\\", ".") if one else "" for one in packages)
-    used = [(one.replace("\\", "."), alias) for one, alias in _USING.findall(mine)]
+    here, there, used = _package(mine), _package(other), _uses(mine)
     if source.language != "csharp":
-        exact = [one for one, _ in used if one.rsplit(".", 1)[-1] == name]
+        exact = [one for one in used if one.rsplit(".", 1)[-1] == name]
         if exact:
             return all(one == f"{there}.{name}".lstrip(".") for one in exact)
-    stars = {re.sub(r"\.[*_]$", "", one) for one, _ in used}
+    stars = {re.sub(r"\.[*_]$", "", one) for one in used}
     if here == there:
         # Without a package, what is in another folder is of another program.
         folders = (PurePosixPath(path).parent for path in (source.path, definition.path))
@@ -228,16 +260,14 @@ def _in_package(name: str, definition: Definition, source: Source, world: World)
         return not there or there in stars or here.startswith(f"{there}.")
     if source.language == "php":
         return not there and name[:1].islower()
-    return bool(there) and f"{there}.*" in {one for one, _ in used} | {
-        f"{one[:-2]}.*" for one, _ in used if one.endswith("._")
-    }
+    return bool(there) and not {f"{there}.*", f"{there}._"}.isdisjoint(used)
 
 
 def _loads(path: str, source: Source, world: World) -> bool:
     """Whether a file says that it loads another one by its path, with or without its suffix."""
     file = PurePosixPath(path)
     folder = PurePosixPath(source.path).parent
-    for written in _LOADED.findall(source.text):
+    for written in _loaded(source.text):
         tail = re.sub(r"^(?:\./)+", "", written)
         if source.language == "lua":
             tail = tail.replace(".", "/") if not tail.endswith(".lua") else tail

@@ -7,6 +7,7 @@ in one line.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import sys
@@ -62,10 +63,17 @@ def _stoppable() -> int:
     try:
         _on_signals(stop)
         code = guarded(sys.argv[1:])
-        _on_signals(signal.SIG_IGN)  # the result stands, and what is left is to end
+        _on_signals(functools.partial(_end, code))
     except StoppedError as stopped:
         return say(STOPPED[signal.Signals(stopped.number)], 128 + stopped.number)
     return code
+
+
+def _end(code: int, *_: object) -> NoReturn:
+    """End at once, where the result stands and what is left is to end."""
+    with contextlib.suppress(Exception):
+        sys.stdout.flush()
+    os._exit(code)
 
 
 def _leave(number: int, _: object) -> NoReturn:

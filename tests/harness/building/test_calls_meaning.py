@@ -345,3 +345,34 @@ SAID = {
 def test_a_file_says_in_many_ways_what_it_means(name: str) -> None:
     found = call_queries(corpus_of(SAID[name]))
     assert len(found.queries) == 1, found.left_out
+
+
+@pytest.mark.parametrize(
+    ("path", "opening", "call"),
+    [
+        ("a.js", "import {Engine} from './t.js';\nconst template = `", "template.start();"),
+        ("a.js", "import {Engine} from './t.js';\nconst template: `", "template.start();"),
+        ("a.js", "import {Engine} from './t.js';\nengine = Engine /*", "engine.start();"),
+        ("a.js", "import {Engine} from './t.js';\nclass Foo extends Engine /*", "foo.start();"),
+    ],
+)
+def test_a_long_string_or_comment_costs_no_more_than_its_length(
+    path: str, opening: str, call: str
+) -> None:
+    closing = "`" if opening.endswith("`") else "*/"
+    text = opening + "word of it\n" * 30_000 + closing + f"\n\nfunction run() {{ {call} }}\n"
+    tools = "export class Engine {\n  start() {\n    return 1;\n  }\n}\n"
+    # Steps of the number of its square would take hours.
+    assert sum(reasons({"t.js": tools, path: text}).values()) > 0
+
+
+def test_headers_that_include_each_other_are_read_once_each() -> None:
+    count = 300
+    includes = "".join(f'#include "h{n}.h"\n' for n in range(count))
+    files = {f"h{n}.h": includes + f"int f{n}(int a);\n" for n in range(count)}
+    files |= {f"d{n}.c": f"int f{n}(int a) {{\n  return a;\n}}\n" for n in range(count)}
+    files |= {
+        f"c{n}.c": f'#include "h0.h"\nint g{n}(int b) {{\n  return f{n}(b) + {n};\n}}\n'
+        for n in range(count)
+    }
+    assert len(call_queries(corpus_of(files)).queries) == count

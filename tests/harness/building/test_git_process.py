@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -65,6 +66,15 @@ def test_a_pipe_that_git_would_wait_for_is_refused(
     with pytest.raises(InputError, match=f"{name} is no file") as raised:
         open_repository(repo.root)
     assert str(raised.value).count("\n") <= 1
+
+
+def test_the_socket_of_gits_own_monitor_of_files_stops_nothing(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo.root / ".git")  # a socket's whole path has a limit
+    with socket.socket(socket.AF_UNIX) as monitor:
+        monitor.bind("fsmonitor--daemon.ipc")
+    open_repository(repo.root)
 
 
 def test_a_pipe_in_the_repository_of_a_linked_working_tree_is_refused(

@@ -112,6 +112,16 @@ def test_submodules_and_their_working_trees_are_read(secret: Repo, tmp_path: Pat
     refused(tmp_path / "evil", "does not name this folder")
 
 
+def test_a_submodule_with_a_sparse_checkout_is_read(secret: Repo, tmp_path: Path) -> None:
+    above = new_repo(tmp_path / "above")
+    above.commit("Begin\n", {"m.py": "m = 1\n"})
+    add = ["-c", "protocol.file.allow=always", "submodule", "add", "-q", str(secret.root)]
+    above.git(*add, "sub")
+    Repo(above.root / "sub").git("sparse-checkout", "set", "d")
+    assert "core.worktree" not in (above.root / ".git/modules/sub/config").read_text("utf-8")
+    assert texts(above.root / "sub") == [THEIRS]
+
+
 def test_a_repository_inside_of_its_folder_is_its_own(secret: Repo, tmp_path: Path) -> None:
     (tmp_path / "secret/.git").rename(tmp_path / "secret/objects of it")
     (tmp_path / "secret/.git").write_text("gitdir: objects of it\n", "utf-8")
