@@ -44,7 +44,8 @@ def suggest(
     """The places that share most with each question, best first; none is taken for the answer.
 
     Places are the definitions of up to 200 lines, and stretches of 40 lines where a file has none.
-    Their paths count as words of theirs. Names are split, as in `parse_url`.
+    Their paths count as words of theirs. Names are split, as in `parse_url`. Words such as `how`
+    and `which`, by bm25s's longer list for English, distinguish nothing, however rare in code.
 
     Args:
         corpus: Where to look.
@@ -54,7 +55,10 @@ def suggest(
     Returns:
         By the id of the question; empty where no word of it is anywhere.
     """
-    asked = {one.id: tuple(dict.fromkeys(identifiers(one.text))) for one in questions}
+    from bm25s.stopwords import STOPWORDS_EN_PLUS
+
+    usual = frozenset(STOPWORDS_EN_PLUS)
+    asked = {one.id: _distinctive(one.text, usual) for one in questions}
     wanted = {word for words in asked.values() for word in words}
     places: list[tuple[str, int, frozenset[str]]] = []
     for source in corpus.sources:
@@ -72,6 +76,12 @@ def suggest(
     return {
         name: tuple(_best(words, places, having, weight, count)) for name, words in asked.items()
     }
+
+
+def _distinctive(text: str, usual: frozenset[str]) -> tuple[str, ...]:
+    """The words of a question but for those that any has; all, if it has no others."""
+    asked = dict.fromkeys(identifiers(text))
+    return tuple(one for one in asked if one not in usual) or tuple(asked)
 
 
 def _best(

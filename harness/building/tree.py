@@ -156,11 +156,14 @@ def _bounded(root: Path, found: Iterable[Source | Skipped]) -> Iterator[Source |
 
 
 def _why(skipped: tuple[Skipped, ...]) -> str:
-    counts: dict[str, int] = {}
+    paths: dict[str, list[str]] = {}
     for one in skipped:
-        counts[one.reason] = counts.get(one.reason, 0) + 1
-    told = ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
-    return f": {told}" if told else ""
+        paths.setdefault(one.reason, []).append(one.path)
+    told = ", ".join(
+        f"{len(some)} {reason} ({some[0]}{', …' if len(some) > 1 else ''})"
+        for reason, some in sorted(paths.items())
+    )
+    return f": {told}\nname a folder itself to have it read" if told else ""
 
 
 class _Ignored:

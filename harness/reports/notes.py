@@ -18,6 +18,7 @@ MILLISECONDS = (
     "model runs here), search, and both"
 )
 
+_FEW = 30
 _CHANCE = 0.95
 """Share of the best that chance reaches where a measure says next to nothing."""
 
@@ -27,6 +28,11 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
     notes = [
         f"means over {cells[0]['mean_over']}; ± half the 95 % interval: {cells[0]['interval']}"
     ]
+    if cells[0]["n_queries"] < _FEW:
+        notes.append(
+            f"{_queries(cells[0]['n_queries'])}: under {_FEW} an interval is narrower than what it "
+            "stands for; `chunkmark dataset validate` says what differences so many can show"
+        )
     if not all(one["comparable"] for one in cells[0]["metrics"].values()):
         notes.append(
             "* not comparable across chunkers: what is relevant depends on where the cuts lie"
@@ -38,8 +44,8 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
     notes.append(MILLISECONDS)
     if cells[0].get("mask_query"):
         notes.append(
-            "masked: each query's own lines are taken out of its corpus; "
-            "--no-mask-query leaves them in"
+            "masked: each query's own lines are taken out of its corpus; --no-mask-query leaves "
+            "them in. Copies of files without them are cut too: they count, and may not parse"
         )
     anchors = [cell["chunker"] for cell in cells if cell["chunker"] in ANCHOR_CHUNKERS]
     if anchors:
@@ -55,7 +61,7 @@ def notes_of(document: Mapping[str, Any], cells: list[Cell]) -> list[str]:
     told = [one for one in document["left_out"] if one["dataset"] == cells[0]["dataset"]]
     if told:
         counts = "; ".join(f"{one['reason']}: {one['count']}" for one in told)
-        notes.append(f"left out by the data set; {counts}")
+        notes.append(f"left out by the data set: {counts}")
     return notes
 
 

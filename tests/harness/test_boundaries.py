@@ -115,7 +115,7 @@ def test_sizes_are_percentiles_by_nearest_rank_and_a_histogram():
 
 
 def test_repeated_text_and_equal_chunks_are_counted():
-    found = look("abcd\nefgh\nabcd\n", (1, 2), (2, 2), (3, 3), (1, 1))
+    found = look("abcd\nefgh\nabcd\n", (1, 1), (1, 2), (2, 2), (3, 3))
     assert found.repeated == 8 / 12
     assert found.duplicates == 2
 

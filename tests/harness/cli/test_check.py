@@ -15,7 +15,7 @@ CHECKS = [
 def test_a_chunker_that_conforms_exits_with_0(capsys):
     done = call(capsys, "check-chunker", "fixed:max_size=300", "--language", "python")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("fixed:max_size=300: conforms (41 sources; python)\n")
+    assert done.out.startswith("fixed:max_size=300: conforms (42 sources; python)\n")
     for name in CHECKS:
         assert f"\n{name} " in done.out
 

@@ -301,7 +301,7 @@ def test_a_table_counts_what_is_absent_and_left_out(
     said, n = done.out.replace("\\", ""), ABSENT_LISTED + 1
     assert f"absent: {n} corpora ({n} queries), such as one__pkg-01: neither" in said
     left_out = "instances whose patch changes no file that was there: 1"
-    assert f"left out by the data set; {left_out}\n" in said
+    assert f"left out by the data set: {left_out}\n" in said
 
 
 DATA = Path(os.environ.get("CHUNKMARK_DATA") or "no data folder")
