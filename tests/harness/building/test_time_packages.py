@@ -117,6 +117,8 @@ def test_of_a_large_one_the_time_is_told_before_it_begins_also_into_a_file(tmp_p
             env={**os.environ, "CHUNKMARK_CACHE": str(tmp_path / "cache")},
             stdout=out,
             stderr=errors,
+            # A job in a shell's background ignores the signal, and hands that down.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
         )
         try:
             until = time.monotonic() + SECONDS
@@ -126,7 +128,10 @@ def test_of_a_large_one_the_time_is_told_before_it_begins_also_into_a_file(tmp_p
                 time.sleep(0.2)
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(60)
+            try:
+                process.wait(60)
+            finally:
+                process.kill()
     first = said.read_text("utf-8").splitlines()[0]
     assert first.startswith("chunkmark: embedding ")
     assert "once more: about" in first
