@@ -22,7 +22,7 @@ from chunkers.errors import MissingError
 from chunkers.sizes import span_size
 from chunkers.testing.services import cheap_services
 from harness.model import Skipped
-from harness.reader import ReadRules, read_file
+from harness.reading.reader import ReadRules, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.embedding import embed
-from harness.parts import load_embedder
-from harness.store import VectorStore
+from harness.embedding.embed import embed
+from harness.embedding.store import VectorStore
+from harness.runs.components import load_embedder
 
 ROUNDS, TEXTS, LINES = 3, 120, 18
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from chunkers import Source, load_chunker
 from chunkers.languages import grammar_of, list_languages
 from chunkers.testing.services import count_tokens, embed
-from harness.boundaries import boundaries, definition_lines
-from harness.chunking import cut
+from harness.chunking.boundaries import boundaries, definition_lines
+from harness.chunking.cut import cut
 from harness.model import Corpus
 
 if TYPE_CHECKING:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.api import evaluate
-    from harness.loading import load_dataset
-    from harness.scoring import score
+    from harness.datasets.loading import load_dataset
+    from harness.measures.score import score
 
 __all__ = ["evaluate", "load_dataset", "score"]
 
 _HOMES = {
     "evaluate": "harness.api",
-    "load_dataset": "harness.loading",
-    "score": "harness.scoring",
+    "load_dataset": "harness.datasets.loading",
+    "score": "harness.measures.score",
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from harness.cutters import SECONDS
+from harness.chunking.cutters import SECONDS
 from harness.model import Dataset
 from harness.runs.config import RunConfig
 from harness.runs.plan import make_plan

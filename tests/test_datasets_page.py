@@ -7,8 +7,8 @@ from pathlib import Path
 
 from harness.building.build import KINDS
 from harness.building.tree import MOST_TEXT
-from harness.cards import card_names
-from harness.reader import ReadRules
+from harness.datasets.cards import card_names
+from harness.reading.reader import ReadRules
 
 PAGE = (Path(__file__).parents[1] / "docs/datasets.md").read_text("utf-8")
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.locate import spans_of
-from chunkers.processes import Program, Watch
+from chunkers.processes.system import Program, Watch
 from chunkers.sizes import Unit, check_max_size
 from chunkers.source import Services, Source, Span
 

@@ -1,8 +1,8 @@
 """Chunks along the syntax tree: split, then merge (the idea of cAST), by whole lines."""
 
-from chunkers.frame import LineChunker
+from chunkers.builtin._frame import LineChunker
+from chunkers.grammars.syntax import syntax_runs, version
 from chunkers.sizes import Unit
-from chunkers.syntax import syntax_runs, version
 
 FAMILY = "syntax"
 

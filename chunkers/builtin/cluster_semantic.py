@@ -7,9 +7,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkers.errors import InputError
-from chunkers.frame import LineChunker, Runs
-from chunkers.semantics import (
+from chunkers.builtin._frame import LineChunker, Runs
+from chunkers.builtin._semantics import (
     mean_similarity,
     pack_units,
     similarities,
@@ -17,9 +16,10 @@ from chunkers.semantics import (
     texts_of,
     vectors_of,
 )
+from chunkers.errors import InputError
+from chunkers.grammars.syntax import version
 from chunkers.sizes import Lines, Unit
 from chunkers.source import Services
-from chunkers.syntax import version
 
 FAMILY = "semantic"
 

@@ -1,9 +1,9 @@
 """Chunks by definition: each function or method is one, the rest of a file is grouped."""
 
-from chunkers.definitions import definition_runs
-from chunkers.frame import LineChunker
+from chunkers.builtin._frame import LineChunker
+from chunkers.grammars.definitions import definition_runs
+from chunkers.grammars.syntax import version
 from chunkers.sizes import Unit
-from chunkers.syntax import version
 
 FAMILY = "syntax"
 

@@ -9,10 +9,10 @@ import hashlib
 from bisect import bisect_left
 from itertools import accumulate
 
-from chunkers.frame import LineChunker, Runs
+from chunkers.builtin._frame import LineChunker, Runs
+from chunkers.grammars.syntax import syntax_runs, version
 from chunkers.sizes import Lines, Unit
 from chunkers.source import Services
-from chunkers.syntax import syntax_runs, version
 
 FAMILY = "anchor"
 

@@ -5,12 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from chunkers.builtin._frame import LineChunker, Runs
+from chunkers.builtin._semantics import pack_units, similarities, small_units, texts_of, vectors_of
 from chunkers.errors import InputError
-from chunkers.frame import LineChunker, Runs
-from chunkers.semantics import pack_units, similarities, small_units, texts_of, vectors_of
+from chunkers.grammars.syntax import version
 from chunkers.sizes import Lines, Unit
 from chunkers.source import Services
-from chunkers.syntax import version
 
 FAMILY = "semantic"
 

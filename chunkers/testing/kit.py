@@ -1,7 +1,7 @@
 """The conformance kit: tries a chunker on what goes wrong often, and says what it found.
 
-The chunker runs in processes of its own (`chunkers.isolation`): one that hangs, crashes or takes
-all memory is named, and the rest is tried all the same.
+The chunker runs in processes of its own (`chunkers.processes.isolation`): one that hangs, crashes
+or takes all memory is named, and the rest is tried all the same.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from chunkers.isolation import ENDED, Limits, Target, Worker
-from chunkers.program import program_file
-from chunkers.spec import Spec, parse_spec
+from chunkers.plugins.spec import Spec, parse_spec
+from chunkers.processes.isolation import ENDED, Limits, Target, Worker
+from chunkers.processes.scripts import program_file
 from chunkers.testing.cases import Case, cases, large
 from chunkers.testing.faults import differing, not_once, not_verbatim, too_large
 from chunkers.testing.report import Check, Example, Report
@@ -26,7 +26,7 @@ from chunkers.testing.shrink import shrink
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from chunkers.isolation import Declared, Outcome
+    from chunkers.processes.isolation import Declared, Outcome
     from chunkers.source import Source
     from chunkers.testing.report import Status
 

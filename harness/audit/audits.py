@@ -12,9 +12,9 @@ from harness.audit.copies import Duplicates, Twins, count_duplicates, count_twin
 from harness.audit.cuts import GoldCut, count_cuts
 from harness.audit.leaks import SelfRetrieval, find_leaks, summarise
 from harness.audit.lost import Truncation, of_chunks, of_queries
-from harness.chunk_vectors import counter
-from harness.chunking import cut_all
-from harness.relevance import Table
+from harness.chunking.chunk_vectors import counter
+from harness.chunking.cut import cut_all
+from harness.relevance.gold import Table
 from harness.runs.folder import check_files, read_cell, stored_cells
 from harness.runs.prepare import prepare
 from harness.runs.record import read_record
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from chunkers.loading import LoadedChunker
-    from harness.chunking import ChunkedCorpus
-    from harness.embedding import Embedder
+    from chunkers.plugins.loading import LoadedChunker
+    from harness.chunking.cut import ChunkedCorpus
+    from harness.embedding.embed import Embedder
     from harness.model import Dataset
-    from harness.relevance import Place
+    from harness.relevance.gold import Place
     from harness.runs.prepare import Prepared
     from harness.runs.record import Record
 

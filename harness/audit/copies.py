@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from harness.chunking import duplicates, not_alone
-from harness.twins import squeezed
+from harness.chunking.cut import duplicates, not_alone
+from harness.chunking.layout import squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from harness.chunking import ChunkedCorpus
+    from harness.chunking.cut import ChunkedCorpus
     from harness.model import Corpus
-    from harness.relevance import Place
+    from harness.relevance.gold import Place
 
 
 @dataclass(frozen=True)
 class Twins:
-    """Targets whose text stands elsewhere too; see `harness.twins`.
+    """Targets whose text stands elsewhere too; see `harness.relevance.twins`.
 
     Attributes:
         targets: How many there are.

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from harness.relevance import Place, Table
+    from harness.relevance.gold import Place, Table
 
 
 @dataclass(frozen=True)

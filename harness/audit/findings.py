@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.audit.leaks import MOST
 from harness.runs.health import TRUNCATION_MARK
-from harness.wording import counted
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.grams import grams_of, held
-from harness.masking import without
-from harness.twins import squeezed
+from harness.chunking.layout import squeezed
+from harness.relevance.masking import without
+from harness.support.word_runs import grams_of, held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -16,8 +16,8 @@ from harness.runs.texts import texts_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.chunking import ChunkedCorpus
-    from harness.embedding import Embedder
+    from harness.chunking.cut import ChunkedCorpus
+    from harness.embedding.embed import Embedder
     from harness.model import Query
 
 

@@ -12,12 +12,12 @@ from harness.building.sampling import draw
 from harness.building.state import state_of
 from harness.building.tree import Files, read_tree, rules_for, without_file
 from harness.model import Corpus, Dataset
-from harness.wording import counted, left_out_line
+from harness.support.wording import counted, left_out_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.building.made import Made
+    from harness.building.query_set import Made
     from harness.model import Query
 
 KINDS = ("docstring", "commits", "calls")
@@ -39,7 +39,7 @@ class Wanted:
         limit: How many queries at most; None takes all, of commits 100.
         seed: Of the sample.
         since: Only commits from this date on.
-        languages: Language by pattern, as `harness.reader.ReadRules.languages`.
+        languages: Language by pattern, as `harness.reading.reader.ReadRules.languages`.
     """
 
     queries: str = "docstring"
@@ -90,7 +90,7 @@ def build(root: Path, wanted: Wanted) -> Dataset:
 def _made(root: Path, wanted: Wanted) -> Made:
     rules = rules_for(wanted.files, wanted.languages)
     if wanted.queries == "commits":
-        from harness.building.commits import commit_queries
+        from harness.building.git.commits import commit_queries
 
         limit = COMMITS if wanted.limit is None else wanted.limit
         return commit_queries(root, rules, limit=limit, seed=wanted.seed, since=wanted.since)
@@ -104,11 +104,11 @@ def _made(root: Path, wanted: Wanted) -> Made:
 
         made = question_queries(corpus, questions, root)
     elif wanted.queries == "calls":
-        from harness.building.calls import call_queries
+        from harness.building.calls.calls import call_queries
 
         made = call_queries(corpus)
     else:
-        from harness.building.docs_queries import docstring_queries
+        from harness.building.docs.docs_queries import docstring_queries
 
         made = docstring_queries(corpus, whole=wanted.whole)
     state = state_of(root, tree.sources)

@@ -24,12 +24,9 @@ from pydantic import ConfigDict, Field, JsonValue
 from chunkers.errors import InputError
 from chunkers.languages import LANGUAGES
 from chunkers.source import Source
-from harness.cards import Sha256, Text  # noqa: TC001 - pydantic reads it
-from harness.files import DAMAGED, PARTIAL, file_sha256, write_json, write_jsonl
-from harness.loaders.rows import rows
 from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
-from harness.outside.checked import Strict, valid
-from harness.outside.shapes import parse_json
+from harness.support.files import DAMAGED, PARTIAL, file_sha256, write_json, write_jsonl
+from harness.support.strict import Sha256, Strict, Text, parse_json, rows, valid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.building.made import Made, alike, folder_of
-from harness.building.named import parts_of, placed_in
-from harness.grams import RUN, remaining
+from harness.building.docs.definitions import parts_of, placed_in
+from harness.building.query_set import Made, alike, folder_of
+from harness.building.summaries import names_overlap
 from harness.model import Query, Target
-from harness.outside.shapes import parse_json, refuse_pipe, refuse_repeats
-from harness.outside.values import plain_path
-from harness.summaries import names_overlap
+from harness.support.paths import plain_path
+from harness.support.strict import parse_json, refuse_pipe, refuse_repeats
+from harness.support.word_runs import RUN, remaining
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import yaml
 
     from chunkers.source import Source
-    from harness.building.named import Placed
+    from harness.building.docs.definitions import Placed
     from harness.model import Corpus
 
 KEYS = ("id", "text", "targets")

@@ -6,8 +6,8 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from harness.building.git import head_of, open_repository
-from harness.building.objects import FOLDER, objects_of
+from harness.building.git.objects import FOLDER, objects_of
+from harness.building.git.repository import head_of, open_repository
 from harness.building.tree import repository_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from chunkers.source import Source
-    from harness.building.objects import Objects
+    from harness.building.git.objects import Objects
 
 NONE = "none"
 UNKNOWN = "unknown"

@@ -9,8 +9,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.lexical import identifiers
-from harness.parsing import UnparsedError, outline
+from harness.chunking.parsing import UnparsedError, outline
+from harness.retrieval.lexical import identifiers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

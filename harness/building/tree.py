@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Literal
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.building.ignores import read_patterns, verdict
-from harness.building.ours import OURS, is_ours
+from harness.building.git.ignores import read_patterns, verdict
+from harness.building.own_folders import OURS, is_ours
 from harness.model import Skipped
-from harness.reader import ReadRules, in_order, walk_folder
+from harness.reading.reader import ReadRules, in_order, walk_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from harness.building.ignores import Pattern
+    from harness.building.git.ignores import Pattern
 
 Files = Literal["code", "all"]
 

@@ -84,12 +84,12 @@ def _audit_datasets(
     sample: tuple[int | None, int],
     data_dir: Path | None,
 ) -> list[Audit]:
-    from chunkers.loading import load_chunker
-    from chunkers.spec import expand_spec
+    from chunkers.plugins.loading import load_chunker
+    from chunkers.plugins.spec import expand_spec
     from harness.audit.audits import audit_dataset
     from harness.cli.progress import Progress
-    from harness.loading import load_dataset
-    from harness.parts import load_embedder
+    from harness.datasets.loading import load_dataset
+    from harness.runs.components import load_embedder
 
     cutters = [load_chunker(spec) for text in chunkers for spec in expand_spec(text)]
     models = [load_embedder(text) for text in embedders]

@@ -27,8 +27,8 @@ def cache(
     """Show or remove the stored vectors. Removing them loses no result, only time."""
     del data_dir  # every command takes it; this one reads no data set
     from chunkers.errors import InputError
-    from harness.places import cache_dir
-    from harness.store import VectorStore
+    from harness.embedding.store import VectorStore
+    from harness.support.data_folders import cache_dir
 
     path = cache_dir() / "vectors.sqlite"
     files = [one for one in path.parent.glob("vectors.sqlite*") if one.is_file()]

@@ -74,7 +74,7 @@ def check(
 def _language(name: str) -> str | None:
     from chunkers.errors import InputError
     from chunkers.languages import list_languages
-    from chunkers.registry import suggestion
+    from chunkers.plugins.registry import suggestion
 
     known = [_TEXT, *(one.name for one in list_languages())]
     if name not in known:

@@ -23,9 +23,9 @@ from harness.cli.run import PARTIAL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chunkers.loading import LoadedChunker
+    from chunkers.plugins.loading import LoadedChunker
     from chunkers.source import Source
-    from harness.chunking import ChunkedCorpus
+    from harness.chunking.cut import ChunkedCorpus
     from harness.model import Corpus
 
 
@@ -50,12 +50,12 @@ def chunk(
     del data_dir  # every command takes it; this one reads no data set
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides
-    from chunkers.loading import load_chunker
+    from chunkers.plugins.loading import load_chunker
+    from chunkers.plugins.spec import expand_spec
     from chunkers.source import Source
-    from chunkers.spec import expand_spec
     from harness.cli.progress import Progress
     from harness.model import Corpus
-    from harness.reader import ReadRules, read_file
+    from harness.reading.reader import ReadRules, read_file
 
     chunkers = [load_chunker(spec) for text in chunker or ["ast"] for spec in expand_spec(text)]
     source = read_file(file, file.name, ReadRules(languages=parse_overrides(language or ())))
@@ -106,13 +106,13 @@ def chunk(
 
 def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> list[ChunkedCorpus]:
     """The corpus cut by each chunker; the embedder is loaded only if one of them needs it."""
-    from harness.chunk_vectors import ChunkVectors, counter
-    from harness.chunking import cut
+    from harness.chunking.chunk_vectors import ChunkVectors, counter
+    from harness.chunking.cut import cut
     from harness.cli.progress import Progress
-    from harness.parts import load_embedder
-    from harness.places import cache_dir
+    from harness.embedding.store import VectorStore
+    from harness.runs.components import load_embedder
     from harness.runs.plan import needs_embedder
-    from harness.store import VectorStore
+    from harness.support.data_folders import cache_dir
 
     if not any(map(needs_embedder, chunkers)):
         return [cut(corpus, one) for one in chunkers]
@@ -128,8 +128,8 @@ def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> li
 
 
 def _result(chunker: LoadedChunker, source: Source, chunked: ChunkedCorpus) -> dict[str, Any]:
-    from harness.boundaries import boundaries
-    from harness.cover import cover, sizes
+    from harness.chunking.boundaries import boundaries
+    from harness.chunking.cover import cover, sizes
 
     rows = []
     for row in chunked.chunks:

@@ -99,11 +99,11 @@ def info(
     A name alone shows its card. With an argument or options, as in repo:PATH, the data set is
     loaded, and what is in it is told too.
     """
-    from chunkers.spec import parse_spec
+    from chunkers.plugins.spec import parse_spec
     from harness.building.folder import CARD, read_card
-    from harness.cards import card_names
-    from harness.loaders.built import find_folder
-    from harness.loading import load_dataset
+    from harness.datasets.cards import card_names
+    from harness.datasets.loaders.built import find_folder
+    from harness.datasets.loading import load_dataset
 
     if (Path(name) / CARD).is_file():
         _show(form, {"folder": name, **read_card(Path(name))})
@@ -122,7 +122,7 @@ def info(
 
 
 def _card(name: str, data_dir: Path | None) -> dict[str, Any]:
-    from harness.cards import load_card, missing_files
+    from harness.datasets.cards import load_card, missing_files
 
     card = load_card(name)
     found = card.model_dump(mode="json", exclude={"loader", "settings"})

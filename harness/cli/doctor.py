@@ -53,7 +53,7 @@ def _system(data_dir: Path | None) -> Iterator[Check]:
 def _parts(data_dir: Path | None) -> Iterator[Check]:
     del data_dir
     from chunkers.languages import list_languages
-    from chunkers.loading import list_chunkers
+    from chunkers.plugins.loading import list_chunkers
 
     for chunker in list_chunkers():
         detail = f"absent: {chunker.problem}" if chunker.absent else chunker.problem
@@ -73,7 +73,7 @@ def _parts(data_dir: Path | None) -> Iterator[Check]:
 def _model(data_dir: Path | None) -> Iterator[Check]:
     del data_dir
     from chunkers.errors import InputError
-    from harness.parts import load_embedder
+    from harness.runs.components import load_embedder
 
     try:
         yield "minilm", True, f"weights as expected, {load_embedder('minilm').fingerprint()[:12]}"
@@ -82,8 +82,8 @@ def _model(data_dir: Path | None) -> Iterator[Check]:
 
 
 def _folders(data_dir: Path | None) -> Iterator[Check]:
-    from harness.loading import list_datasets
-    from harness.places import cache_dir, data_dirs
+    from harness.datasets.loading import list_datasets
+    from harness.support.data_folders import cache_dir, data_dirs
 
     for listed in list_datasets(data_dir):
         yield (

@@ -9,7 +9,7 @@ import typer
 from harness.cli.output import DataDirOption, Format, FormatOption, write, write_json, write_rows
 
 if TYPE_CHECKING:
-    from harness.fetching import Fetched
+    from harness.datasets.fetching.fetch import Fetched
 
 PARTIAL = 3
 
@@ -25,18 +25,18 @@ def fetch(
     for it the table says what to place where, and the exit code is 3.
     """
     from chunkers.errors import InputError
-    from chunkers.registry import suggestion
-    from harness import fetching
-    from harness.cards import card_names, load_card
+    from chunkers.plugins.registry import suggestion
     from harness.cli.progress import Progress
+    from harness.datasets.cards import card_names, load_card
+    from harness.datasets.fetching import fetch
 
     if name not in card_names():
         raise InputError(f"unknown dataset {name!r}; {suggestion(name, card_names())}")
     card = load_card(name)
     with Progress() as progress:
-        rows = fetching.fetch(card, data_dir, progress.tell)
+        rows = fetch.fetch(card, data_dir, progress.tell)
     if form is Format.JSON:
-        write_json(fetching.document(card, rows))
+        write_json(fetch.document(card, rows))
     elif form is Format.TABLE:
         write("\n".join(map(_lines, rows)) or f"{name} needs no file")
     else:

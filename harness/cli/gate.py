@@ -12,7 +12,7 @@ from harness.cli.output import Format, FormatOption, write, write_json, write_ro
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.gates import Cell
+    from harness.runs.gates import Cell
 
 FAILED = 1
 _COLUMNS = ("dataset", "chunker", "embedder", "retriever", "measure", "value", "bound", "verdict")
@@ -41,7 +41,7 @@ def gate(
 ) -> int:
     """Hold the means of every cell against bounds; exits with 1 where one is not kept."""
     from chunkers.errors import InputError
-    from harness.gates import check, document, parse_bound
+    from harness.runs.gates import check, document, parse_bound
 
     if not minimum:
         raise InputError("nothing to hold the run against; give a bound, as in --min 'MRR>0.6'")
@@ -69,9 +69,9 @@ def _row(one: dict[str, Any]) -> list[str]:
 def _folder(run: Path) -> Iterator[Cell]:
     """Every cell of a run folder, those of earlier runs and those that failed included."""
     from chunkers.errors import InputError
-    from harness.files import read_json
-    from harness.gates import cell_of
     from harness.runs.folder import stored_cells
+    from harness.runs.gates import cell_of
+    from harness.support.files import read_json
 
     if not (run / "manifest.json").is_file():
         raise InputError(f"{run} is no run folder: it has no manifest.json")
@@ -86,8 +86,8 @@ def _folder(run: Path) -> Iterator[Cell]:
 
 def _file(path: Path) -> list[Cell]:
     from chunkers.errors import InputError
-    from harness.gates import cells_of
-    from harness.outside.shapes import parse_json, refuse_pipe
+    from harness.runs.gates import cells_of
+    from harness.support.strict import parse_json, refuse_pipe
 
     refuse_pipe(path)
     try:

@@ -45,7 +45,7 @@ def list_parts(
         write_json({"schema": "chunkmark.list/1", **found})
         return
     if Kind.PROFILES in kinds:
-        from harness.profiles import explain_profiles
+        from harness.measures.profiles import explain_profiles
 
         # As a table profiles stand side by side, each field with what it decides.
         found[Kind.PROFILES.value] = [dict(row) for row in explain_profiles()]
@@ -68,7 +68,7 @@ def _shown(value: object) -> str:
 
 def _chunkers(data_dir: Path | None) -> Rows:
     del data_dir
-    from chunkers.loading import list_chunkers
+    from chunkers.plugins.loading import list_chunkers
 
     return [dataclasses.asdict(one) for one in list_chunkers()]
 
@@ -88,22 +88,22 @@ def _brief(chunker: dict[str, Any]) -> dict[str, Any]:
 
 
 def _datasets(data_dir: Path | None) -> Rows:
-    from harness.loading import list_datasets
+    from harness.datasets.loading import list_datasets
 
     return [dataclasses.asdict(one) for one in list_datasets(data_dir)]
 
 
 def _embedders(data_dir: Path | None) -> Rows:
     del data_dir
-    from harness.parts import EMBEDDERS, describe
+    from harness.runs.components import EMBEDDERS, describe
 
     return describe(EMBEDDERS)
 
 
 def _retrievers(data_dir: Path | None) -> Rows:
     del data_dir
-    from harness.parts import RETRIEVERS, describe
-    from harness.policy import make_policy
+    from harness.retrieval.policy import make_policy
+    from harness.runs.components import RETRIEVERS, describe
 
     return describe(RETRIEVERS, make_policy)
 
@@ -127,7 +127,7 @@ def _measures(data_dir: Path | None) -> Rows:
 
 def _profiles(data_dir: Path | None) -> Rows:
     del data_dir
-    from harness.profiles import list_profiles
+    from harness.measures.profiles import list_profiles
 
     return [dataclasses.asdict(one) for one in list_profiles()]
 

@@ -6,21 +6,13 @@ in one line.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import NoReturn
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-STOPPED = {
-    signal.SIGINT: "interrupted; the same command goes on where it stopped",
-    signal.SIGTERM: "terminated; the same command goes on where it stopped",
-}
-"""The signals that end the program, and what it says then; its exit code is 128 and the number."""
+from harness.cli.signals import STOPPED, end, leave, on_signals
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -34,7 +26,7 @@ def main(arguments: list[str] | None = None) -> None:
         from harness.cli.program import guarded
 
         sys.exit(guarded(arguments))
-    _on_signals(_leave)
+    on_signals(leave)
     sys.exit(_stoppable())
 
 
@@ -45,7 +37,7 @@ def _stoppable() -> int:
 
     def stop(number: int, _: object) -> NoReturn:
         # What was started ends with the exception; whoever does not wait for that asks again.
-        _on_signals(_leave)
+        on_signals(leave)
         raise StoppedError(number)
 
     def unraisable(ignored: sys.UnraisableHookArgs) -> None:
@@ -55,36 +47,15 @@ def _stoppable() -> int:
             return
         import threading
 
-        _on_signals(stop)
+        on_signals(stop)
         again = (os.getpid(), ignored.exc_value.number)
         threading.Timer(0.01, os.kill, again).start()
 
     sys.unraisablehook = unraisable
     try:
-        _on_signals(stop)
+        on_signals(stop)
         code = guarded(sys.argv[1:])
-        _on_signals(functools.partial(_end, code))
+        on_signals(functools.partial(end, code))
     except StoppedError as stopped:
         return say(STOPPED[signal.Signals(stopped.number)], 128 + stopped.number)
     return code
-
-
-def _end(code: int, *_: object) -> NoReturn:
-    """End at once, where the result stands and what is left is to end."""
-    with contextlib.suppress(Exception):
-        sys.stdout.flush()
-    os._exit(code)
-
-
-def _leave(number: int, _: object) -> NoReturn:
-    """End at once, where nothing was started yet or nobody waits any more."""
-    with contextlib.suppress(OSError):
-        os.write(2, f"chunkmark: {STOPPED[signal.Signals(number)]}\n".encode())
-    os._exit(128 + number)
-
-
-def _on_signals(handler: Callable[[int, Any], NoReturn] | signal.Handlers) -> None:
-    """What is done at a signal, unless whoever started the program wants it ignored."""
-    for number in STOPPED:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, handler)

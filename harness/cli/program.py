@@ -27,7 +27,7 @@ from harness.cli import (
     score,
     verify,
 )
-from harness.cli.main import STOPPED
+from harness.cli.signals import STOPPED
 
 DONE, USAGE, FAULT, INTERRUPTED = 0, 2, 70, 130
 

@@ -106,9 +106,9 @@ def run(
         max_failures=max_failures,
         file_timeout=file_timeout,
     )
+    from harness.chunking.cutters import probe
     from harness.cli.progress import Progress
-    from harness.cutters import probe
-    from harness.loading import load_dataset
+    from harness.datasets.loading import load_dataset
     from harness.reports.breakdowns import refuse_breakdowns
     from harness.reports.document import run_document
     from harness.reports.tables import as_csv, as_markdown, print_table

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from harness.cli.progress import Progress
-    from harness.outside.scorer import Asked
+    from harness.scoring.scorer import Asked
 
 DEFAULT_MEASURES = ("nDCG@5", "nDCG@10", "P@5", "R@5", "R@10", "MRR", "MAP@10")
 _LINE = 40
@@ -76,9 +76,9 @@ def score(
     answer. A measure that no query has the labels for is skipped, and never 0.
     """
     from harness.cli.progress import Progress
-    from harness.outside.scorer import score_file
     from harness.reports import scores
     from harness.reports.tables import plain
+    from harness.scoring.scorer import score_file
 
     path = _only_one(run, records)
     asked = _asked(measure, profile, f1_threshold, source)
@@ -120,8 +120,8 @@ def _asked(
 ) -> Asked:
     from chunkers.errors import InputError
     from harness.measures.grammar import parse_measure
-    from harness.outside.scorer import Asked
-    from harness.profiles import load_profile
+    from harness.measures.profiles import load_profile
+    from harness.scoring.scorer import Asked
 
     if not 0 < threshold <= 1:
         raise InputError(f"--f1-threshold {threshold}: it lies above 0 and up to 1")

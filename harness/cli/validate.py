@@ -22,8 +22,8 @@ from harness.cli.output import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from harness.audit.validate import Check, Power, Validation
     from harness.building.tree import Files
-    from harness.building.validate import Check, Power, Validation
 
 BROKEN = 1
 _SHOWN = 3
@@ -63,8 +63,8 @@ def validate(
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides
-    from harness.building import validate as validating
-    from harness.loading import load_dataset
+    from harness.audit import validate as validating
+    from harness.datasets.loading import load_dataset
 
     if suggest is not None:
         if run is not None or measure:
@@ -87,8 +87,8 @@ def validate(
 
 def _repository(name: str) -> tuple[Path, Files]:
     """The folder that a name or a spec is of, and which of its files are indexed."""
-    from chunkers.spec import bind, parse_spec
-    from harness.loaders import repo
+    from chunkers.plugins.spec import bind, parse_spec
+    from harness.datasets.loaders import repo
 
     if not name.startswith("repo:"):
         return Path(name), "code"

@@ -24,7 +24,7 @@ def verify(
     the hashes of the stored lines. Each difference names cell, query and measure.
     """
     del data_dir  # every command takes it; this one reads no data set
-    from harness.verify import verify as check
+    from harness.runs.verify import verify as check
 
     cells = check(run)
     differences = [one for cell in cells for one in cell.differences]

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from harness.measures.grammar import Measure
     from harness.measures.inputs import Cell
+    from harness.measures.profiles import Profile
     from harness.measures.ranked import Ranked
     from harness.measures.tables import GoldTables
     from harness.measures.views import Seen, View
-    from harness.profiles import Profile
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from harness.measures.best_spans import BestSpans
     from harness.measures.grammar import Measure
     from harness.measures.inputs import Cell
+    from harness.measures.profiles import Profile
     from harness.measures.views import View
-    from harness.profiles import Profile
 
 _SOLVED: dict[View, Callable[[Cell, Sequence[int]], dict[int, BestSpans]]] = {
     "units": best_spans,

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.inputs import Projection, Runs
+    from harness.measures.profiles import Profile
     from harness.measures.ranked import Ranked
-    from harness.profiles import Profile
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]

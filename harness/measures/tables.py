@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.inputs import Cell, Gold, Units
-    from harness.profiles import Profile
+    from harness.measures.profiles import Profile
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]

@@ -1,7 +1,7 @@
 """Measures of texts: of answers, and of the contexts that were retrieved for them.
 
 They need what a record of an outside system holds, not a cell, so only `chunkmark score` computes
-them. What the texts share is worked out in `harness.textual`.
+them. What the texts share is worked out in `harness.measures.text_overlap`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from harness.textual import (
+from harness.measures.text_overlap import (
     ContextScore,
     answer_success,
     bleu_1,

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from harness.measures.grammar import Measure
     from harness.measures.inputs import Cell
+    from harness.measures.profiles import Profile
     from harness.measures.ranked import Ranked
     from harness.measures.tables import GoldTables
-    from harness.profiles import Profile
 
 View = Literal["units", "merged", "runs"]
 """`units`: as they are ranked. `merged`: their text, each character once. `runs`: runs of lines."""

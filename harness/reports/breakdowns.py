@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.languages import language_of
-from chunkers.registry import suggestion
-from harness.building.made import folder_of
+from chunkers.plugins.registry import suggestion
+from harness.building.query_set import folder_of
 from harness.reports.marks import column_name
 from harness.reports.numbers import NONE, number
 

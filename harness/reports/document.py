@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.reports.breakdowns import broken_down
 from harness.runs.health import TRUNCATION_MARK, truncated
-from harness.wording import counted
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.marks import Cell, legend
-from harness.wording import counted
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from harness.reports.columns import LATENCY, NAMES
 from harness.reports.marks import Cell, column_name, marked
 from harness.reports.numbers import number, share
-from harness.reports.tables import LATENCY, NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

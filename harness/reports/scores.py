@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.measures import intervals
+from harness.stats import intervals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from harness.outside.scorer import Column, Scored
-    from harness.profiles import Profile
+    from harness.measures.profiles import Profile
+    from harness.scoring.scorer import Column, Scored
 
 MOST_RESAMPLED = 10_000
 """Queries up to which intervals are resampled; beyond, the normal one is as good and quick."""

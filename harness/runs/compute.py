@@ -9,19 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.expansion import unparsed
-from harness.masking import chunks_before, spliced
+from harness.relevance.masking import chunks_before, spliced
+from harness.retrieval.expansion import unparsed
 from harness.runs.health import cut_pairs, health, truncation, uncut
 from harness.runs.ranking import rank_cell
-from harness.runs.record import (
-    ChunkRow,
-    FileRow,
-    MaskRow,
-    QueryRow,
-    RankingRow,
-    Record,
-    finite,
-)
+from harness.runs.record import ChunkRow, FileRow, MaskRow, QueryRow, RankingRow, Record, finite
 from harness.runs.searching import unit_ids
 from harness.runs.texts import embed_documents, embed_queries, texts_of
 
@@ -30,13 +22,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.chunking import ChunkedCorpus
-    from harness.embedding import Embedder, Vectors
-    from harness.masking import Mask
-    from harness.retrieval import Ranking
+    from harness.chunking.cut import ChunkedCorpus
+    from harness.embedding.embed import Embedder, Vectors
+    from harness.embedding.store import VectorStore
+    from harness.relevance.masking import Mask
+    from harness.retrieval.retriever import Ranking
     from harness.runs.context import Parts, Watch
     from harness.runs.prepare import Prepared
-    from harness.store import VectorStore
 
 
 @dataclass(frozen=True)

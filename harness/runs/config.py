@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chunkers.errors import InputError
-from harness.cutters import SECONDS
+from harness.chunking.cutters import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from chunkers.loading import LoadedChunker
-    from harness.embedding import Embedder
-    from harness.parts import LoadedRetriever
-    from harness.profiles import Profile
-    from harness.retrieval import Order
+    from chunkers.plugins.loading import LoadedChunker
+    from harness.embedding.embed import Embedder
+    from harness.measures.profiles import Profile
+    from harness.retrieval.retriever import Order
+    from harness.runs.components import LoadedRetriever
 
 
 @dataclass

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chunkers.source import Services
-from harness.chunk_vectors import ChunkVectors, counter
-from harness.chunking import ChunkedCorpus, TooManyFailuresError, cut_all
+from harness.chunking.chunk_vectors import ChunkVectors, counter
+from harness.chunking.cut import ChunkedCorpus, TooManyFailuresError, cut_all
 
 if TYPE_CHECKING:
-    from chunkers.isolation import Limits
-    from chunkers.loading import LoadedChunker
-    from harness.embedding import Embedder
+    from chunkers.plugins.loading import LoadedChunker
+    from chunkers.processes.isolation import Limits
+    from harness.embedding.embed import Embedder
+    from harness.embedding.store import VectorStore
     from harness.runs.context import Watch
     from harness.runs.prepare import Prepared
-    from harness.store import VectorStore
 
 UNITS = "embedding units"
 """The phase of embedding what a chunker asks for; progress counts it to `chunking`."""

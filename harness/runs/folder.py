@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.files import DAMAGED, PARTIAL, file_sha256, read_json
+from harness.support.files import DAMAGED, PARTIAL, file_sha256, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.chunking import duplicates
-from harness.cover import cover, sizes
+from harness.chunking.cover import cover, sizes
+from harness.chunking.cut import duplicates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from chunkers.loading import LoadedChunker
-    from harness.chunking import ChunkedCorpus
-    from harness.embedding import Embedder, Vectors
+    from chunkers.plugins.loading import LoadedChunker
+    from harness.chunking.cut import ChunkedCorpus
+    from harness.embedding.embed import Embedder, Vectors
     from harness.model import Corpus
     from harness.runs.prepare import Prepared
 

@@ -13,7 +13,7 @@ from harness.measures.inputs import Gold, Runs
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from harness.relevance import Place
+    from harness.relevance.gold import Place
     from harness.runs.record import ChunkRow, FileRow
 
 RUN = 10

@@ -8,8 +8,8 @@ import os
 import platform
 from typing import TYPE_CHECKING, Any
 
-from harness.files import write_json
 from harness.runs.folder import MANIFEST
+from harness.support.files import write_json
 
 if TYPE_CHECKING:
     from pathlib import Path

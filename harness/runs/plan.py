@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.languages import parse_overrides
-from chunkers.loading import load_chunker
-from chunkers.spec import expand_spec
+from chunkers.plugins.loading import load_chunker
+from chunkers.plugins.spec import expand_spec
 from harness.measures.grammar import family_of, parse_measure
-from harness.parts import load_embedder, load_retriever
-from harness.policy import refuse_profile
-from harness.profiles import load_profile
+from harness.measures.profiles import load_profile
+from harness.retrieval.policy import refuse_profile
+from harness.runs.components import load_embedder, load_retriever
 from harness.runs.failures import MaxFailures, parse_max_failures
 
 if TYPE_CHECKING:
-    from chunkers.loading import LoadedChunker
-    from harness.embedding import Embedder
+    from chunkers.plugins.loading import LoadedChunker
+    from harness.embedding.embed import Embedder
     from harness.measures.grammar import Measure
-    from harness.parts import LoadedRetriever
-    from harness.profiles import Profile
+    from harness.measures.profiles import Profile
+    from harness.runs.components import LoadedRetriever
     from harness.runs.config import RunConfig
 
 BUDGET = 40_000

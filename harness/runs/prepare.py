@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from chunkers.errors import InputError
-from harness.chunking import Layout
-from harness.masking import masks_of, refuse_mask
-from harness.relevance import locate
-from harness.twins import Squeezed, SqueezedFile
+from harness.chunking.layout import Layout
+from harness.relevance.gold import locate
+from harness.relevance.masking import masks_of, refuse_mask
+from harness.relevance.twins import Squeezed, SqueezedFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.masking import Mask
     from harness.model import Corpus, Dataset, Query
-    from harness.relevance import Place
+    from harness.relevance.gold import Place
+    from harness.relevance.masking import Mask
 
 
 @dataclass(frozen=True)

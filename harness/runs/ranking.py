@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.expansion import companions, expand
-from harness.hops import Lexicon, join
-from harness.retrieval import Question, rank
+from harness.retrieval.expansion import companions, expand
+from harness.retrieval.hops import Lexicon, join
+from harness.retrieval.retriever import Question, rank
 from harness.runs.searching import Scaled, scaled, searcher
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.chunking import ChunkedCorpus
-    from harness.embedding import Vectors
-    from harness.retrieval import Ranking
+    from harness.chunking.cut import ChunkedCorpus
+    from harness.embedding.embed import Vectors
+    from harness.retrieval.retriever import Ranking
     from harness.runs.context import Parts, Watch
     from harness.runs.prepare import Prepared
     from harness.runs.searching import Searcher

@@ -17,8 +17,8 @@ from urllib.parse import unquote
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.files import DAMAGED
-from harness.relevance import Place
+from harness.relevance.gold import Place
+from harness.support.files import DAMAGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -31,7 +31,7 @@ _LINES = re.compile(r":([0-9]+)-([0-9]+)\Z")
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """One chunk; see `harness.chunking.Chunk` for the fields."""
+    """One chunk; see `harness.chunking.cut.Chunk` for the fields."""
 
     corpus: str
     id: str

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.measures import intervals
 from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import comparable, family_of
 from harness.measures.inputs import Cell, Projection, Units
 from harness.measures.oracle import oracle
-from harness.relevance import Table, document_gold, span_gold
+from harness.relevance.gold import Table, document_gold, span_gold
 from harness.runs.line_runs import LineRuns
 from harness.runs.record import digest
+from harness.stats import intervals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from harness.measures.evaluate import Scores
     from harness.measures.grammar import Measure
     from harness.measures.inputs import Gold
+    from harness.measures.profiles import Profile
     from harness.model import Relevance
-    from harness.profiles import Profile
-    from harness.relevance import Overlap
+    from harness.relevance.gold import Overlap
     from harness.runs.record import ChunkRow, QueryRow, RankingRow, Record
 
 _NO_LINES = "the cell was written without the lines of its files; run it again"

@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.chunking import TooManyFailuresError
-from harness.cutters import limits_of
-from harness.embedding import OutOfMemoryError
-from harness.files import file_sha256, read_json, write_json, write_jsonl
-from harness.masking import refuse_mask
-from harness.places import cache_dir
-from harness.policy import refuse_dataset
-from harness.provenance import CHUNKING, RANKING, SCORING, code_hash
-from harness.retrieval import Order
+from harness.chunking.cut import TooManyFailuresError
+from harness.chunking.cutters import limits_of
+from harness.embedding.embed import OutOfMemoryError
+from harness.embedding.store import VectorStore
+from harness.relevance.masking import refuse_mask
+from harness.retrieval.policy import refuse_dataset
+from harness.retrieval.retriever import Order
 from harness.runs.compute import Computed, compute
 from harness.runs.context import Parts, Watch
 from harness.runs.costs import cost_of, latency_of
@@ -28,18 +26,20 @@ from harness.runs.health import seen
 from harness.runs.manifest import Manifest
 from harness.runs.plan import needs_embedder
 from harness.runs.prepare import prepare
+from harness.runs.provenance import RANKING, SCORING, code_hash
 from harness.runs.record import read_record, write_record
 from harness.runs.results import Asked, Judged, judge, qrels_of, score
-from harness.store import VectorStore
+from harness.support.data_folders import cache_dir
+from harness.support.files import file_sha256, read_json, write_json, write_jsonl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from chunkers.loading import LoadedChunker
-    from harness.embedding import Embedder, Role
+    from chunkers.plugins.loading import LoadedChunker
+    from harness.embedding.embed import Embedder, Role
     from harness.model import Absent, Dataset
-    from harness.parts import LoadedRetriever
+    from harness.runs.components import LoadedRetriever
     from harness.runs.cuts import Cut
     from harness.runs.plan import Plan
     from harness.runs.prepare import Prepared
@@ -290,7 +290,7 @@ class _Bench:
             "seed": plan.config.seed,
             "file_timeout": plan.config.file_timeout,
             "ranking": plan.profile.ranking_fields(),
-            "code": [code_hash(*CHUNKING), code_hash(*RANKING)],
+            "code": code_hash(*RANKING),
         }
 
     def _compute(

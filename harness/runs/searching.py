@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.chunking import uncovered
-from harness.embedding import unit_vectors
-from harness.retrieval import Material, Question, Rankable, id_places
+from harness.chunking.cut import uncovered
+from harness.embedding.embed import unit_vectors
+from harness.retrieval.retriever import Material, Question, Rankable, id_places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chunkers.source import Source
-    from harness.chunking import Chunk, ChunkedCorpus
-    from harness.retrieval import Index, Ranker
+    from harness.chunking.cut import Chunk, ChunkedCorpus
+    from harness.retrieval.retriever import Index, Ranker
     from harness.runs.context import Parts
     from harness.runs.prepare import Prepared
     from harness.runs.texts import Texts

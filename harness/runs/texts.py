@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.embedding import Vectors, embed, mean_vectors, split_windows, unit_vectors
+from harness.embedding.embed import Vectors, embed, mean_vectors, split_windows, unit_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from harness.chunking import ChunkedCorpus
-    from harness.embedding import Embedder, Role
+    from harness.chunking.cut import ChunkedCorpus
+    from harness.embedding.embed import Embedder, Role
+    from harness.embedding.store import VectorStore
     from harness.model import Query
     from harness.runs.context import Parts
-    from harness.store import VectorStore
 
 
 @dataclass(frozen=True)

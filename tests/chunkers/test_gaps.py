@@ -5,11 +5,11 @@ import json
 import pytest
 
 from chunkers import InputError, Services, Source, Span, load_chunker
+from chunkers.processes.wire import pack_spans, unpack_spans
 from chunkers.sizes import span_size
 from chunkers.testing.faults import not_once, not_verbatim
-from chunkers.wire import pack_spans, unpack_spans
-from harness.chunking import cut
-from harness.cover import covered
+from harness.chunking.cover import covered
+from harness.chunking.cut import cut
 from harness.model import Corpus
 
 TEXT = "ab (cd\nef) gh\nij\n"

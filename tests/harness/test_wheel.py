@@ -13,11 +13,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import json, pathlib
-import harness.cards
-from harness.loading import list_datasets, load_dataset
+import harness.datasets.cards
+from harness.datasets.loading import list_datasets, load_dataset
 print(json.dumps({
-    "harness": str(pathlib.Path(harness.cards.__file__)),
-    "cards": str(harness.cards.cards_dir()),
+    "harness": str(pathlib.Path(harness.datasets.cards.__file__)),
+    "cards": str(harness.datasets.cards.cards_dir()),
     "names": [one.name for one in list_datasets()],
     "queries": len(load_dataset("stdlib").queries),
 }))
@@ -84,7 +84,7 @@ def test_the_sdist_holds_what_the_wheel_is_built_from(built: Path) -> None:
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"setup.py", "datasets/stdlib/dataset.toml", "harness/cards.py"} <= names
+    assert {"setup.py", "datasets/stdlib/dataset.toml", "harness/datasets/cards.py"} <= names
 
 
 def test_the_wheel_installs_no_package_called_datasets(site: Path) -> None:

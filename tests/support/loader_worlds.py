@@ -12,9 +12,9 @@ import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness import cards
 from harness.building.build import Wanted, build
 from harness.building.folder import write_folder
+from harness.datasets import cards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

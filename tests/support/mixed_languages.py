@@ -1,7 +1,7 @@
 """Data sets of files in several languages, out of the folder that `--data-dir` names."""
 
 from harness.model import Corpus, Dataset, Query, Target
-from harness.reader import ReadRules, read_folder
+from harness.reading.reader import ReadRules, read_folder
 
 
 def load(data_dir, languages):

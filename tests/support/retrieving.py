@@ -4,9 +4,9 @@ from math import isnan
 
 import numpy as np
 
-from harness.embedding import unit_vectors
-from harness.parts import load_retriever
-from harness.retrieval import Material, Order, Question, Rankable, id_places, rank
+from harness.embedding.embed import unit_vectors
+from harness.retrieval.retriever import Material, Order, Question, Rankable, id_places, rank
+from harness.runs.components import load_retriever
 
 TEN = (
     "def parse_url(text): return text.split()",

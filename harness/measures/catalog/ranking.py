@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from harness.measures.profiles import Profile
     from harness.measures.ranked import Ranked
     from harness.measures.tables import GoldTables
-    from harness.profiles import Profile
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]

@@ -9,23 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from harness.measures.score import score
+from harness.measures.text_overlap import ANSWERED, RELEVANT, relevant_by_text, token_f1
 from harness.parity.javascript import to_fixed, total
-from harness.parity.memorybench.places import (
-    covered,
-    file_matches,
-    line_iou,
-    normalize_path,
-)
-from harness.parity.memorybench.results import (
-    STRATEGIES,
-    judge,
-    listed,
-    pack_of,
-    target_of,
-)
+from harness.parity.memorybench.places import covered, file_matches, line_iou, normalize_path
+from harness.parity.memorybench.results import STRATEGIES, judge, listed, pack_of, target_of
 from harness.parity.memorybench.text import tokenize
-from harness.scoring import score
-from harness.textual import ANSWERED, RELEVANT, relevant_by_text, token_f1
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

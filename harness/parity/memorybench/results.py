@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import InputError
+from harness.measures.text_overlap import relevant_by_text
 from harness.parity.javascript import trim
 from harness.parity.memorybench.places import Lines, file_matches, is_location_relevant
 from harness.parity.memorybench.text import is_jaccard_match, tokenize
-from harness.textual import relevant_by_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

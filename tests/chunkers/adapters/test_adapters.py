@@ -8,7 +8,7 @@ import pytest
 from libraries import DIRECT, MODULES, need, nws
 
 from chunkers import InputError, Services, Source, load_chunker
-from chunkers.loading import CHUNKERS
+from chunkers.plugins.loading import CHUNKERS
 from chunkers.sizes import span_size
 from chunkers.testing import check_chunker
 from chunkers.testing.services import cheap_services

@@ -6,8 +6,8 @@ from worlds import grid
 
 from chunkers import Services, Source, load_chunker
 from chunkers.testing.services import cheap_services
-from harness.chunking import cut
-from harness.cover import covered
+from harness.chunking.cover import covered
+from harness.chunking.cut import cut
 from harness.model import Corpus, Dataset, Query, Target
 
 LONG = 'x = "' + "A" * 800 + '"\ny = 1\n'

@@ -8,7 +8,7 @@ import pytest
 from libraries import need
 
 from chunkers import Source, Span, load_chunker
-from chunkers.loading import CHUNKERS
+from chunkers.plugins.loading import CHUNKERS
 
 ROOT = Path(__file__).parents[3]
 LIMIT = "max_size=1500,unit=chars"

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from chunkers import InputError, LoadedChunker, Services, Source, Span, list_chunkers, load_chunker
-from chunkers.isolation import Limits, Target, Worker
-from chunkers.spec import Spec
+from chunkers.plugins.spec import Spec
+from chunkers.processes.isolation import Limits, Target, Worker
 from chunkers.testing import check_chunker
 
 ROOT = Path(__file__).parents[3]
@@ -224,7 +224,7 @@ def test_the_chunker_in_javascript_conforms_and_is_told_its_limit():
 def test_the_page_shows_a_command_that_runs():
     page = (ROOT / "docs/process-chunkers.md").read_text("utf-8")
     command = page.split("```\n")[1].split("\n")[0]
-    name, *rest = shlex.split(command.replace("FILE", "chunkers/spec.py"))
+    name, *rest = shlex.split(command.replace("FILE", "chunkers/plugins/spec.py"))
     assert name == "chunkmark"
     path = os.pathsep.join((str(Path(node()).parent), os.environ["PATH"]))
     done = subprocess.run(

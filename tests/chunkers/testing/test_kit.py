@@ -9,7 +9,7 @@ import pytest
 
 from chunkers import InputError
 from chunkers.languages import GRAMMARS
-from chunkers.loading import CHUNKERS as REGISTERED
+from chunkers.plugins.loading import CHUNKERS as REGISTERED
 from chunkers.testing import CHECKS, Report, check_chunker
 from chunkers.testing.cases import cases
 

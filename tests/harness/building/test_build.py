@@ -12,7 +12,7 @@ from commands import call, says
 from chunkers.errors import InputError
 from harness.building.build import Wanted, build
 from harness.building.folder import write_folder
-from harness.loading import load_dataset
+from harness.datasets.loading import load_dataset
 from harness.runs.prepare import prepare
 
 DOCSTRINGS = '''def area(radius):

@@ -15,7 +15,7 @@ import json, resource, sys, time
 from pathlib import Path
 from harness.building.build import Wanted, build
 from harness.building.folder import read_folder, write_folder
-from harness.loading import load_dataset
+from harness.datasets.loading import load_dataset
 started = time.perf_counter()
 root, out = Path(sys.argv[1]), Path(sys.argv[2])
 made = build(root, Wanted(limit=200))

@@ -9,7 +9,7 @@ import pytest
 
 from chunkers.errors import InputError
 from harness.building import tree as trees
-from harness.building.ignores import read_patterns, verdict
+from harness.building.git.ignores import read_patterns, verdict
 from harness.building.tree import read_tree, rules_for
 from harness.model import Skipped
 

@@ -227,7 +227,7 @@ def test_cache_shows_and_clears_the_store(tmp_path):
 
     import numpy as np
 
-    from harness.store import Embedded, VectorStore, text_key
+    from harness.embedding.store import Embedded, VectorStore, text_key
 
     store = VectorStore(Path(tmp_path) / "vectors.sqlite")
     vector = np.zeros(4, dtype=np.float32)

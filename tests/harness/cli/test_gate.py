@@ -8,7 +8,7 @@ import pytest
 from commands import call, says
 from worlds import grid
 
-from harness.files import read_json
+from harness.support.files import read_json
 
 
 @pytest.fixture(scope="module")

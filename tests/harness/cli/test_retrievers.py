@@ -14,7 +14,7 @@ RETRIEVERS = (
 LOADER = """
 from pathlib import Path
 from harness.model import Corpus, Dataset, Query, Target
-from harness.reader import ReadRules, read_folder
+from harness.reading.reader import ReadRules, read_folder
 
 def load(data_dir):
     sources, skipped = read_folder(Path("code"), ReadRules(suffixes=(".py",)))

@@ -14,7 +14,7 @@ import pytest
 from commands import call, says
 from worlds import grid
 
-from harness.measures.intervals import intervals
+from harness.stats.intervals import intervals
 
 ROOT = Path(__file__).parents[3]
 FRANCE = (

@@ -10,7 +10,7 @@ from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import list_families, parse_measure
 from harness.measures.inputs import Cell, Gold, Units
-from harness.profiles import load_profile
+from harness.measures.profiles import load_profile
 
 DEFAULT = load_profile("default")
 RNGS = st.randoms(use_true_random=True)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import list_families, parse_measure
 from harness.measures.inputs import Cell, Gold, Pieces, Units
-from harness.profiles import load_profile
+from harness.measures.profiles import load_profile
 
 DEFAULT = load_profile("default")
 SPANS = ("SpanR", "SpanP", "SpanF1", "SpanIoU", "Complete")

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from harness.measures.intervals import intervals
+from harness.stats.intervals import intervals
 
 
 def everything(values):
@@ -59,7 +59,7 @@ def test_seed_decides_the_interval():
 
 def test_bytes_do_not_depend_on_threads():
     code = (
-        "import numpy as np; from harness.measures.intervals import intervals;"
+        "import numpy as np; from harness.stats.intervals import intervals;"
         "v = np.sqrt(np.arange(501)) % 1;"
         "print(intervals({'a': v, 'b': v * v}, np.ones(501, dtype=bool)))"
     )

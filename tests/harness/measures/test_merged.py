@@ -14,7 +14,7 @@ from harness.measures.evaluate import evaluate
 from harness.measures.grammar import parse_measure
 from harness.measures.inputs import Cell, Gold, Pieces, Units
 from harness.measures.oracle import oracle
-from harness.profiles import load_profile
+from harness.measures.profiles import load_profile
 
 DEFAULT, MERGE = load_profile("default"), load_profile("default:assemble=merge")
 SPANS = ("SpanR", "SpanP", "SpanF1", "SpanIoU", "Complete")

@@ -11,8 +11,8 @@ from harness.measures.evaluate import evaluate
 from harness.measures.grammar import list_families, parse_measure
 from harness.measures.inputs import Cell, Gold, Pieces, Units
 from harness.measures.oracle import oracle
+from harness.measures.profiles import load_profile
 from harness.measures.useful import useful_units, without_dominated
-from harness.profiles import load_profile
 
 DEFAULT = load_profile("default")
 RNGS = st.randoms(use_true_random=True)

@@ -14,7 +14,7 @@ from harness.measures.evaluate import evaluate
 from harness.measures.grammar import list_families, parse_measure
 from harness.measures.inputs import Cell, Gold, Units
 from harness.measures.oracle import oracle
-from harness.profiles import load_profile
+from harness.measures.profiles import load_profile
 
 RNGS = st.randoms(use_true_random=True)
 DEFAULT, CODE_CHUNK, MEMORYBENCH = map(load_profile, ("default", "code-chunk", "memorybench"))

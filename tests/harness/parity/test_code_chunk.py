@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.measures.score import score
 from harness.parity.code_chunk import (
     Metrics,
     aggregate,
@@ -13,7 +14,6 @@ from harness.parity.code_chunk import (
     percentage,
     query_metrics,
 )
-from harness.scoring import score
 
 
 @pytest.fixture(scope="module")

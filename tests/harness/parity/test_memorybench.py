@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from chunkers.errors import InputError
+from harness.measures.text_overlap import lcs_length, token_f1
 from harness.parity.memorybench.metrics import METRICS
 from harness.parity.memorybench.places import (
     Lines,
@@ -17,13 +18,8 @@ from harness.parity.memorybench.places import (
     path_matches,
 )
 from harness.parity.memorybench.results import judge, read_result
-from harness.parity.memorybench.statistics import (
-    cohens_d,
-    interpret_effect_size,
-    paired_t_test,
-)
+from harness.parity.memorybench.statistics import cohens_d, interpret_effect_size, paired_t_test
 from harness.parity.memorybench.text import is_jaccard_match, jaccard, tokenize
-from harness.textual import lcs_length, token_f1
 
 
 def lines(place: dict) -> Lines | None:

@@ -9,14 +9,14 @@ from worlds import files
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.loading import load_dataset
+from harness.datasets.loading import load_dataset
 from harness.model import Corpus, Dataset, Query, Target
-from harness.parts import load_embedder
 from harness.reports.document import run_document
+from harness.runs.components import load_embedder
 from harness.runs.config import RunConfig
 from harness.runs.plan import make_plan
 from harness.runs.runner import run
-from harness.verify import verify
+from harness.runs.verify import verify
 
 REPO = "maxhumber_redframes"
 PREFIX = "path_prefix=/data/repositories/function_level/<corpus>"

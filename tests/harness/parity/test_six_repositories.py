@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chunkers.loading import load_chunker
+from chunkers.plugins.loading import load_chunker
 from chunkers.source import Services
-from harness.cards import load_card
-from harness.loading import load_dataset
+from harness.datasets.cards import load_card
+from harness.datasets.loading import load_dataset
 from harness.parity.code_chunk import Metrics, macro, percentage
 
 CHUNKERS = ("code-chunk-ast:max_size=40", "code-chunk-fixed:max_size=40")

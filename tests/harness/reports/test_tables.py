@@ -12,7 +12,7 @@ from harness.model import Corpus, Dataset, Query, Target
 from harness.reports.document import run_document
 from harness.reports.notes import notes_of
 from harness.reports.tables import NAMES, as_markdown, print_table, wrapped
-from harness.wording import counted
+from harness.support.wording import counted
 
 LEXICAL = {"retrievers": ("bm25",), "embedders": ("minilm",)}
 

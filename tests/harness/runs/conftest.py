@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.files import read_json
-from harness.verify import verify
+from harness.runs.verify import verify
+from harness.support.files import read_json
 
 
 @pytest.fixture(autouse=True)

@@ -12,12 +12,12 @@ from worlds import BYTES, files, grid, small
 
 from chunkers import Services, load_chunker
 from chunkers.source import Source, Span
-from harness.chunk_vectors import ChunkVectors
-from harness.chunking import cut
+from harness.chunking.chunk_vectors import ChunkVectors
+from harness.chunking.cut import cut
+from harness.embedding.store import VectorStore
 from harness.model import Corpus
-from harness.parts import load_embedder
+from harness.runs.components import load_embedder
 from harness.runs.cuts import UNITS
-from harness.store import VectorStore
 
 SPEC = "semantic:max_size=200,unit_size=40"
 
@@ -132,8 +132,8 @@ def test_a_chunker_that_names_no_texts_beforehand_is_served_as_it_asks(tmp_path)
 
 
 def test_out_of_memory_while_cutting_halves_the_batches(tmp_path, monkeypatch):
-    from harness import encoder
-    from harness.embedding import OutOfMemoryError
+    from harness.embedding import encoder
+    from harness.embedding.embed import OutOfMemoryError
 
     forward = encoder.Encoder._forward
 
@@ -214,7 +214,7 @@ def test_the_model_sees_where_the_subject_changes(minilm, store, spec):
 def test_a_unit_that_the_model_has_no_vector_for_is_noted(minilm, store, monkeypatch):
     import numpy as np
 
-    from harness import encoder
+    from harness.embedding import encoder
 
     forward = encoder.Encoder._forward
 

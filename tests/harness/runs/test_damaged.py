@@ -9,7 +9,7 @@ from worlds import grid
 from chunkers.errors import InputError
 from harness.audit.audits import audit_run
 from harness.reports.document import run_document
-from harness.verify import verify
+from harness.runs.verify import verify
 
 pytestmark = pytest.mark.damages
 

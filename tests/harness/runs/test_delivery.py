@@ -7,9 +7,9 @@ import pytest
 from worlds import files, grid, small
 
 from chunkers.errors import InputError
-from chunkers.loading import load_chunker
+from chunkers.plugins.loading import load_chunker
 from chunkers.source import Source
-from harness.chunking import cut
+from harness.chunking.cut import cut
 from harness.model import Corpus, Dataset, Query, Target
 from harness.runs.record import read_record
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from worlds import files, grid, small
 
-from chunkers.loading import load_chunker
-from harness.chunking import cut, without
-from harness.cover import covered
-from harness.relevance import Table
+from chunkers.plugins.loading import load_chunker
+from harness.chunking.cover import covered
+from harness.chunking.cut import cut, without
+from harness.relevance.gold import Table
 from harness.runs.record import read_record
-from harness.verify import verify
+from harness.runs.verify import verify
 
 MEASURES = ("SpanR@150c", "SpanP@150c", "Complete@150c", "SpanR@400c", "SpanP@400c", "R@3", "MRR")
 

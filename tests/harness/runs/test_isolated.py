@@ -16,11 +16,12 @@ from breaking import BROKEN
 from commands import call, says
 from worlds import files, grid, small
 
-from chunkers import InputError, Source, load_chunker, pool
+from chunkers import InputError, Source, load_chunker
+from chunkers.processes import pool
 from chunkers.source import Services
 from chunkers.testing.services import cheap_services
-from harness.chunking import TooManyFailuresError, cut, cut_all
-from harness.cutters import HERE
+from harness.chunking.cut import TooManyFailuresError, cut, cut_all
+from harness.chunking.cutters import HERE
 from harness.model import Corpus
 from harness.reports.document import run_document
 from harness.reports.tables import as_csv, as_markdown
@@ -163,7 +164,7 @@ def test_after_a_few_files_that_hang_no_others_are_tried(tmp_path, monkeypatch):
 
 
 def pool_limits(seconds):
-    from harness.cutters import limits_of
+    from harness.chunking.cutters import limits_of
 
     return limits_of(seconds)
 
@@ -283,7 +284,8 @@ def test_a_signal_ends_a_run_at_once_and_leaves_no_process(tmp_path, number, cod
 
 def test_a_process_whose_parent_was_killed_ends_by_itself(tmp_path):
     code = (
-        "import os, time; from chunkers.isolation import *; w = Worker(Target('ast'), Limits());"
+        "import os, time; from chunkers.processes.isolation import *;"
+        "w = Worker(Target('ast'), Limits());"
         "w.load(); open(f'{w._process.process.pid}.pid', 'w'); time.sleep(60)"
     )
     process, (pid,) = started(tmp_path, ["-c", code])

@@ -8,14 +8,14 @@ import pytest
 from worlds import function, grid, small
 
 from chunkers.source import Source
-from harness.files import read_json
+from harness.measures.profiles import load_profile
 from harness.model import Corpus, Dataset, Query
-from harness.profiles import load_profile
 from harness.reports.document import run_document
 from harness.reports.tables import as_markdown
 from harness.runs.record import read_record
 from harness.runs.results import judge
-from harness.verify import verify
+from harness.runs.verify import verify
+from harness.support.files import read_json
 
 ASKED = {"measures": ("pnDCG@3", "pnDCG@10", "nDCG@10"), "retrievers": ("bm25",)}
 

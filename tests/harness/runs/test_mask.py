@@ -11,7 +11,7 @@ from worlds import files, function, grid
 import harness
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.loading import load_dataset
+from harness.datasets.loading import load_dataset
 from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
 from harness.runs.config import RunConfig
 from harness.runs.plan import make_plan

@@ -8,8 +8,8 @@ from worlds import files, grid, small
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.hops import Lexicon
 from harness.model import Corpus, Dataset, Query
+from harness.retrieval.hops import Lexicon
 from harness.runs.record import read_record
 
 POLICIES = (
@@ -208,7 +208,7 @@ def test_second_queries_need_an_embedder_that_can_embed_them(tmp_path):
 def test_unseen_tokens_of_second_queries_are_counted_apart():
     from types import SimpleNamespace
 
-    from harness.embedding import Vectors
+    from harness.embedding.embed import Vectors
     from harness.runs.health import truncation
 
     def vectors(*tokens):

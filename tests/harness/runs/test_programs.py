@@ -12,8 +12,8 @@ import pytest
 from worlds import small
 
 from chunkers import InputError, Span, load_chunker
-from harness.chunking import cut
-from harness.cutters import HERE
+from harness.chunking.cut import cut
+from harness.chunking.cutters import HERE
 
 SUPPORT = Path(__file__).parents[2] / "support"
 CHUNKERS = """
@@ -156,7 +156,7 @@ def test_a_program_that_may_be_imported_cuts_in_processes_with_limits(tmp_path):
 def test_there_the_hash_seed_of_the_program_changes_nothing(tmp_path):
     cut = "cut(small().corpora[0], load_chunker('__main__:hashed'))"
     body = f"{GUARD}print([chunk.text for chunk in {cut}.chunks])"
-    imports = "from harness.chunking import cut\nfrom chunkers import load_chunker\n"
+    imports = "from harness.chunking.cut import cut\nfrom chunkers import load_chunker\n"
     found = [rows(program(tmp_path, imports + body, PYTHONHASHSEED=seed))[0] for seed in ("1", "2")]
     assert found[0] == found[1]
 

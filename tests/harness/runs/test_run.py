@@ -346,8 +346,8 @@ def test_ids_survive_the_trec_files(name):
 
 
 def test_smaller_batches_after_out_of_memory_are_another_cell(tmp_path, monkeypatch):
-    from harness import encoder
-    from harness.embedding import OutOfMemoryError
+    from harness.embedding import encoder
+    from harness.embedding.embed import OutOfMemoryError
 
     forward = encoder.Encoder._forward
 
@@ -368,7 +368,7 @@ def test_smaller_batches_after_out_of_memory_are_another_cell(tmp_path, monkeypa
 
 
 def test_a_stored_vector_that_is_not_finite_is_counted_and_ranks_last(tmp_path, monkeypatch):
-    from harness import encoder
+    from harness.embedding import encoder
 
     forward = encoder.Encoder._forward
 

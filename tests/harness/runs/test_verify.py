@@ -11,7 +11,7 @@ import pytest
 from worlds import grid
 
 from chunkers.errors import InputError
-from harness.verify import verify
+from harness.runs.verify import verify
 
 pytestmark = pytest.mark.damages
 

@@ -9,13 +9,13 @@ from worlds import files, function, grid, small
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.embedding import embed, mean_vectors, split_windows, unit_vectors
+from harness.embedding.embed import embed, mean_vectors, split_windows, unit_vectors
+from harness.embedding.store import VectorStore
 from harness.model import Corpus, Dataset, Query
-from harness.parts import load_embedder
-from harness.places import cache_dir
+from harness.runs.components import load_embedder
 from harness.runs.record import read_record
 from harness.runs.texts import texts_of
-from harness.store import VectorStore
+from harness.support.data_folders import cache_dir
 
 EMBEDDERS = ("minilm", "minilm:windows=max", "minilm:windows=mean")
 

@@ -1,0 +1,123 @@
+"""Small units of a source, and how near their meanings are: what cuts by meaning starts from.
+
+Sums over the dimensions of vectors are made in a fixed order and in float64, where the products of
+float32 numbers are exact, so that equal vectors give equal cuts on every machine.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunkers.errors import InputError
+from chunkers.grammars.loading import grammar_of
+from chunkers.grammars.syntax import syntax_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from chunkers.builtin._frame import Runs
+    from chunkers.sizes import Lines
+    from chunkers.source import Services
+
+
+def small_units(lines: Lines, services: Services, size: int) -> Runs:
+    """Runs of all lines, one at least: statements along the syntax tree, merged while they fit.
+
+    Where there is no grammar, whole lines are packed.
+
+    Args:
+        lines: The lines of a source.
+        services: Where notes go.
+        size: No unit is larger, unless it is a single line. What runs repeat does not count.
+    """
+    plain = lines.plain
+    if grammar_of(plain.source.language):
+        return syntax_runs(plain, services, size)
+    return plain.pack(0, plain.count - 1, size)
+
+
+def texts_of(lines: Lines, units: Sequence[tuple[int, int]], buffer: int = 0) -> list[str]:
+    """The text of each unit, with so many units before and behind it."""
+    spans = lines.plain.spans(units)
+    last = len(spans) - 1
+    return [
+        lines.source.text[spans[max(0, at - buffer)].start : spans[min(last, at + buffer)].end]
+        for at in range(len(spans))
+    ]
+
+
+def vectors_of(texts: Sequence[str], services: Services) -> NDArray[np.float64]:
+    """Unit vectors of texts, shape (d, n); a column of zeros where a text has none, which is noted.
+
+    Raises:
+        InputError: No embedder is at hand, or it gave another number of vectors.
+    """
+    rows = np.asarray(services.need_embed()(texts), dtype=np.float64)
+    if rows.ndim != 2 or len(rows) != len(texts):
+        raise InputError(f"embedding {len(texts)} texts gave an array of shape {rows.shape}")
+    columns = np.ascontiguousarray(rows.T)
+    usable = _usable(columns)
+    if not usable.all():
+        services.note("unit without a vector")
+    return np.where(usable, columns, 0.0)
+
+
+def _usable(vectors: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which columns are vectors: neither zero nor beyond all numbers, shape (n,)."""
+    sizes = np.add.reduce(np.abs(vectors), axis=0)
+    usable: NDArray[np.bool_] = np.isfinite(sizes) & (sizes > 0)
+    return usable
+
+
+def similarities(vectors: NDArray[np.float64], apart: int) -> NDArray[np.float64]:
+    """Cosine of each vector with the one so many places before it; 1 where one of them is zero.
+
+    So what has no vector is at no distance from anything, and nothing is cut for its sake.
+
+    Args:
+        vectors: Unit vectors, shape (d, n).
+        apart: At least 1 and below n.
+
+    Returns:
+        Shape (n - apart,).
+    """
+    found = np.add.reduce(vectors[:, apart:] * vectors[:, :-apart], axis=0)
+    usable = _usable(vectors)
+    return np.where(usable[apart:] & usable[:-apart], found, 1.0)
+
+
+def mean_similarity(vectors: NDArray[np.float64]) -> float:
+    """Mean cosine of all pairs of vectors, zero ones left out; 1 where there is no pair.
+
+    Args:
+        vectors: Unit vectors, shape (d, n).
+    """
+    count = int(_usable(vectors).sum())
+    if count < 2:
+        return 1.0
+    # The square of the sum holds every pair twice, and each vector with itself.
+    total = np.add.reduce(np.add.accumulate(vectors, axis=1)[:, -1] ** 2)
+    own = np.add.reduce(np.add.reduce(vectors * vectors, axis=0))
+    return float((total - own) / (count * (count - 1)))
+
+
+def pack_units(lines: Lines, units: Sequence[tuple[int, int]], limit: int) -> Runs:
+    """Units that follow each other, merged as long as they fit; one that does not is cut by lines.
+
+    A unit exceeds the limit where it is a single line, or with what its run repeats.
+    """
+    runs: Runs = []
+    start, end = units[0][0], -1
+    for first, last in units:
+        if lines.size(start, last) > limit:
+            if start <= end:
+                runs.append((start, end))
+                start = first
+            *whole, (start, _) = lines.pack(start, last, limit)
+            runs += whole
+        end = last
+    return [*runs, (start, end)]

@@ -1,0 +1,75 @@
+"""Headers of chunks: what is embedded in front of the text, to say where it stands.
+
+A header has up to three lines: the path; the scopes that a chunk begins inside of, outermost first;
+the signature of the innermost of these:
+
+    readings/store.py
+    Store > report
+    def report(self, names: list[str] | None = None) -> str:
+
+A scope is a named definition that begins before the chunk and reaches into it. Where there is none,
+or no grammar, the path stands alone. A header is no part of the source: spans do not change, so it
+is embedded, searched and counted, but not delivered, unless a profile delivers what is embedded. Of
+a chunk that is embedded by windows it is in the first.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chunkers.grammars.outline import LONGEST, outline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from chunkers.grammars.outline import Scope
+    from chunkers.source import Source, Span
+
+_VISIBLE = re.compile(r"\S")
+
+
+def with_headers(source: Source, spans: Sequence[Span]) -> list[Span]:
+    """The spans, in order of `start`, with a header and their text as `embed_text`.
+
+    Raises:
+        InputError: The grammar's wheel is missing.
+    """
+    if not spans:
+        return []
+    return [
+        replace(span, embed_text=f"{header}\n{source.text[span.start : span.end]}")
+        for span, header in zip(spans, _headers(source, spans), strict=True)
+    ]
+
+
+def _headers(source: Source, spans: Sequence[Span]) -> Iterator[str]:
+    scopes = outline(source)
+    text, at = source.text, 0
+    open_: list[Scope] = []
+    for span in spans:
+        found = _VISIBLE.search(text, span.start)
+        begin = found.start() if found else span.start
+        line = source.lines.line_of(begin)
+        # A chunk may begin in the middle of a line, behind the beginning of a definition.
+        inside = bool(text[source.lines.start_of(line) : begin].strip())
+        while at < len(scopes) and scopes[at].start_line < line + inside:
+            open_.append(scopes[at])
+            at += 1
+        open_ = [scope for scope in open_ if scope.end_line >= line]
+        yield "\n".join([source.path, *_lines(open_)])
+
+
+def _lines(scopes: Sequence[Scope]) -> list[str]:
+    """The chain of names and the innermost signature; none without a scope."""
+    if not scopes:
+        return []
+    chain = scopes[-1].name
+    for scope in reversed(scopes[:-1]):
+        longer = f"{scope.name} > {chain}"
+        if len(longer) > LONGEST:
+            chain = f"… > {chain}"
+            break
+        chain = longer
+    return [chain, scopes[-1].signature]

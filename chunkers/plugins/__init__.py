@@ -1,0 +1,1 @@
+"""Finds, loads and identifies chunkers and other plug-ins."""

@@ -1,0 +1,361 @@
+"""Makes chunkers from specs, and checks what they return."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import warnings
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from chunkers.errors import STOPPING, InputError, MissingError, reason_of
+from chunkers.grammars.headers import with_headers
+from chunkers.grammars.loading import grammar_versions
+from chunkers.plugins.provenance import code_version, typed_version
+from chunkers.plugins.registry import Entry, Registry
+from chunkers.plugins.spec import Spec, bind, canonical, needed, parse_spec
+from chunkers.sizes import UNITS, Unit
+from chunkers.source import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from chunkers.source import Services, Source
+
+CHUNKERS = Registry(
+    "chunker", ("chunkers.builtin", "chunkers.reference", "chunkers.adapters"), "chunkmark.chunkers"
+)
+
+
+Fault = Literal["verbatim spans", "order"]
+"""What can be wrong with the spans of a chunker as such."""
+
+
+@dataclass(frozen=True)
+class LoadedChunker:
+    """A chunker ready for use.
+
+    Attributes:
+        name: Its spec in canonical form: `ast`, `fixed:max_size=1500`.
+        chunk: Cuts a source; raises InputError where other people's code returns no valid spans.
+        version: Changes whenever its output may.
+        max_size: Its declared limit, or None.
+        unit: What the limit counts.
+        windows: `max` where its chunks are long and are embedded by windows, else None.
+        embeds: Whether it asks for vectors.
+        texts: Which texts of a source it asks for, where it can say so beforehand.
+        languages: Those that it reads, where it does not read all.
+        exceptions: The checks of `chunkers.testing` that it is known to fail.
+        made_by: `module:object` that made it, by which another process finds it; empty for one
+            that is put together by hand, and cuts in this process alone.
+    """
+
+    name: str
+    chunk: Callable[[Source, Services], list[Span]]
+    version: str
+    max_size: int | None
+    unit: Unit
+    windows: str | None
+    embeds: bool = False
+    texts: Callable[[Source, Services], list[str]] | None = None
+    languages: tuple[str, ...] = ()
+    exceptions: tuple[str, ...] = ()
+    made_by: str = ""
+
+
+class InvalidSpansError(InputError):
+    """What a chunker returned is no list of spans in order.
+
+    Attributes:
+        check: `order` where spans are out of order, else `verbatim spans`.
+    """
+
+    def __init__(self, message: str, check: Fault = "verbatim spans") -> None:
+        super().__init__(message)
+        self.check: Fault = check
+
+
+@dataclass(frozen=True)
+class ListedChunker:
+    """A registered chunker, usable or not.
+
+    Attributes:
+        name: What a spec begins with.
+        origin: `built-in`, or the distribution that brings it.
+        description: One line.
+        options: Key -> default, as a spec says it; empty for None.
+        family: What it goes by: `syntax`, `text`, `semantic`, `fixed`, `anchor`, `process`; empty
+            where its module does not say.
+        languages: Those that it reads, separated by blanks, or `any`; empty where it cannot be
+            used.
+        version: Its version; empty where it needs options or cannot be used.
+        problem: Why it cannot be used, in one line; empty where it can.
+        absent: Whether the reason is no fault: an extra that is not installed.
+    """
+
+    name: str
+    origin: str
+    description: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    family: str = ""
+    languages: str = ""
+    version: str = ""
+    problem: str = ""
+    absent: bool = False
+
+
+def load_chunker(spec: Spec | str) -> LoadedChunker:
+    """Make the chunker that a spec names.
+
+    What it names is a callable `make(**options)` that returns a chunker, or a plain function whose
+    first parameter is called `source`; it may take `services` too, and its parameters with a
+    default are its options. Every built-in chunker also has the options of `_common`.
+
+    Raises:
+        InputError: No such chunker or option, a bad value, or it cannot be imported or made.
+    """
+    entry, spec = CHUNKERS.find(parse_spec(spec) if isinstance(spec, str) else spec)
+    make = CHUNKERS.load(entry)
+    parameters = _parameters(entry, make)
+    common = _common(entry, parameters)
+    bound = bind(make, spec, "chunker", common)
+    name = canonical(make, spec, bound, common)
+    shared = {key: bound.pop(key) for key in list(bound) if key not in parameters}
+    if next(iter(parameters), None) == "source":
+        chunker, chunk = make, functools.partial(_call, make, "services" in parameters, bound)
+    else:
+        chunker = _make(entry, make, bound)
+        if "overlap" in shared:
+            chunker = replace(chunker, overlap=shared["overlap"])
+        chunk = chunker.chunk
+    options = {key: one.default for key, one in parameters.items()} | bound
+    try:
+        loaded = _declared(name, chunker, chunk, options, lambda: _file_version(entry, make))
+    except InputError:
+        raise
+    # What it declares may be computed by other people's code too.
+    except BaseException as error:
+        if type(error) in STOPPING:
+            raise
+        raise InputError(
+            f"chunker {name}: what it declares cannot be read: {reason_of(error)}"
+        ) from error
+    if shared.get("header"):
+        version = f"{loaded.version}; headers {grammar_versions()}"
+        headed = functools.partial(_chunk, name, functools.partial(_headed, chunk))
+        loaded = replace(loaded, chunk=headed, version=version)
+    return replace(loaded, made_by=entry.target)
+
+
+def _declared(
+    name: str,
+    chunker: Any,
+    chunk: Callable[[Source, Services], list[Span]],
+    options: Mapping[str, Any],
+    file_version: Callable[[], str],
+) -> LoadedChunker:
+    """A chunker with what it says of itself."""
+    version = str(getattr(chunker, "version", None) or file_version())
+    limit = getattr(chunker, "max_size", options.get("max_size"))
+    unit = getattr(chunker, "unit", options.get("unit", "nws"))
+    if not (limit is None or (type(limit) is int and limit > 0)) or unit not in UNITS:
+        raise InputError(
+            f"chunker {name}: max_size={limit!r}, unit={unit!r}; "
+            f"it must declare a whole number above 0 or None, and one of {', '.join(UNITS)}"
+        )
+    windows = getattr(chunker, "windows", None)
+    if windows not in (None, "max"):
+        raise InputError(f"chunker {name}: windows={windows!r}; it is max, or left out")
+    return LoadedChunker(
+        name=name,
+        chunk=functools.partial(_chunk, name, chunk),
+        version=version,
+        max_size=limit,
+        unit=unit,
+        windows=windows,
+        embeds=bool(getattr(chunker, "embeds", False)),
+        texts=getattr(chunker, "texts", None),
+        languages=_names(name, chunker, "languages"),
+        exceptions=_names(name, chunker, "exceptions"),
+    )
+
+
+def _names(name: str, chunker: object, attribute: str) -> tuple[str, ...]:
+    """Names that a chunker declares, in order."""
+    names = getattr(chunker, attribute, ())
+    listed = isinstance(names, list | tuple | set | frozenset)
+    if not listed or not all(isinstance(one, str) for one in names):
+        raise InputError(f"chunker {name}: {attribute}={names!r}; it must be a tuple of names")
+    return tuple(sorted(names))
+
+
+def _common(
+    entry: Entry, parameters: Mapping[str, inspect.Parameter]
+) -> Callable[..., None] | None:
+    """What declares the options that a chunker has besides its own: those of all built-in ones."""
+    if not entry.target.startswith("chunkers.builtin."):
+        return None
+    return _header if "max_size" not in parameters else _overlap_and_header
+
+
+def _overlap_and_header(*, overlap: int = 0, header: bool = False) -> None:
+    """Lines repeated from before a chunk; whether what is embedded begins with its place."""
+
+
+def _header(*, header: bool = False) -> None:
+    """The same for what is never cut."""
+
+
+def _headed(
+    chunk: Callable[[Source, Services], list[Span]], source: Source, services: Services
+) -> list[Span]:
+    return with_headers(source, chunk(source, services))
+
+
+def list_chunkers() -> list[ListedChunker]:
+    """Every registered chunker in order of name; one that is broken warns and stops nothing."""
+    return [_listed(entry) for entry in CHUNKERS.entries().values()]
+
+
+def _listed(entry: Entry) -> ListedChunker:
+    listed = ListedChunker(entry.name, entry.origin)
+    try:
+        make = CHUNKERS.load(entry)
+        parameters = _parameters(entry, make)
+        common = _common(entry, parameters)
+        shared = inspect.signature(common).parameters if common else {}
+        options = {
+            key: _shown(one.default)
+            for key, one in {**parameters, **shared, **parameters}.items()
+            if one.default is not inspect.Parameter.empty and key != "services"
+        }
+        listed = replace(
+            listed,
+            description=(inspect.getdoc(make) or "").partition("\n")[0],
+            options=options,
+            family=getattr(sys.modules.get(getattr(make, "__module__", "")), "FAMILY", ""),
+        )
+        if needed(make):
+            return listed
+        loaded = load_chunker(Spec(entry.name))
+    except MissingError as error:
+        return replace(listed, problem=str(error), absent=True)
+    except InputError as error:
+        warnings.warn(str(error), stacklevel=3)
+        return replace(listed, problem=str(error))
+    return replace(listed, languages=" ".join(loaded.languages) or "any", version=loaded.version)
+
+
+def _shown(default: object) -> str:
+    if isinstance(default, bool):
+        return "on" if default else "off"
+    return "" if default is None else str(default)
+
+
+def _parameters(entry: Entry, make: object) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(make).parameters  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InputError(
+            f"chunker {entry.name} ({entry.origin}): {entry.target} is neither a function "
+            "make(**options) nor one whose first parameter is source"
+        ) from None
+
+
+def _make(entry: Entry, make: Callable[..., Any], bound: Mapping[str, Any]) -> Any:
+    where = f"chunker {entry.name} ({entry.origin})"
+    try:
+        made = make(**bound)
+    except InputError as error:
+        raise type(error)(f"chunker {entry.name}: {error}") from error
+    # Other people's code may raise anything.
+    except BaseException as error:
+        if type(error) in STOPPING:
+            raise
+        raise InputError(f"{where} cannot be made: {reason_of(error)}") from error
+    if not callable(getattr(made, "chunk", None)):
+        raise InputError(
+            f"{where}: {entry.target} returned {type(made).__name__}, "
+            "which has no method chunk(source, services)"
+        )
+    return made
+
+
+def _call(
+    function: Callable[..., list[Span]],
+    with_services: bool,
+    options: Mapping[str, Any],
+    source: Source,
+    services: Services,
+) -> list[Span]:
+    given = {"services": services} if with_services else {}
+    return function(source, **given, **options)
+
+
+def _chunk(
+    name: str,
+    chunk: Callable[[Source, Services], list[Span]],
+    source: Source,
+    services: Services,
+) -> list[Span]:
+    return checked(name, chunk(source, services), source)
+
+
+def checked(name: str, found: object, source: Source) -> list[Span]:
+    """What a chunker returned for a source, where it is a list of spans in order.
+
+    Raises:
+        InvalidSpansError: It is none.
+    """
+    if not isinstance(found, list):
+        raise InvalidSpansError(
+            f"chunker {name} on {source.path}: it returned {type(found).__name__}, "
+            "not a list of Span"
+        )
+    spans = list(found)  # a list of its own kind may give others when it is asked again
+    before = 0
+    for number, span in enumerate(spans, start=1):
+        where = f"chunker {name} on {source.path}: item {number}"
+        problem = _problem(span, len(source.text))
+        if problem:
+            raise InvalidSpansError(f"{where} {problem}")
+        if span.start < before:
+            raise InvalidSpansError(
+                f"{where} is {span}; it starts before the one in front, at {before}", "order"
+            )
+        before = span.start
+    return spans
+
+
+def _problem(span: object, length: int) -> str:
+    """What is wrong with a span of a text of so many characters; empty if nothing."""
+    if not isinstance(span, Span):
+        return f"is {type(span).__name__}, not Span"
+    if type(span.start) is not int or type(span.end) is not int:
+        return f"is {span}; start and end must be int"
+    if not 0 <= span.start <= span.end <= length:
+        return f"is {span}; the text has the characters 0 to {length}"
+    for name in ("embed_text", "ref_id"):
+        if not isinstance(getattr(span, name), str | None):
+            return f"has an {name} of type {type(getattr(span, name)).__name__}, not str"
+    if not isinstance(span.gaps, tuple) or not all(map(_is_gap, span.gaps)):
+        return "has gaps that are no tuple of pairs of int"
+    borders = [span.start, *(border for gap in span.gaps for border in gap), span.end]
+    return "" if borders == sorted(borders) else f"is {span}; its gaps must lie inside, in order"
+
+
+def _is_gap(gap: object) -> bool:
+    return isinstance(gap, tuple) and len(gap) == 2 and all(type(at) is int for at in gap)
+
+
+def _file_version(entry: Entry, make: object) -> str:
+    """For code that states no version: what its files hold, so that an edit is another one."""
+    name = getattr(make, "__module__", None) or entry.target.partition(":")[0]
+    module = sys.modules.get(name)
+    file = getattr(module, "__file__", None)
+    # What is typed in may say of itself that it is the file `<stdin>`.
+    if file is not None and Path(file).is_file():
+        return code_version(Path(file))
+    return "unversioned" if module is None else typed_version(module)

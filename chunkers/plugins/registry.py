@@ -1,0 +1,109 @@
+"""Finds parts by name without importing them: built-ins by file name, others by entry point."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.metadata
+import pkgutil
+import re
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from chunkers.errors import STOPPING, InputError, reason_of
+from chunkers.plugins.spec import Spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A registered part: its name, the `module:object` that makes it, and who brings it."""
+
+    name: str
+    target: str
+    origin: str
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The parts of one kind.
+
+    Attributes:
+        kind: For messages: `chunker`, `embedder`, ….
+        packages: Packages whose modules are the built-ins; each module has a `make`.
+        group: Entry-point group of other people's packages.
+    """
+
+    kind: str
+    packages: tuple[str, ...]
+    group: str
+
+    def entries(self) -> dict[str, Entry]:
+        """Every part, in order of name. A built-in keeps its name against an entry point."""
+        found: dict[str, Entry] = {}
+        for package in self.packages:
+            path = importlib.import_module(package).__path__
+            for module in pkgutil.iter_modules(path):
+                if not module.name.startswith("_"):
+                    name = module.name.replace("_", "-")
+                    found[name] = Entry(name, f"{package}.{module.name}:make", "built-in")
+        points = importlib.metadata.entry_points(group=self.group)
+        for point in sorted(points, key=lambda point: (point.name, point.value)):
+            origin = (point.dist and point.dist.name) or "unknown package"
+            if point.name in found:
+                warnings.warn(
+                    f"{self.kind} {point.name!r} of {origin} is ignored: the name is taken",
+                    stacklevel=2,
+                )
+                continue
+            target = point.value.partition("[")[0].strip()
+            found[point.name] = Entry(point.name, target, origin)
+        return dict(sorted(found.items()))
+
+    def find(self, spec: Spec) -> tuple[Entry, Spec]:
+        """The entry that a spec names, and the spec with only its options left.
+
+        A name that is not registered, with an identifier for an argument, is `module:attr`.
+
+        Raises:
+            InputError: No such part; the message names the nearest ones, or all.
+        """
+        entries = self.entries()
+        if spec.name in entries:
+            return entries[spec.name], spec
+        if spec.argument is not None and _ATTRIBUTE.fullmatch(spec.argument):
+            name = f"{spec.name}:{spec.argument}"
+            return Entry(name, name, "module"), Spec(name, None, spec.options)
+        raise InputError(f"unknown {self.kind} {spec.name!r}; {suggestion(spec.name, entries)}")
+
+    def load(self, entry: Entry) -> Any:
+        """Import what makes a part.
+
+        Raises:
+            InputError: It cannot be imported; the message holds the reason in one line.
+        """
+        module, _, attribute = entry.target.partition(":")
+        try:
+            made: Any = importlib.import_module(module)
+            for part in attribute.split("."):
+                made = getattr(made, part)
+        # A plug-in may fail in any way while it is imported, SystemExit included.
+        except BaseException as error:
+            if type(error) in STOPPING:
+                raise
+            raise InputError(
+                f"{self.kind} {entry.name} ({entry.origin}) cannot be loaded: {reason_of(error)}"
+            ) from error
+        return made
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """For a message about an unknown name: the nearest names, or all."""
+    names = list(names)
+    near = difflib.get_close_matches(name, names, n=3)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"

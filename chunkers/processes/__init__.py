@@ -1,0 +1,1 @@
+"""Runs chunkers in processes of their own, within limits of time and memory."""

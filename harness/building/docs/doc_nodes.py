@@ -1,0 +1,284 @@
+"""Finds comments, docstrings and attributes in the syntax tree of a source."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import re
+import warnings
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from chunkers.grammars.loading import grammar_of, parser
+from chunkers.grammars.model import ATTRIBUTES, NONE, kind_of, words
+from harness.building.docs.doc_styles import BEHIND, Style
+from harness.chunking.parsing import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+    from tree_sitter import Node, Query
+
+    from chunkers.grammars.model import Grammar
+    from chunkers.source import Source
+
+# What may stand between a doc comment and its definition, besides comments.
+_ATTRIBUTES = ATTRIBUTES | words(
+    "annotation marker_annotation attribute attribute_list attribute_declaration"
+    " annotated_expression"  # what Kotlin's grammar makes of annotations with arguments
+)
+# It belongs to what it stands in, but may say so in the words of a doc comment.
+_INNER_ATTRIBUTE = "inner_attribute_item"
+# A doc comment at the end of a line, outside of strings.
+_REST = re.compile(r"(?:[^\"]|\"(?:[^\"\\]|\\.)*\")*?\s(//[/!].*)\Z")
+_PLAIN = Style(markup="go")
+_PLAIN_STRING = re.compile(r"[rRuU]*['\"]")
+_ROUND_STRINGS = words("concatenated_string expression_statement parenthesized_expression")
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A source and its syntax tree.
+
+    Attributes:
+        source: The source.
+        root: Of its tree.
+        grammar: Of its language.
+        octets: Its text as the parser saw it.
+        offsets: The character of every byte, and of the end; shape (bytes + 1,).
+    """
+
+    source: Source
+    root: Node
+    grammar: Grammar
+    octets: bytes
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, source: Source) -> Tree | None:
+        """Parse a source; None where no grammar is at hand, or where it would crash.
+
+        Raises:
+            InputError: The grammar's wheel is missing.
+        """
+        grammar, root = grammar_of(source.language), parse(source)
+        if grammar is None or root is None:
+            return None
+        octets = source.text.encode("utf-8", "surrogatepass")
+        leading = (np.frombuffer(octets, dtype=np.uint8) & 0xC0) != 0x80
+        offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(leading, dtype=np.int64)))
+        return cls(source, root, grammar, octets, offsets)
+
+    def at(self, byte: int) -> int:
+        """The character of a byte."""
+        return int(self.offsets[byte])
+
+    def errors(self) -> int:
+        """How many nodes are errors, or stand for something that is missing."""
+        count, inside = 0, [self.root]
+        while inside:
+            node = inside.pop()
+            count += node.is_error or node.is_missing
+            if node.has_error:
+                inside += node.children
+        return count
+
+    def nodes(self, kinds: Iterable[str]) -> list[Node]:
+        """All nodes of these types, in order; types that the grammar lacks have none."""
+        from tree_sitter import QueryCursor
+
+        query = _query(self.source.language or "", frozenset(kinds))
+        found = QueryCursor(query).captures(self.root) if query else {}
+        return sorted(found.get("found", []), key=lambda node: node.start_byte)
+
+
+@functools.cache
+def _query(name: str, kinds: frozenset[str]) -> Query | None:
+    """What finds the nodes of these types; to make one takes longer than most files to parse."""
+    from tree_sitter import Query
+
+    language = parser(name).language
+    if language is None:
+        return None
+    known = [f"({kind})" for kind in sorted(kinds) if language.id_for_node_kind(kind, True)]
+    return Query(language, f"[{' '.join(known)}] @found") if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A comment or an attribute: characters [start, end), no white space at its end.
+
+    A comment is a doc comment of what follows, one of what stands before it (`behind`), or plain.
+    """
+
+    start: int
+    end: int
+    role: Literal["doc", "behind", "plain", "attribute"]
+
+
+def pieces_of(tree: Tree, style: Style | None) -> list[Piece]:
+    """The comments and attributes of a source, in order; without a style no comment is of docs."""
+    style = style or _PLAIN
+    grammar = tree.grammar
+    comments = [(node, *_extent(tree, node)) for node in tree.nodes(grammar.comments)]
+    above = _above(tree, style, comments) if style.above else frozenset()
+    pieces = []
+    for node, start, end in comments:
+        doc = node.id in above or (style.marks and style.marks.match(tree.source.text, start))
+        behind = style.marks and BEHIND.match(tree.source.text, start)
+        pieces.append(Piece(start, end, "plain" if not doc else "behind" if behind else "doc"))
+    attributes = grammar.attributes | (NONE if style.strings else _ATTRIBUTES)
+    for node in tree.nodes({_INNER_ATTRIBUTE, *(kind.split()[0] for kind in attributes)}):
+        inner = node.type == _INNER_ATTRIBUTE
+        if inner or kind_of(node, grammar) in attributes:
+            start, end = _extent(tree, node)
+            # Rust can spell a doc comment as an attribute.
+            if style.marks and style.marks.match(tree.source.text, start):
+                pieces.append(Piece(start, end, "doc"))
+            elif not inner:
+                pieces.append(Piece(start, end, "attribute"))
+    for node in tree.nodes(style.rests):
+        start, end = _extent(tree, node)
+        if rest := _REST.match(tree.source.text, start, end):
+            pieces.append(Piece(rest.start(1), end, "behind"))
+    return sorted(pieces, key=lambda piece: (piece.start, -piece.end))
+
+
+def _extent(tree: Tree, node: Node) -> tuple[int, int]:
+    """First character of a node, and the one behind its last that is no white space."""
+    start, end = tree.at(node.start_byte), tree.at(node.end_byte)
+    return start, start + len(tree.source.text[start:end].rstrip())
+
+
+def _above(tree: Tree, style: Style, comments: list[tuple[Node, int, int]]) -> frozenset[int]:
+    """The ids of the comments, of those of any form, that stand right above what they document."""
+    text = tree.source.text
+    own = [
+        (node, start, end)
+        for node, start, end in comments
+        if not text[text.rfind("\n", 0, start) + 1 : start].strip()
+        and not _for_tools(tree, style, node)
+    ]
+    found: set[int] = set()
+    run: list[int] = []
+    following = [start for _, start, _ in own[1:]]
+    for (node, _, end), after in zip_longest(own, following):
+        run.append(node.id)
+        if after is not None and _next_line(text, end, after):
+            continue
+        if _documents(tree, style, node):
+            found.update(run)
+        run = []
+    return frozenset(found)
+
+
+def _next_line(text: str, end: int, start: int) -> bool:
+    """Whether nothing but the end of one line lies between two characters."""
+    between = text[end:start]
+    return between.count("\n") == 1 and not between.strip()
+
+
+def _documents(tree: Tree, style: Style, comment: Node) -> bool:
+    """Whether what begins on the line below a comment is something that comments document.
+
+    Comments that speak to tools may stand in between, and more that do not behind those.
+    """
+    node: Node | None = comment
+    while node is not None and node.type in tree.grammar.comments:
+        at = _below(tree.octets, node.end_byte)
+        node = None if at is None else tree.root.descendant_for_byte_range(at, at + 1)
+    while node is not None and node.start_byte == at:
+        if kind_of(node, tree.grammar) in style.above:
+            outer = node.parent
+            while outer is not None and outer.type not in style.inside:
+                outer = outer.parent
+            return outer is None
+        node = node.parent
+    return False
+
+
+def _for_tools(tree: Tree, style: Style, comment: Node) -> bool:
+    at = tree.at(comment.start_byte)
+    return style.tools is not None and style.tools.match(tree.source.text, at) is not None
+
+
+def _below(octets: bytes, end: int) -> int | None:
+    """The first byte on the next line that is no white space; None where that line is blank."""
+    end -= octets[:end].endswith(b"\n")
+    at = end
+    while at < len(octets) and octets[at : at + 1].isspace():
+        at += 1
+    return at if octets.count(b"\n", end, at) == 1 and at < len(octets) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Docstring:
+    """A docstring, and the strings behind it that would become one without it.
+
+    Attributes:
+        owner: First byte of the definition whose body begins with them; -1 for that of the file.
+        value: Of the first, without indentation.
+        strings: Characters [start, end) of each.
+        emptied: Whether the body is nothing else.
+    """
+
+    owner: int
+    value: str
+    strings: tuple[tuple[int, int], ...]
+    emptied: bool
+
+
+def docstrings_of(tree: Tree) -> list[Docstring]:
+    """The docstrings of a Python source."""
+    found = []
+    for node in [tree.root, *tree.nodes(("function_definition", "class_definition"))]:
+        whole = node.parent is None
+        body = node if whole else node.child_by_field_name("body")
+        if body is None:
+            continue
+        statements = [one for one in body.named_children if one.type not in tree.grammar.comments]
+        strings = []
+        for statement in statements:
+            if not _is_string(statement):
+                break
+            strings.append(statement)
+        if strings:
+            places = tuple((tree.at(one.start_byte), tree.at(one.end_byte)) for one in strings)
+            emptied = not whole and len(strings) == len(statements)
+            owner = -1 if whole else node.start_byte
+            found.append(Docstring(owner, _value(tree, places[0]), places, emptied))
+    return found
+
+
+def _is_string(statement: Node) -> bool:
+    """Whether a statement is nothing but a string without variables, in brackets or not."""
+    if statement.type != "expression_statement" or statement.named_child_count != 1:
+        return False
+    inside = [statement]
+    while inside:
+        node = inside.pop()
+        if node.type == "string":
+            if not _PLAIN_STRING.match((node.text or b"").decode("utf-8", "replace")):
+                return False
+        elif node.type in _ROUND_STRINGS:
+            inside += node.named_children
+        elif node.type != "comment":
+            return False
+    return not statement.has_error
+
+
+def _value(tree: Tree, place: tuple[int, int]) -> str:
+    """What a docstring says; its source without quotes where this Python cannot read it."""
+    source = tree.source.text[slice(*place)]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # escapes that are none
+            value = ast.literal_eval(f"({source}\n)")
+    except (SyntaxError, ValueError, MemoryError):
+        value = re.sub(r"^\(?\s*[rRuU]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')\s*\)?$", "", source)
+    return inspect.cleandoc(str(value))

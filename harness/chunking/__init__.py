@@ -1,0 +1,1 @@
+"""Runs chunkers over a corpus and locates their chunks."""

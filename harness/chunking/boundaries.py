@@ -1,0 +1,183 @@
+"""How well chunks keep to the structure of code, without a query: what boundaries cut."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chunkers.grammars.definitions import definitions
+from chunkers.sizes import measure
+from chunkers.source import Services, Source
+from harness.chunking.cover import cover, covered, percentile
+from harness.chunking.cut import duplicates
+from harness.chunking.parsing import UnparsedError, outline, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from harness.chunking.cut import Chunk, ChunkedCorpus
+    from harness.chunking.layout import Layout
+
+BINS = (0, 50, 100, 200, 300, 400, 500, 600, 800, 1000, 1500, 2000)
+"""Lower bounds of the bins of sizes, in non-white-space characters; the last one has no upper."""
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """What the chunks of a corpus do to its structure.
+
+    A definition is an outermost function or method; its head are decorators, attributes and
+    comments right above it. Shares are of 1, and None where there is nothing to count.
+
+    Attributes:
+        definitions: How many there are, in files whose language has a grammar.
+        whole: How many are in one chunk with their heads.
+        head_cut: How many are in one chunk, but not all of their head with them.
+        split: How many are cut, or lost in part.
+        lost: How many are in no chunk at all.
+        parsed: Share of the chunks that have no syntax error alone, their indentation taken away;
+            of those of files that have none themselves.
+        sizes: p5, p50, p95 and the largest size of a chunk, in non-white-space characters: the
+            smallest size that so many per cent of the chunks do not exceed.
+        histogram: Chunks in each bin of BINS.
+        repeated: Share of non-white-space characters that are in further chunks, counted each time.
+        duplicates: Chunks whose embedded text another chunk of the corpus has too.
+        per_1000_lines: Chunks per 1,000 lines of the files.
+        failures: Path and reason of files whose parser does not come back: they are counted
+            neither in definitions nor in `parsed`.
+    """
+
+    definitions: int
+    whole: int
+    head_cut: int
+    split: int
+    lost: int
+    parsed: float | None
+    sizes: tuple[int, int, int, int] | None
+    histogram: tuple[int, ...]
+    repeated: float | None
+    duplicates: int
+    per_1000_lines: float | None
+    failures: tuple[tuple[str, str], ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        made = dataclasses.asdict(self)
+        names = ("p5", "p50", "p95", "max")
+        made["sizes"] = self.sizes and dict(zip(names, self.sizes, strict=True))
+        made["histogram"] = [
+            {"from": low, "chunks": count} for low, count in zip(BINS, self.histogram, strict=True)
+        ]
+        return made
+
+
+def boundaries(chunked: ChunkedCorpus) -> Boundaries:
+    """Look at the boundaries of all chunks of a corpus.
+
+    Raises:
+        InputError: The wheel of a grammar is missing.
+    """
+    by_path: dict[str, list[Chunk]] = {}
+    for chunk in chunked.chunks:
+        by_path.setdefault(chunk.path, []).append(chunk)
+    fates: Counter[str] = Counter()
+    alone: list[bool] = []
+    failures: list[tuple[str, str]] = []
+    for source, layout in zip(chunked.corpus.sources, chunked.layouts, strict=True):
+        chunks = by_path.get(source.path, [])
+        try:
+            fate, parsed = [*_fates(source, layout, chunks)], [*_alone(source, chunks)]
+        except UnparsedError as error:
+            failures.append((error.path, error.reason))
+            continue
+        fates.update(fate)
+        alone += parsed
+    sizes = sorted(chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks)
+    characters = covered(chunked)[2]
+    lines = sum(source.lines.count for source in chunked.corpus.sources)
+    return Boundaries(
+        definitions=fates.total(),
+        whole=fates["whole"],
+        head_cut=fates["head_cut"],
+        split=fates["split"],
+        lost=fates["lost"],
+        parsed=sum(alone) / len(alone) if alone else None,
+        sizes=_percentiles(sizes) if sizes else None,
+        histogram=_histogram(sizes),
+        repeated=cover([chunked])["repeated"] if characters else None,
+        duplicates=duplicates(chunked),
+        per_1000_lines=1000 * len(sizes) / lines if lines else None,
+        failures=tuple(failures),
+    )
+
+
+def _fates(source: Source, layout: Layout, chunks: Sequence[Chunk]) -> Iterator[str]:
+    """What became of every definition of a source."""
+    kept = [piece for chunk in chunks for piece in chunk.parts]
+    for head, start, end in definition_lines(source):
+        whole = layout.interval(source.lines.start_of(head), source.lines.end_of(end))
+        body = layout.interval(source.lines.start_of(start), source.lines.end_of(end))
+        if any(low <= whole[0] and whole[1] <= high for low, high in kept):
+            yield "whole"
+        elif any(low <= body[0] and body[1] <= high for low, high in kept):
+            yield "head_cut"
+        elif any(low < body[1] and body[0] < high for low, high in kept):
+            yield "split"
+        else:
+            yield "lost"
+
+
+def definition_lines(source: Source) -> list[tuple[int, int, int]]:
+    """Every outermost function or method: first line of its head, its own first and last line.
+
+    Lines count from 1. The first two are the same where nothing belongs to it from above.
+    """
+    root = parse(source)
+    if root is None:
+        return []
+    lines = measure(source, Services(), "nws")
+    starts = sorted(scope.start_line for scope in outline(source))
+    found = []
+    for first, last in definitions(root, lines):
+        head, end = int(lines.rows[first]) + 1, int(lines.rows[last]) + 1
+        at = bisect_right(starts, head - 1)
+        start = starts[at] if at < len(starts) and starts[at] <= end else head
+        found.append((head, start, end))
+    return found
+
+
+def _alone(source: Source, chunks: Iterable[Chunk]) -> Iterator[bool]:
+    """For every chunk of a source without syntax errors, whether it has none."""
+    if not _parses(source.text, source):
+        return
+    for chunk in chunks:
+        if chunk.gaps:
+            yield _parses(textwrap.dedent(chunk.text), source)
+            continue
+        # What stands before the chunk's first line is its indentation, which dedent must see.
+        start = source.lines.start_of(chunk.start_line)
+        begin = start if not source.text[start : chunk.start].strip() else chunk.start
+        yield _parses(textwrap.dedent(source.text[begin : chunk.end]), source)
+
+
+def _parses(text: str, source: Source) -> bool:
+    root = parse(Source(text, source.path, source.language))
+    return root is not None and not root.has_error
+
+
+def _percentiles(sizes: Sequence[int]) -> tuple[int, int, int, int]:
+    """The 5th, 50th and 95th percentile of sizes, and the largest."""
+    found = np.array(sizes)
+    p5, p50, p95 = (percentile(found, share) for share in (5, 50, 95))
+    return p5, p50, p95, int(found.max())
+
+
+def _histogram(sizes: Iterable[int]) -> tuple[int, ...]:
+    counts = Counter(bisect_right(BINS, size) - 1 for size in sizes)
+    return tuple(counts[at] for at in range(len(BINS)))

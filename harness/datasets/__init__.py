@@ -1,0 +1,1 @@
+"""Data sets: cards, loaders, and what they fetch and check."""

@@ -1,0 +1,249 @@
+"""Cards: what a data set is, where it is from, what it measures, which files it needs."""
+
+from __future__ import annotations
+
+import hashlib
+import sysconfig
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from chunkers.errors import InputError
+from harness.support.data_folders import data_dirs, find_data
+from harness.support.strict import Sha256, Text  # noqa: TC001 - pydantic reads them
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SHARE = Path("share/chunkmark/datasets")
+_CARD = "dataset.toml"
+_STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Archive(BaseModel):
+    """What a needed file's `instead` can be unpacked from.
+
+    It is fetched where its digest is known, or those of the trees that are taken out of it.
+
+    Attributes:
+        url: Its address.
+        sha256: Its digest as published.
+        trees: Folder -> digest of its Python files (`fetching.archives.tree_sha256`). Only these
+            files are then unpacked.
+        max_bytes: Its size, at most.
+        max_unpacked: That of all its files, at most.
+    """
+
+    model_config = _STRICT
+
+    url: Text
+    sha256: Sha256 | None = None
+    trees: dict[Text, Sha256] = {}
+    max_bytes: Annotated[int, Field(gt=0)] = 1 << 28
+    max_unpacked: Annotated[int, Field(gt=0)] = 1 << 30
+
+
+class NeededFile(BaseModel):
+    """A file that must lie in a data folder.
+
+    Attributes:
+        path: Where, parts separated by `/`.
+        bytes: Its size as published; None where it is not known.
+        sha256: Its digest as published, in hex; None where it is not known, or copies may differ.
+        instead: A folder that does as well.
+        url: Where these very bytes are to be had; without a `sha256` they are not fetched.
+        archive: What `instead` is to be had from.
+        optional: Whether the data set does without it; where it lies it is checked.
+    """
+
+    model_config = _STRICT
+
+    path: Text
+    bytes: Annotated[int, Field(ge=0)] | None = None
+    sha256: Sha256 | None = None
+    instead: Text | None = None
+    url: Text | None = None
+    archive: Archive | None = None
+    optional: bool = False
+
+
+class AnyOf(BaseModel):
+    """Files or folders of which at least one must lie beside the card's first file.
+
+    Attributes:
+        what: What they are, with where they lie, for messages.
+        beside: Patterns of their paths, from the folder of the card's first file.
+    """
+
+    model_config = _STRICT
+
+    what: Text
+    beside: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
+
+
+class Card(BaseModel):
+    """One `dataset.toml`.
+
+    Attributes:
+        name: The data set's name, which is also its folder's.
+        title: One line for lists.
+        description: What corpora, queries and gold are.
+        loader: `module:function`, called as `function(card, data_dir, **options)`.
+        licence: Of the data.
+        source: Where it is to be had.
+        revision: Which version of it.
+        measures: What a score on it says.
+        faults: What is known to be wrong with it.
+        files: What must lie in a data folder.
+        any_of: Of what one must lie beside the first of the files, by kind.
+        settings: What the loader alone understands.
+    """
+
+    model_config = _STRICT
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    title: Text
+    description: Text
+    loader: Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
+    licence: Text
+    source: Text
+    revision: Text
+    measures: Text
+    # TOML knows lists alone, which strict tuples refuse.
+    faults: Annotated[tuple[Text, ...], Field(strict=False)] = ()
+    files: Annotated[tuple[NeededFile, ...], Field(strict=False)] = ()
+    any_of: Annotated[tuple[AnyOf, ...], Field(strict=False)] = ()
+    settings: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _beside_what(self) -> Self:
+        if self.any_of and not self.files:
+            raise ValueError("any_of is beside the first of its files, and it has none")
+        return self
+
+
+def cards_dir() -> Path:
+    """The folder of the cards: beside this package in a checkout, else where a wheel put them.
+
+    A checkout is known by its own pyproject.toml, for site-packages may hold another `datasets`.
+
+    Raises:
+        InputError: There is none; the installation is broken.
+    """
+    above = Path(__file__).resolve().parents[1:]
+    if _is_checkout(above[0]):
+        return above[0] / "datasets"
+    # An installer maps `share` to a prefix above the package (`--target`: right beside it).
+    for prefix in (*above, Path(sysconfig.get_path("data"))):
+        if (prefix / _SHARE).is_dir():
+            return prefix / _SHARE
+    raise InputError(
+        f"no data set cards: {above[0]} is no checkout, and no {_SHARE} lies above it\n"
+        "install chunkmark anew"
+    )
+
+
+def card_names() -> tuple[str, ...]:
+    """Names of all cards, sorted; none is read."""
+    return tuple(sorted(card.parent.name for card in cards_dir().glob(f"*/{_CARD}")))
+
+
+def load_card(name: str) -> Card:
+    """Read and check one card.
+
+    Raises:
+        InputError: It is missing, no TOML, or has a wrong, missing or unknown field.
+    """
+    return read_card(cards_dir() / name / _CARD)
+
+
+def read_card(file: Path) -> Card:
+    """Read and check the card in `file`.
+
+    Raises:
+        InputError: As for `load_card`.
+    """
+    try:
+        raw = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} is no TOML: {error}") from None
+    try:
+        card = Card.model_validate(raw)
+    except ValidationError as error:
+        raise InputError(f"{file} is no card: {'; '.join(_faults(error))}") from None
+    if card.name != file.parent.name:
+        raise InputError(f"{file}: the name {card.name!r} is not its folder's")
+    return card
+
+
+def find_file(card: Card, number: int, data_dir: Path | None) -> Path:
+    """Where the card's `files[number]` lies, or else the folder that does instead.
+
+    Raises:
+        InputError: It is in no data folder; the message says where was looked and what to place.
+    """
+    needed = card.files[number]
+    found = lies_at(needed, data_dirs(data_dir))
+    if found is not None:
+        return found
+    size = "" if needed.bytes is None else f" of {needed.bytes} bytes"
+    place = f"the file{size} from {card.source}"
+    return find_data(needed.path, data_dir, place=place)
+
+
+def missing_files(card: Card, data_dir: Path | None) -> tuple[str, ...]:
+    """What a card needs and is in no data folder: paths of files, and kinds of which none is."""
+    folders = data_dirs(data_dir)
+    needed = (one for one in card.files if not one.optional)
+    missing = [one.path for one in needed if lies_at(one, folders) is None]
+    return (*missing, *(one.what for one in card.any_of if not lying(card, one, folders)))
+
+
+def lying(card: Card, kind: AnyOf, folders: tuple[Path, ...]) -> tuple[Path, ...]:
+    """What there is of a kind, in order of path; none where the card's first file is not there."""
+    first = lies_at(card.files[0], folders) if card.files else None
+    if first is None:
+        return ()
+    return tuple(sorted(path for each in kind.beside for path in first.parent.glob(each)))
+
+
+def as_published(needed: NeededFile, data: bytes) -> bool:
+    """Whether these bytes of a needed file are those that the card pins, if it pins any."""
+    if needed.sha256 is None:
+        return needed.bytes in (None, len(data))
+    return hashlib.sha256(data).hexdigest() == needed.sha256
+
+
+def told_published(needed: NeededFile, data: bytes) -> str:
+    """What a data set says of a file: `as published`, or `not as published`."""
+    return "as published" if as_published(needed, data) else "not as published"
+
+
+def lies_at(needed: NeededFile, folders: tuple[Path, ...]) -> Path | None:
+    """Where a needed file lies, or the folder that does instead; None if nowhere."""
+    for folder in folders:
+        if (folder / needed.path).is_file():
+            return folder / needed.path
+        if needed.instead is not None and (folder / needed.instead).is_dir():
+            return folder / needed.instead
+    return None
+
+
+def _is_checkout(root: Path) -> bool:
+    if not (root / "datasets").is_dir():
+        return False
+    try:
+        project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return False
+    table = project.get("project")
+    return isinstance(table, dict) and table.get("name") == "chunkmark"
+
+
+def _faults(error: ValidationError) -> Iterator[str]:
+    for one in error.errors(include_url=False):
+        yield f"{'.'.join(map(str, one['loc']))}: {one['msg']}"

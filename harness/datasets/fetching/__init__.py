@@ -1,0 +1,1 @@
+"""Downloads the files of a data set and checks them before they are put in place."""

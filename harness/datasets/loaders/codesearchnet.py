@@ -1,0 +1,202 @@
+"""CodeSearchNet's judgements: short questions, and functions that people graded from 0 to 3.
+
+The judgements name functions by address. Their code is not part of them: it is read from
+`code/<language>.jsonl` beside them, rows of CodeSearchNet's own corpus, each with `url` and with
+`code` or `function`. All rows of a language are its corpus, judged or not.
+
+Where several people judged a function for a question, its grade is the mean of theirs.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from chunkers.errors import InputError
+from chunkers.source import Source
+from harness.datasets.cards import find_file, told_published
+from harness.datasets.loaders.documents import blank
+from harness.model import Absent, Corpus, Dataset, Query
+from harness.support.strict import Strict, numbered, rows, text_of
+from harness.support.wording import left_out_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from harness.datasets.cards import Card
+
+_SITE = "https://github.com/"
+_ADDRESS = re.compile(
+    r"https://github\.com/[^/\s]+/[^/\s]+/blob/[0-9a-f]{40}/.+#L[0-9]+(-L[0-9]+)?"
+)
+_GRADE = re.compile(r"([0-3])(\.0+)?")
+_COLUMNS = ["Language", "Query", "GitHubUrl", "Relevance", "Notes"]
+_LANGUAGES = ("go", "java", "javascript", "php", "python", "ruby")
+
+_UNKNOWN_QUERY = "judgements of questions that queries.csv has not"
+_NO_CODE = "judged functions whose code is not there"
+_NOTHING = "questions of whose judged functions none is there"
+_REPEATED = "functions that stand twice"
+_UNSURE = "functions that stand twice, with other code"
+
+Language = Literal["all", "go", "java", "javascript", "php", "python", "ruby"]
+_Grades = dict[str, dict[str, list[int]]]
+
+
+class _Function(Strict):
+    url: Annotated[str, Field(pattern=f"^{_ADDRESS.pattern}$")]
+    code: str | None = None
+    function: str | None = None
+
+
+def load(
+    card: Card,
+    data_dir: Path | None,
+    *,
+    language: Language = "all",
+    pooling: Literal["max", "first", "sum"] = "max",
+) -> Dataset:
+    """Load the languages whose code is at hand; the others are reported as absent.
+
+    Args:
+        card: Its first file holds the judgements, its second the questions.
+        data_dir: A folder looked into first.
+        language: Of the code.
+        pooling: How a function cut into chunks scores.
+
+    Raises:
+        InputError: A file is missing or damaged, or there is no code; the message names the line.
+    """
+    file = find_file(card, 0, data_dir)
+    asked = _questions(find_file(card, 1, data_dir))
+    judged, unknown = _judgements(file, asked)
+    left_out = {_UNKNOWN_QUERY: unknown, _NO_CODE: 0, _NOTHING: 0, _REPEATED: 0, _UNSURE: 0}
+    corpora, queries, absent = [], [], []
+    for one, grades in _asked_of(judged, language):
+        code = file.parent / "code" / f"{one}.jsonl"
+        if not code.is_file():
+            absent.append(Absent(one, f"no code/{code.name} beside {file.name}", len(grades)))
+            continue
+        texts, repeated, unsure = _functions(code)
+        left_out[_REPEATED] += repeated
+        left_out[_UNSURE] += unsure
+        corpora.append(Corpus(one, tuple(Source(texts[name], name, one) for name in sorted(texts))))
+        made, counts = _queries(one, asked, grades, texts)
+        queries += made
+        for reason, count in counts.items():
+            left_out[reason] += count
+    if not queries:
+        raise InputError(
+            f"dataset {card.name}: no code of a judged function is in {file.parent / 'code'}\n"
+            f"place <language>.jsonl there, from {card.source}"
+            f"{left_out_line(left_out, '; left out: ')}"
+        )
+    return Dataset(
+        name=card.name,
+        gold="document",
+        corpora=tuple(corpora),
+        queries=tuple(queries),
+        absent=tuple(absent),
+        left_out=left_out,
+        information={
+            "judgements": told_published(card.files[0], file.read_bytes()),
+            "grades": "mean of all judges",
+            "functions without text": str(blank(corpora)),
+        },
+        pooling=pooling,
+    )
+
+
+def _asked_of(judged: Mapping[str, _Grades], language: str) -> list[tuple[str, _Grades]]:
+    """The languages to load, of those with judgements, and these."""
+    wanted = _LANGUAGES if language == "all" else (language,)
+    return [(one, judged[one]) for one in wanted if judged.get(one)]
+
+
+def _queries(
+    language: str, asked: list[str], grades: _Grades, texts: Mapping[str, str]
+) -> tuple[list[Query], Counter[str]]:
+    """The questions that functions of a language were judged for, and counts of what is missing."""
+    queries, left_out = [], Counter[str]()
+    for question in asked:
+        found = grades.get(question, {})
+        there = {name: _mean(values) for name, values in found.items() if name in texts}
+        left_out[_NO_CODE] += len(found) - len(there)
+        left_out[_NOTHING] += bool(found) and not there
+        if there:
+            name, tags = f"{language}/{question}", {"language": language}
+            queries.append(Query(name, language, question, qrels=there, tags=tags, cluster=name))
+    return queries, left_out
+
+
+def _mean(values: list[int]) -> float:
+    return sum(values) / len(values)
+
+
+def _table(file: Path, columns: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """The rows of a table below its heading; a cell in quotes may have several lines."""
+    lines = (text_of(line, f"{file}, line {number}") for number, line in numbered(file))
+    reader = csv.reader(lines, strict=True)
+    before = 0
+    try:
+        for row in reader:
+            where, first = f"{file}, line {before + 1}", before == 0
+            before = reader.line_num
+            if first and row != columns:
+                raise InputError(f"{where}: the heading must be {','.join(columns)}")
+            if row and len(row) != len(columns):
+                raise InputError(f"{where}: {len(row)} cells, but the heading has {len(columns)}")
+            if row and not first:
+                yield where, row
+    except csv.Error as error:
+        raise InputError(f"{file}, line {before + 1}: no CSV: {error}") from None
+    if not before:
+        raise InputError(f"{file} is empty")
+
+
+def _questions(file: Path) -> list[str]:
+    return sorted({question for _, (question,) in _table(file, ["query"])})
+
+
+def _judgements(file: Path, asked: list[str]) -> tuple[dict[str, _Grades], int]:
+    """Language -> question -> function -> grades, and how many are of unknown questions."""
+    known = frozenset(asked)
+    found: dict[str, _Grades] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    unknown = 0
+    for where, (language, question, url, grade, _) in _table(file, _COLUMNS):
+        if language.lower() not in _LANGUAGES:
+            raise InputError(f"{where}: the language {language!r} is none of CodeSearchNet's")
+        if not _ADDRESS.fullmatch(url):
+            raise InputError(f"{where}: {url!r:.80} is no address of lines on GitHub")
+        match = _GRADE.fullmatch(grade.strip())
+        if not match:
+            raise InputError(f"{where}: the grade {grade!r:.40} is none of 0, 1, 2, 3")
+        if question not in known:
+            unknown += 1
+            continue
+        found[language.lower()][question][url.removeprefix(_SITE)].append(int(match[1]))
+    return found, unknown
+
+
+def _functions(file: Path) -> tuple[Mapping[str, str], int, int]:
+    """The code of functions by their address, how many rows repeat another, and how many doubt.
+
+    An address with several codes does not say which of them was judged: it is left out.
+    """
+    texts: dict[str, str] = {}
+    unsure: set[str] = set()
+    repeated = 0
+    for where, row in rows(file, _Function):
+        text = row.code if row.code is not None else row.function
+        if text is None:
+            raise InputError(f"{where}: it has neither code nor function")
+        name = row.url.removeprefix(_SITE)
+        repeated += texts.get(name) == text
+        if texts.setdefault(name, text) != text:
+            unsure.add(name)
+    return {name: texts[name] for name in texts.keys() - unsure}, repeated, len(unsure)

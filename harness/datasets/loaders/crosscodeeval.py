@@ -1,0 +1,233 @@
+r"""CrossCodeEval: an unfinished line, and the snippets of other files that know how it goes on.
+
+The published data name no gold. A snippet is gold here where it holds a name that the answer has
+and the prompt has not: a run of `\w` that begins with no digit and is no keyword of the language.
+
+A query's corpus is what the rows of its repository retrieved from other files than its own: a row
+alone brings five snippets, nearly all of which would be gold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from chunkers.errors import InputError
+from chunkers.grammars.loading import parser
+from chunkers.source import Source
+from harness.datasets.cards import find_file
+from harness.model import Corpus, Dataset, Query, Skipped
+from harness.support.data_folders import find_data
+from harness.support.paths import plain_path
+from harness.support.strict import Id, Strict, rows
+from harness.support.wording import left_out_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from harness.datasets.cards import Card
+
+_NAME = re.compile(r"[^\W\d]\w*")
+# Grammars have these as kinds of nodes, in spellings of their own.
+_CONSTANTS = frozenset(
+    ("True", "False", "None", "self", "this", "super", "true", "false", "null", "undefined")
+)
+_NO_PROMPT = "rows without a prompt"
+_NO_NEW = "rows whose answer has no name that the prompt has not"
+_NO_GOLD = "rows of whose answer no snippet holds a name"
+
+
+class _Chunk(Strict):
+    retrieved_chunk: str
+    filename: str
+
+
+class _Context(Strict):
+    chunks: Annotated[list[_Chunk], Field(alias="list")]
+
+
+class _About(Strict):
+    task_id: Id
+    repository: Annotated[str, Field(min_length=1)]
+    file: str
+
+
+class _Row(Strict):
+    prompt: str
+    groundtruth: str
+    metadata: _About
+    crossfile_context: _Context
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    id: str
+    repository: str
+    file: str
+    prompt: str
+    names: frozenset[str]
+
+    @property
+    def corpus(self) -> str:
+        """Id of the corpus, which all queries of a file share."""
+        # The first `:` ends the repository, whatever either of them holds.
+        return f"{self.repository.replace('%', '%25').replace(':', '%3A')}:{self.file}"
+
+
+def load(
+    card: Card,
+    data_dir: Path | None,
+    *,
+    language: Literal["python", "java", "typescript", "csharp"] = "python",
+    pooling: Literal["max", "first", "sum"] = "max",
+) -> Dataset:
+    """Load one language.
+
+    Args:
+        card: Its first file is that of `python`; those of others lie in folders beside its own.
+        data_dir: A folder looked into first.
+        language: Of the code.
+        pooling: How a snippet cut into chunks scores.
+
+    Raises:
+        InputError: The file is missing, or a row malformed; the message names the line.
+    """
+    file = _file(card, language, data_dir)
+    tasks, pools, blank = _read(file, _keywords(language))
+    left_out = dict.fromkeys((_NO_PROMPT, _NO_NEW, _NO_GOLD), 0)
+    corpora: dict[str, Corpus] = {}
+    queries = []
+    for task in tasks:
+        pool = pools[task.repository]
+        query = _query(task, pool)
+        if isinstance(query, str):
+            left_out[query] += 1
+            continue
+        queries.append(query)
+        if task.corpus not in corpora:
+            corpora[task.corpus] = _corpus(task, pool, language)
+    if not queries:
+        raise InputError(
+            f"{file} has no row of whose answer a snippet holds a name{left_out_line(left_out)}"
+        )
+    return Dataset(
+        name=card.name,
+        gold="document",
+        corpora=tuple(corpora.values()),
+        queries=tuple(queries),
+        left_out=left_out,
+        information={
+            "rows": str(len(tasks)),
+            "snippets": str(sum(map(len, pools.values()))),
+            "snippets without text": str(blank),
+            "gold": "snippets that hold a name that the answer has and the prompt has not",
+        },
+        pooling=pooling,
+    )
+
+
+def _file(card: Card, language: str, data_dir: Path | None) -> Path:
+    if language == "python":
+        return find_file(card, 0, data_dir)
+    name = card.files[0].path.replace("/python/", f"/{language}/")
+    return find_data(name, data_dir, place=f"the file from {card.source}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Snippet:
+    file: str
+    text: str
+    names: frozenset[str]
+
+
+_Pools = dict[str, dict[str, _Snippet]]
+
+
+def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools, int]:
+    """The rows, the snippets of each repository by id, and how many are left out for being blank.
+
+    A snippet that several rows of a repository retrieved is one.
+    """
+    tasks: list[_Task] = []
+    first: dict[str, str] = {}
+    pools: _Pools = defaultdict(dict)
+    known: set[tuple[str, str, str]] = set()
+    blank = 0
+    numbers: Counter[tuple[str, str]] = Counter()
+    for where, row in rows(file, _Row):
+        about = row.metadata
+        if about.task_id in first:
+            raise InputError(f"{where}: {about.task_id} stands already at {first[about.task_id]}")
+        first[about.task_id] = where
+        names = _names(row.groundtruth) - _names(row.prompt) - keywords
+        path = plain_path(about.file, where)
+        tasks.append(_Task(about.task_id, about.repository, path, row.prompt, names))
+        for chunk in row.crossfile_context.chunks:
+            source = plain_path(chunk.filename, where)
+            key = (about.repository, source, chunk.retrieved_chunk)
+            if key in known:
+                continue
+            known.add(key)
+            if not chunk.retrieved_chunk.strip():
+                blank += 1
+                continue
+            numbers[key[:2]] += 1
+            snippet = _Snippet(source, chunk.retrieved_chunk, _names(chunk.retrieved_chunk))
+            pools[about.repository][f"{source}#{numbers[key[:2]]}"] = snippet
+    return tasks, pools, blank
+
+
+def _query(task: _Task, pool: Mapping[str, _Snippet]) -> Query | str:
+    """The query of a task, or why it has none."""
+    gold = {
+        name
+        for name, snippet in pool.items()
+        if snippet.file != task.file and not task.names.isdisjoint(snippet.names)
+    }
+    if not task.prompt.strip():
+        return _NO_PROMPT
+    if not task.names:
+        return _NO_NEW
+    if not gold:
+        return _NO_GOLD
+    return Query(
+        id=task.id,
+        corpus=task.corpus,
+        text=task.prompt,
+        qrels=dict.fromkeys(sorted(gold), 1.0),
+        truncate="tail",
+        cluster=task.corpus,
+    )
+
+
+def _corpus(task: _Task, pool: Mapping[str, _Snippet], language: str) -> Corpus:
+    """The snippets of a repository without those of the query's own file."""
+    others = ((key, one) for key, one in sorted(pool.items()) if one.file != task.file)
+    return Corpus(
+        task.corpus,
+        tuple(Source(one.text, key, language) for key, one in others),
+        (Skipped(task.file, "the query's own file"),),
+        repository=task.repository,
+    )
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(_NAME.findall(text))
+
+
+def _keywords(language: str) -> frozenset[str]:
+    """The words that the grammar of a language has for itself."""
+    grammar = parser(language).language
+    if grammar is None:
+        raise InputError(f"the parser of {language} has no grammar; install it anew")
+    words = {
+        grammar.node_kind_for_id(one) or ""
+        for one in range(grammar.node_kind_count)
+        if grammar.node_kind_is_visible(one) and not grammar.node_kind_is_named(one)
+    }
+    return frozenset(word for word in words if _NAME.fullmatch(word)) | _CONSTANTS

@@ -1,0 +1,116 @@
+"""Trees of many commits of a few repositories: archives, folders, or clones."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chunkers.errors import InputError
+from harness.building.git.objects import objects_of
+from harness.building.git.parents import Parents
+from harness.building.git.repository import open_repository
+from harness.reading.reader import ReadRules, read_folder, read_zip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from chunkers.source import Source
+    from harness.building.git.objects import Objects
+    from harness.model import Skipped
+
+    Read = tuple[tuple[Source, ...], tuple[Skipped, ...]]
+
+RULES = ReadRules(suffixes=(".py",))
+"""Archives hold no other files, and the same tree is to be the same corpus wherever it lies."""
+
+MOST_TEXT = 1 << 30
+"""Characters of different files that all trees may hold together: they are kept in memory."""
+_ADVICE = "take fewer: name some by instances=, or repositories by repos="
+
+
+class Worktrees:
+    """Where trees lie, and what was read of them.
+
+    Attributes:
+        folder: Of `<instance>.zip`, which holds a folder of that name, or of such folders.
+        clones: Of `<owner>__<name>`, repositories with the commits.
+    """
+
+    def __init__(self, folder: Path, clones: Path, opened: ExitStack) -> None:
+        self.folder, self.clones = folder, clones
+        self._open = opened
+        self._known: dict[Path, tuple[Objects, Parents]] = {}
+        # Commits of one repository share most of their files.
+        self._kept: dict[Source, Source] = {}
+        self._text = 0
+
+    @staticmethod
+    @contextmanager
+    def beside(file: Path, clones: str) -> Iterator[Worktrees]:
+        """Those in the folder of a file, for as long as they are needed.
+
+        Raises:
+            InputError: `clones` is given and no folder.
+        """
+        named = Path(clones).expanduser() if clones else file.parent / "clones"
+        if clones and not named.is_dir():
+            raise InputError(f"clones={clones} is no folder")
+        with ExitStack() as opened:
+            yield Worktrees(file.parent / "worktrees", named, opened)
+
+    def read(self, instance: str, repo: str, commit: str) -> Read | str:
+        """The tree of an instance as from `read_folder`, or why there is none.
+
+        Raises:
+            InputError: What is there is damaged, or holds nothing; or all trees that were read
+                are more than is kept in memory.
+        """
+        read = self._read(instance, repo, commit)
+        return read if isinstance(read, str) else (self._shared(read[0]), read[1])
+
+    def _shared(self, sources: Iterable[Source]) -> tuple[Source, ...]:
+        """The sources, those that another tree has too in its place."""
+        shared = []
+        for source in sources:
+            if source not in self._kept:
+                self._text += len(source.text)
+                if self._text > MOST_TEXT:
+                    raise InputError(
+                        f"the trees in {self.folder} and {self.clones} hold more than "
+                        f"{MOST_TEXT:,} characters together\n{_ADVICE}"
+                    )
+            shared.append(self._kept.setdefault(source, source))
+        return tuple(shared)
+
+    def _read(self, instance: str, repo: str, commit: str) -> Read | str:
+        unpacked, archive = self.folder / instance, self.archive(instance)
+        clone = self.clones / repo.replace("/", "__")
+        if unpacked.is_dir():
+            return read_folder(unpacked, RULES)
+        if archive is not None:
+            read = read_zip(archive, instance, RULES)
+            if read == ((), ()):
+                raise InputError(f"{archive} holds no folder {instance}, or nothing in it")
+            return read
+        if clone.is_dir():
+            return self._read_clone(clone, commit)
+        return "neither a worktree nor a clone is there"
+
+    def archive(self, instance: str) -> Path | None:
+        """The archive that the tree of an instance is read from; None where it is from none."""
+        file = self.folder / f"{instance}.zip"
+        return file if file.is_file() and not (self.folder / instance).is_dir() else None
+
+    def _read_clone(self, clone: Path, commit: str) -> Read | str:
+        if clone not in self._known:
+            repository = open_repository(clone)
+            objects = self._open.enter_context(objects_of(repository))
+            self._known[clone] = objects, Parents(repository, objects, RULES, _ADVICE, MOST_TEXT)
+        objects, trees = self._known[clone]
+        try:
+            objects.size(commit)
+        except InputError:
+            return f"the clone {clone.name} lacks its commit"
+        corpus = trees.corpus(commit)
+        return corpus.sources, tuple(sorted(corpus.skipped, key=lambda one: one.path))

@@ -1,0 +1,177 @@
+"""Finds a data set by its spec and loads it."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chunkers.errors import InputError
+from chunkers.languages import parse_overrides, pattern_of
+from chunkers.plugins.registry import Entry, Registry, suggestion
+from chunkers.plugins.spec import Spec, bind, canonical, parse_spec
+from harness.building.folder import CARD
+from harness.datasets.cards import card_names, load_card, missing_files
+from harness.datasets.negatives.mining import Kind, add_negatives
+from harness.model import Dataset, Relevance, Rule
+from harness.support.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from chunkers.source import Source
+
+_PLUG_INS = Registry("dataset", (), "chunkmark.datasets")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A data set in a list.
+
+    Attributes:
+        name: What `load_dataset` takes.
+        title: One line.
+        missing: What keeps it from being loaded, such as a file to place; empty if at hand.
+    """
+
+    name: str
+    title: str
+    missing: str = ""
+
+
+def load_dataset(
+    spec: str | Spec,
+    *,
+    data_dir: Path | None = None,
+    languages: Iterable[str] = (),
+    seed: int = 0,
+) -> Dataset:
+    """Load a data set.
+
+    Cards come first, then the entry points of the group `chunkmark.datasets`, then `module:attr`.
+    A card names a function `load(card, data_dir, *, key=default, ...)`; the other two are a
+    function `load(data_dir, *, key=default, ...)`. Its keyword-only parameters are the spec's
+    keys, and `argument` is the bare argument. Every data set also has the keys `relevance`
+    (`overlap`, `iou`, `share` or `graded`), `threshold`, and `negatives` and `negatives_count`
+    (`harness.datasets.negatives.mining`). A loader with a parameter `languages`
+    before its keys is given the languages by pattern, as
+    `harness.reading.reader.ReadRules.languages` takes them, so that it can index what no table
+    names.
+
+    Args:
+        spec: Such as `repoeval-function:target=body`.
+        data_dir: A folder looked into before `$CHUNKMARK_DATA`.
+        languages: `PATTERN=LANGUAGE`: of what language files are, by name or path; the last that
+            fits a file decides. See `chunkers.languages.language_of`.
+        seed: Of what a data set leaves to chance.
+
+    Returns:
+        The data set, named by the spec in canonical form. Where `languages` are given, its
+        information says how many files each pattern decided.
+
+    Raises:
+        InputError: A language is unknown, the spec names nothing or has unknown keys or values,
+            or the data is missing or damaged.
+    """
+    overrides = parse_overrides(languages)
+    if isinstance(spec, str):
+        _refuse_folder(spec)
+    spec = parse_spec(spec) if isinstance(spec, str) else spec
+    given: tuple[Any, ...]
+    if spec.name in card_names():
+        card = load_card(spec.name)
+        load = _PLUG_INS.load(Entry(card.name, card.loader, "its card"))
+        given = (card, data_dir)
+    else:
+        entry, spec = _plug_in(spec)
+        load = _PLUG_INS.load(entry)
+        given = (data_dir,)
+    bound = bind(load, spec, "dataset", _common)
+    name = canonical(load, spec, bound, _common)
+    shared = inspect.signature(_common).parameters.keys() - inspect.signature(load).parameters
+    common = {key: bound.pop(key) for key in shared & bound.keys()}
+    relevance, negatives, count = _common(**common)
+    if "languages" in inspect.signature(load).parameters:
+        bound["languages"] = overrides
+    dataset = load(*given, **bound)
+    if not isinstance(dataset, Dataset):
+        raise InputError(
+            f"dataset {spec.name}: its loader returned {type(dataset).__name__}, not a Dataset"
+        )
+    if dataset.gold == "document" and not common.keys().isdisjoint(("relevance", "threshold")):
+        raise InputError(f"dataset {spec.name}: its gold is documents; relevance= is for lines")
+    dataset = dataclasses.replace(dataset, name=name, relevance=relevance)
+    dataset = _relabelled(dataset, overrides) if overrides else dataset
+    if negatives == "none" and "negatives_count" in common:
+        raise InputError(f"dataset {spec.name}: negatives_count= needs negatives=, their kind")
+    return add_negatives(dataset, negatives, count, seed=seed)
+
+
+def _refuse_folder(text: str) -> None:
+    """Stop where a folder stands for the name of a data set, which only a spec is."""
+    folder = Path(text)
+    if text in card_names() or text in _PLUG_INS.entries() or not folder.is_dir():
+        return
+    kind = "built" if (folder / CARD).is_file() else "repo"
+    kind = "beir" if (folder / "corpus.jsonl").is_file() else kind
+    raise InputError(f"{text} is a folder; name it as {Spec(kind, text)}")
+
+
+def _relabelled(dataset: Dataset, overrides: Mapping[str, str]) -> Dataset:
+    """A data set whose files are of the languages that patterns give them."""
+    decided = dict.fromkeys(overrides, 0)
+
+    def relabelled(source: Source) -> Source:
+        pattern = pattern_of(source.path, overrides)
+        if pattern is None:
+            return source
+        decided[pattern] += 1
+        return dataclasses.replace(source, language=overrides[pattern])
+
+    corpora = tuple(
+        dataclasses.replace(corpus, sources=tuple(map(relabelled, corpus.sources)))
+        for corpus in dataset.corpora
+    )
+    told = ", ".join(
+        f"{one}={overrides[one]}: {counted(count, 'file')}" for one, count in decided.items()
+    )
+    information = {**dataset.information, "languages": told}
+    return dataclasses.replace(dataset, corpora=corpora, information=information)
+
+
+def _common(
+    *,
+    relevance: Rule = "overlap",
+    threshold: float = 0.5,
+    negatives: Kind = "none",
+    negatives_count: int = 50,
+) -> tuple[Relevance, Kind, int]:
+    """The keys that every data set has."""
+    return Relevance(relevance, threshold), negatives, negatives_count
+
+
+def list_datasets(data_dir: Path | None = None) -> tuple[Listed, ...]:
+    """All data sets in order of name; none is loaded, no plug-in is imported."""
+    listed = {}
+    for name, entry in _PLUG_INS.entries().items():
+        listed[name] = Listed(name, f"from {entry.origin}")
+    for name in card_names():
+        try:
+            card = load_card(name)
+        except InputError as error:
+            listed[name] = Listed(name, "", str(error))
+            continue
+        missing = ", ".join(missing_files(card, data_dir))
+        listed[name] = Listed(name, card.title, f"place {missing} in a data folder" * bool(missing))
+    return tuple(listed[name] for name in sorted(listed))
+
+
+def _plug_in(spec: Spec) -> tuple[Entry, Spec]:
+    """The entry point or the Python object that a spec names, and the spec of its options."""
+    names = _PLUG_INS.entries()
+    if spec.name not in names and spec.argument is None:
+        near = suggestion(spec.name, sorted({*names, *card_names()}))
+        raise InputError(f"unknown dataset {spec.name!r}; {near}")
+    return _PLUG_INS.find(spec)

@@ -1,0 +1,1 @@
+"""Hard negatives: files of other corpora that a data set adds to its own."""

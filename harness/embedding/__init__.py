@@ -1,0 +1,1 @@
+"""Embeds texts and stores their vectors."""

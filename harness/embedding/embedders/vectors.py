@@ -1,0 +1,163 @@
+"""Vectors computed elsewhere: `vectors:FOLDER`. No model; a text without one is an error."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from chunkers.errors import InputError
+from harness.embedding.store import Embedded
+from harness.support.files import file_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from harness.embedding.embed import Role
+
+_CACHE_FILE = "[0-9a-f][0-9a-f]/*.json"
+_CACHE_DIGITS = 16
+_TABLE = ("text_sha256.txt", "vectors.npy")
+
+
+def make(*, argument: str) -> Replay:
+    """Stored vectors.
+
+    Args:
+        argument: A folder with `vectors.npy` (float32, shape (n, d)) and `text_sha256.txt` (in
+            line i the sha256 of the text of row i), or with code-chunk's disk cache: a file
+            `xx/<first 16 hexadecimal digits of the text's sha256>.json` for each text.
+
+    Raises:
+        InputError: The folder holds neither.
+    """
+    folder = Path(argument).expanduser()
+    if all((folder / name).is_file() for name in _TABLE):
+        return Replay("vectors", folder, cache=False)
+    if folder.is_dir() and next(folder.glob(_CACHE_FILE), None):
+        return Replay("vectors", folder, cache=True)
+    raise InputError(
+        f"vectors:{argument} holds no vectors: "
+        "it needs vectors.npy and text_sha256.txt, or files xx/<16 hexadecimal digits>.json"
+    )
+
+
+@dataclass(frozen=True)
+class Replay:
+    """An embedder that looks vectors up.
+
+    Attributes:
+        name: The spec in canonical form.
+        folder: Where the vectors lie.
+        cache: Whether they are code-chunk's disk cache, or a table.
+        windows: Long texts are looked up whole.
+    """
+
+    name: str
+    folder: Path
+    cache: bool
+    windows: None = None
+
+    @property
+    def limit(self) -> None:
+        """Unknown: whoever made the vectors knows what the model saw."""
+
+    @property
+    def query_limit(self) -> None:
+        """Unknown, like `limit`."""
+
+    def named(self, name: str) -> Replay:
+        """The same vectors under the canonical form of the spec that asked for them."""
+        return replace(self, name=name)
+
+    def with_fewer_rows(self) -> NoReturn:
+        """Nothing is computed, so nothing can be smaller."""
+        raise InputError(f"{self.name}: the vectors do not fit into memory")
+
+    def identity(self, role: Role) -> dict[str, Any]:
+        """The hash of the vectors; texts of every role are looked up alike."""
+        del role
+        return {"vectors": self._digest}
+
+    def fingerprint(self, role: Role = "document") -> str:
+        """Hash of `identity`."""
+        return hashlib.sha256(json.dumps(self.identity(role)).encode()).hexdigest()
+
+    @cached_property
+    def _digest(self) -> str:
+        paths = [self.folder / name for name in _TABLE]
+        if self.cache:
+            paths = sorted(path for path in self.folder.glob(_CACHE_FILE) if path.is_file())
+        lines = (f"{path.name}\t{file_sha256(path)}" for path in paths)
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Refused: there is no tokenizer.
+
+        Raises:
+            InputError: Always.
+        """
+        raise InputError(f"{self.name} has no tokenizer: choose another size unit than tokens")
+
+    def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, Embedded]]]:
+        """Look all texts up.
+
+        Raises:
+            InputError: A text has no vector, or a file is damaged.
+        """
+        del role
+        digests = [
+            hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts
+        ]
+        found = self._found(digests)
+        missing = [n for n, digest in enumerate(digests) if digest not in found]
+        if missing:
+            begin = " ".join(texts[missing[0]].split())[:60]
+            raise InputError(
+                f"{self.name} has no vector for {len(missing)} of {len(texts)} texts, "
+                f"first for sha256 {digests[missing[0]][:16]}…\nthat text begins: {begin!r}"
+            )
+        yield [(n, Embedded(found[digest], 0, 0.0)) for n, digest in enumerate(digests)]
+
+    def _found(self, digests: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        if not self.cache:
+            return self._table
+        vectors = {}
+        for digest in digests:
+            path = self.folder / digest[:2] / f"{digest[:_CACHE_DIGITS]}.json"
+            if path.is_file():
+                vectors[digest] = _float32(path)
+        return vectors
+
+    @cached_property
+    def _table(self) -> dict[str, NDArray[np.float32]]:
+        names = self.folder / "text_sha256.txt"
+        digests = names.read_text("ascii", errors="replace").split()
+        try:
+            rows = np.load(self.folder / "vectors.npy", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{self.folder / 'vectors.npy'} cannot be read: {error}") from error
+        if rows.ndim != 2 or rows.dtype != np.float32 or len(rows) != len(digests):
+            raise InputError(
+                f"{self.folder / 'vectors.npy'} has shape {rows.shape} and type {rows.dtype}; "
+                f"{len(digests)} rows of float32 are needed"
+            )
+        return dict(zip(digests, rows, strict=True))
+
+
+def _float32(path: Path) -> NDArray[np.float32]:
+    try:
+        wide = np.array(json.loads(path.read_text("utf-8")), dtype=np.float64)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{path} holds no vector: {error}") from error
+    narrow = wide.astype(np.float32)
+    if wide.ndim != 1 or not (narrow.astype(np.float64) == wide).all():
+        raise InputError(f"{path} holds no list of float32 numbers")
+    return narrow

@@ -1,0 +1,247 @@
+"""The embedder over a model in a folder: a vector is a function of its text alone.
+
+With plain batching a text's bits depend on its batch-mates. Here every batch has a fixed shape:
+texts are sorted into buckets by length, a batch has a fixed number of rows, and short batches are
+filled with dummy rows. The shape, the library versions and the processor's features belong to
+the fingerprint, since each can change bits.
+
+Rows are filled up at their right end, whatever side the tokenizer names: positions then count from
+the text's first token, as they do without any filling. A model whose convolutions read the filling
+(CANINE) sees as much of it as the text's length says, whoever its batch-mates are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from chunkers.errors import InputError
+from harness.embedding.checkpoints import BUCKETS, batches, folder_sha256, surroundings
+from harness.embedding.embed import OutOfMemoryError
+from harness.embedding.pretrained import DEFAULT_TOKENS, Loaded, is_checkpoint, load, prompts_of
+from harness.embedding.store import Embedded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from harness.embedding.embed import Role
+
+# Raised whenever this code may give a text another vector.
+_ENCODING = 2
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A sentence-transformers model or a plain checkpoint, loaded when it is first needed.
+
+    Attributes:
+        name: The embedder's spec in canonical form.
+        folder: The model's folder.
+        rows: Rows of every batch.
+        windows: How texts over the model's limit are embedded by windows, if they are.
+        weights_sha256: What the weights must hash to, or None.
+        max_tokens: Tokens that the model sees of a text, special ones and the prompt's among them;
+            None for what it states itself.
+        prompt: Put before every document; None for what the model's configuration says.
+        query_prompt: The same for queries.
+    """
+
+    name: str
+    folder: Path
+    rows: int = 16
+    windows: Literal["max", "mean"] | None = None
+    weights_sha256: str | None = None
+    max_tokens: int | None = None
+    prompt: str | None = None
+    query_prompt: str | None = None
+
+    def named(self, name: str) -> Encoder:
+        """The same model under the canonical form of the spec that asked for it."""
+        return replace(self, name=name)
+
+    def with_fewer_rows(self) -> Encoder:
+        """The same model with half the rows: another fingerprint.
+
+        Raises:
+            InputError: One row alone did not fit.
+        """
+        if self.rows == 1:
+            raise InputError(f"{self.name}: one text alone does not fit into memory")
+        return replace(self, rows=self.rows // 2)
+
+    @cached_property
+    def weights(self) -> str:
+        """sha256 over the names and contents of the model's files.
+
+        Raises:
+            InputError: No such folder, no safetensors weights, or weights of another hash.
+        """
+        return folder_sha256(self.folder, self.name, self.weights_sha256)
+
+    def identity(self, role: Role) -> dict[str, Any]:
+        """Everything that a vector of this role depends on besides the text."""
+        found: dict[str, Any] = {
+            "encoding": _ENCODING,
+            "weights": self.weights,
+            **surroundings(),
+            "shape": {"rows": self.rows, "buckets": BUCKETS},
+            "precision": "float32",
+            "keeps": "tail" if role == "query-tail" else "head",
+            "prompt": self._prompt(role),
+        }
+        if self.max_tokens is not None:
+            found["max_tokens"] = self.max_tokens
+        if is_checkpoint(self.folder):
+            found["checkpoint"] = {"pooling": "mean", "without_limit": DEFAULT_TOKENS}
+        return found
+
+    def fingerprint(self, role: Role = "document") -> str:
+        """Hash of `identity`: the model's part of a vector's address."""
+        canonical = json.dumps(self.identity(role), sort_keys=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def _prompt(self, role: Role) -> str:
+        kind, chosen = ("query", self.query_prompt)
+        if role == "document":
+            kind, chosen = ("document", self.prompt)
+        return self._own_prompts[kind] if chosen is None else chosen
+
+    @cached_property
+    def _own_prompts(self) -> dict[str, str]:
+        return prompts_of(self.folder)
+
+    @cached_property
+    def _loaded(self) -> Loaded:
+        _ = self.weights  # checked before anything of it is loaded
+        return load(self.folder, self.name, self.max_tokens)
+
+    @cached_property
+    def limit(self) -> int:
+        """Tokens of a document that the model sees, without special ones and its prompt's."""
+        return self._room("document")
+
+    @cached_property
+    def query_limit(self) -> int:
+        """Tokens of a query that the model sees, without special ones and its prompt's."""
+        return self._room("query-head")
+
+    def _room(self, role: Role) -> int:
+        room = self._loaded.room - len(self._loaded.ids([self._prompt(role)])[0])
+        if room < 1:
+            raise InputError(
+                f"{self.name}: special tokens and the prompt {self._prompt(role)[:40]!r} "
+                f"fill all {self._loaded.limit} tokens that the model sees"
+            )
+        return room
+
+    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Tokens of each whole text, without special ones and prompt, shape (n,)."""
+        return np.array([len(ids) for ids in self._loaded.ids(texts)], dtype=np.int64)
+
+    def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, Embedded]]]:
+        """Embed texts, a batch at a time.
+
+        A text over the limit keeps its first tokens, or its last where the role says so; the prompt
+        stays whole before either.
+
+        Yields:
+            Number of the text and what belongs into the store, for each text of one batch.
+
+        Raises:
+            OutOfMemoryError: A batch did not fit.
+            InputError: Nothing but the prompt fits into the model.
+        """
+        self._room(role)
+        loaded, prompt = self._loaded, self._prompt(role)
+        started = time.perf_counter()
+        whole = loaded.ids([prompt + text for text in texts])
+        spent = (time.perf_counter() - started) / max(1, sum(map(len, whole)))
+        totals = [len(ids) for ids in (loaded.ids(texts) if prompt else whole)]
+        opening = loaded.ids([prompt])[0] if prompt and role == "query-tail" else []
+        rows = [
+            [
+                *loaded.before,
+                *_kept(ids, opening, loaded.room, tail=role == "query-tail"),
+                *loaded.after,
+            ]
+            for ids in whole
+        ]
+        lengths = [max(1, len(row)) for row in rows]
+        for width, numbers in batches(lengths, self.rows, loaded.limit):
+            started = time.perf_counter()
+            vectors = self._forward([rows[n] for n in numbers], width)
+            seconds = time.perf_counter() - started
+            yield [
+                (n, _timed(vector, totals[n], len(whole[n]) * spent, seconds, len(numbers)))
+                for n, vector in zip(numbers, vectors, strict=True)
+            ]
+
+    def _forward(self, texts: list[list[int]], width: int) -> NDArray[np.float32]:
+        import torch
+
+        loaded = self._loaded
+        rows = texts + [[*loaded.before, *loaded.after]] * (self.rows - len(texts))
+        tokens = torch.full((self.rows, width), loaded.padding, dtype=torch.long)
+        mask = torch.zeros((self.rows, width), dtype=torch.long)
+        for number, row in enumerate(rows):
+            tokens[number, : len(row)] = torch.tensor(row, dtype=torch.long)
+            mask[number, : max(1, len(row))] = 1  # a model that sees nothing may answer NaN
+        features = {"input_ids": tokens, "attention_mask": mask}
+        if loaded.has_types:
+            features["token_type_ids"] = torch.zeros_like(tokens)
+        try:
+            with torch.inference_mode():
+                output = loaded.model.forward(features)["sentence_embedding"]
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, MemoryError) or "memory" in str(error).lower():
+                raise OutOfMemoryError(str(error)) from error
+            raise
+        vectors: NDArray[np.float32] = output[: len(texts)].numpy().astype(np.float32)
+        for number in range(len(texts)):
+            if not rows[number]:
+                vectors[number] = 0.0  # the mean of no token; counted as a zero vector
+        return vectors
+
+
+def _kept(ids: list[int], opening: list[int], room: int, *, tail: bool) -> list[int]:
+    """What the model sees of a text's tokens: all, the first, or the last behind the prompt's.
+
+    Args:
+        ids: Tokens of prompt and text.
+        opening: Tokens of the prompt alone. Those that `ids` begin with are kept; the last one may
+            be another there, where it grew together with the text.
+        room: How many the model sees.
+        tail: Whether the text's last tokens are kept.
+    """
+    if len(ids) <= room:
+        return ids
+    if not tail:
+        return ids[:room]
+    same = (a == b for a, b in zip(ids, opening, strict=False))
+    kept = next((n for n, equal in enumerate(same) if not equal), len(opening))
+    return ids[:kept] + ids[len(ids) - (room - kept) :]
+
+
+def _timed(
+    vector: NDArray[np.float32], tokens: int, reading: float, batch: float, texts: int
+) -> Embedded:
+    """A vector with its times: its text is tokenized alone, and goes through the model with others.
+
+    Args:
+        vector: The vector.
+        tokens: Of the whole text.
+        reading: Seconds for its tokens.
+        batch: Seconds of its batch.
+        texts: Texts in the batch.
+    """
+    seconds = reading + batch
+    return Embedded(vector, tokens, seconds, seconds / (reading + batch / texts))

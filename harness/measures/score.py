@@ -1,0 +1,269 @@
+"""Scores any rankings against any qrels: no corpus, no chunker, only ids."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunkers.errors import InputError
+from harness.measures.evaluate import ABSENT, evaluate
+from harness.measures.grammar import Measure, parse_measure
+from harness.measures.inputs import Cell, Gold, Units
+from harness.measures.profiles import Profile, load_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    Ranking = Mapping[str, float] | Sequence[str]
+    _Numbers = dict[str | tuple[str, int], int]
+
+UNJUDGED = "no judgements"
+
+
+@dataclass(frozen=True)
+class Score:
+    """What `score` returns; keyed by the measure's printed name.
+
+    Attributes:
+        profile: The profile's name.
+        queries: The queries that the means are over, ascending.
+        mean: Means; None for a measure that needs the lines of files, or without any query.
+        per_query: Values by query id; None for a measure that needs the lines of files. They are
+            those of `queries`, but for a measure that the profile takes over more.
+        left_out: Number of queries that are not in `queries`, by reason.
+        as_zero: Number of `queries` that score 0 for want of a ranking or of judgements, by
+            reason.
+    """
+
+    profile: str
+    queries: tuple[str, ...]
+    mean: Mapping[str, float | None]
+    per_query: Mapping[str, Mapping[str, float] | None]
+    left_out: Mapping[str, int]
+    as_zero: Mapping[str, int]
+
+    @property
+    def n(self) -> int:
+        """Queries in the means."""
+        return len(self.queries)
+
+
+def score(
+    rankings: Mapping[str, Ranking],
+    qrels: Mapping[str, Mapping[str, float]],
+    measures: Sequence[str | Measure],
+    profile: str | Profile = "default",
+    found: Collection[str] = (),
+) -> Score:
+    """Score rankings against qrels.
+
+    Args:
+        rankings: For each query document id -> score, or the ids in rank order.
+        qrels: For each query document id -> grade; grades of 0 or less are not relevant.
+        measures: Names such as `nDCG@10`. Measures of lines and files are skipped: None.
+        profile: The conventions, such as the rule for ties.
+        found: Queries whose qrels were worked out from places or texts, not given by id.
+
+    Raises:
+        InputError: An unknown measure or profile, a score or grade that is no finite number, an
+            id that stands twice in a ranking where the profile refuses it.
+    """
+    _check_ids(rankings, qrels)
+    conventions = load_profile(profile) if isinstance(profile, str) else profile
+    wanted = [parse_measure(one) if isinstance(one, str) else one for one in measures]
+    orders = {query: _ordered(query, one, conventions) for query, one in rankings.items()}
+    judged = {query for query, row in qrels.items() if row}
+    everyone = judged | orders.keys() | qrels.keys()
+    queries = sorted(judged if conventions.no_judgements == "left-out" else everyone)
+    scores = evaluate(_cell(queries, orders, qrels, found), wanted, conventions)
+    kept = [query for query, here in zip(queries, scores.included, strict=True) if here]
+    left_out = {UNJUDGED: len(everyone) - len(queries), **scores.left_out}
+    as_zero = {
+        ABSENT: sum(query not in orders for query in kept),
+        UNJUDGED: sum(query in orders and query not in judged for query in kept),
+    }
+    return Score(
+        profile=conventions.name,
+        queries=tuple(kept),
+        mean=scores.mean,
+        per_query={
+            name: None if values is None else _by_query(queries, values, scores.counted[name])
+            for name, values in scores.per_query.items()
+        },
+        left_out={why: n for why, n in left_out.items() if n},
+        as_zero={why: n for why, n in as_zero.items() if n},
+    )
+
+
+def _check_ids(rankings: Iterable[str], qrels: Mapping[str, Iterable[str]]) -> None:
+    """Refuse ids that are no texts: 7 and "7" would never match, and nobody would be told."""
+    for query in (*rankings, *qrels):
+        if not isinstance(query, str):
+            raise InputError(f"the query id {query!r} is no text")
+    for query, row in qrels.items():
+        odd = next((one for one in row if not isinstance(one, str)), None)
+        if odd is not None:
+            raise InputError(f"query {query}: the judged document id {odd!r} is no text")
+
+
+def _by_query(
+    queries: Sequence[str], values: NDArray[np.float64], counted: NDArray[np.bool_]
+) -> dict[str, float]:
+    rows = np.flatnonzero(counted).tolist()
+    return dict(zip([queries[row] for row in rows], values[counted].tolist(), strict=True))
+
+
+def rank_order(
+    scores: NDArray[np.float64], ids: Sequence[str], profile: Profile
+) -> NDArray[np.int64]:
+    """Positions in rank order: score descending, equal scores by the rule, shape (n,).
+
+    Args:
+        scores: Finite, shape (n,).
+        ids: As many, all different.
+        profile: Its `id_ties` says the rule; `float32-id-desc` rounds the scores first.
+    """
+    if profile.id_ties == "as-given":
+        return np.argsort(-scores, kind="stable")
+    last_first = profile.id_ties == "float32-id-desc"
+    if last_first:
+        with np.errstate(over="ignore"):  # beyond the range is infinite, as in trec_eval
+            scores = scores.astype(np.float32).astype(np.float64)
+    by_id = sorted(range(len(ids)), key=ids.__getitem__, reverse=last_first)
+    positions = np.array(by_id, dtype=np.int64)
+    return positions[np.argsort(-scores[positions], kind="stable")]
+
+
+@dataclass(frozen=True)
+class _Order:
+    """The ids of one ranking in rank order; `as_given` with equal scores in the order given."""
+
+    ids: Sequence[str]
+    as_given: Sequence[str]
+
+
+def _ordered(query: str, ranking: Ranking, profile: Profile) -> _Order:
+    """The ids of one ranking in rank order, checked."""
+    if isinstance(ranking, str):
+        raise InputError(
+            f"query {query}: the ranking is the text {ranking!r}; give {{id: score}} or [id, ...]"
+        )
+    if not isinstance(ranking, Mapping | list | tuple):
+        # An iterator can be read once, and a set has no order.
+        raise InputError(
+            f"query {query}: the ranking is a {type(ranking).__name__}; "
+            "give {id: score} or [id, ...]"
+        )
+    odd = next((one for one in ranking if not isinstance(one, str)), None)
+    if odd is not None:
+        raise InputError(f"query {query}: the document id {odd!r} is no text")
+    ids = [one for one in ranking if one != query or profile.same_id == "kept"]
+    if not isinstance(ranking, Mapping):
+        if len(set(ids)) < len(ids) and profile.repeats == "refused":
+            raise InputError(
+                f"query {query}: {', '.join(_repeated(ids))} stands twice in the ranking; "
+                "give every id once"
+            )
+        return _Order(ids, ids)
+    values = np.array(
+        [_finite(ranking[one], f"query {query}: the score of {one}") for one in ids],
+        dtype=np.float64,
+    )
+    order = [ids[at] for at in rank_order(values, ids, profile)]
+    if profile.mrr == "as-ranked":
+        return _Order(order, order)
+    return _Order(order, [ids[at] for at in np.argsort(-values, kind="stable")])
+
+
+def _repeated(ids: Iterable[str]) -> list[str]:
+    seen: set[str] = set()
+    repeated: dict[str, None] = {}
+    for one in ids:
+        if one in seen:
+            repeated[one] = None
+        seen.add(one)
+    return list(repeated)
+
+
+def _finite(value: object, what: str) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]  # whatever the user gave
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(value, str) or not math.isfinite(number):
+        raise InputError(f"{what} is {value!r}; a finite number is needed")
+    return number
+
+
+def _cell(
+    queries: Sequence[str],
+    orders: Mapping[str, _Order],
+    qrels: Mapping[str, Mapping[str, float]],
+    found: Collection[str],
+) -> Cell:
+    """One corpus of all documents named anywhere; what weighs nothing here has size 0."""
+    numbers: _Numbers = {}
+    gold, ranking, as_given = [], [], []
+    for query in queries:
+        grades = {
+            numbers.setdefault(doc, len(numbers)): _finite(
+                grade, f"query {query}: the grade of {doc}"
+            )
+            for doc, grade in qrels.get(query, {}).items()
+        }
+        order = orders.get(query, _Order((), ()))
+        units, repeats = _numbered(order.ids, numbers)
+        ranking.append(units)
+        same = order.as_given is order.ids
+        as_given.append(units if same else _numbered(order.as_given, numbers)[0])
+        gold.append(_gold(grades, repeats, named=query not in found))
+    nothing = np.zeros(len(numbers), dtype=np.int64)
+    return Cell(
+        queries=tuple(queries),
+        corpora=(Units(size=nothing, file=nothing),),
+        gold=tuple(gold),
+        ranking=tuple(ranking),
+        spans=False,
+        absent=np.array([query not in orders for query in queries], dtype=np.bool_),
+        as_given=tuple(as_given),
+    )
+
+
+def _numbered(
+    ids: Sequence[str], numbers: _Numbers
+) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
+    """Units of a ranking. An id that stands there again is another unit, given with its first."""
+    if len(set(ids)) == len(ids):
+        units = [numbers.setdefault(one, len(numbers)) for one in ids]
+        return np.array(units, dtype=np.int64), []
+    units, repeats = [], []
+    seen: Counter[str] = Counter()
+    for one in ids:
+        first = numbers.setdefault(one, len(numbers))
+        unit = numbers.setdefault((one, seen[one]), len(numbers)) if seen[one] else first
+        seen[one] += 1
+        units.append(unit)
+        if unit != first:
+            repeats.append((unit, first))
+    return np.array(units, dtype=np.int64), repeats
+
+
+def _gold(grades: Mapping[int, float], repeats: Sequence[tuple[int, int]], *, named: bool) -> Gold:
+    relevant = sorted(doc for doc, grade in grades.items() if grade > 0)
+    zero = [doc for doc, grade in grades.items() if grade <= 0]
+    zero += [unit for unit, first in repeats if grades.get(first, 1) <= 0]
+    return Gold(
+        corpus=0,
+        unit=np.array(relevant, dtype=np.int64),
+        grade=np.array([grades[doc] for doc in relevant], dtype=np.float64),
+        again=tuple((unit, first) for unit, first in repeats if grades.get(first, 0) > 0),
+        judged_zero=np.array(sorted(zero), dtype=np.int64),
+        named=named,
+    )

@@ -1,0 +1,1 @@
+"""Reads files and trees of files as source texts."""

@@ -1,0 +1,96 @@
+"""Which files a tool wrote: nobody reads them, and nobody asks for what stands in them."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+
+from harness.support.files import schema_of
+
+_NAMES = (
+    "*.min.js", "*-min.js", "*.min.css", "*-min.css", "*.bundle.js",
+    "*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*.pb.go", "*.pb.cc", "*.pb.h", "*_pb.js", "*_pb.rb",
+    "*.designer.cs", "*.g.cs", "*.g.i.cs", "*.g.dart", "*.freezed.dart", "*_generated.go",
+    "*_generated.h", "*.generated.*", "*.gen.go", "zz_generated*", "moc_*.cpp", "ui_*.h",
+    "qrc_*.cpp",
+)  # fmt: skip
+_LOCKS = frozenset(
+    (
+        "bun.lockb", "go.sum", "gradle.lockfile", "npm-shrinkwrap.json", "package-lock.json",
+        "package.resolved", "packages.lock.json", "pnpm-lock.yaml", ".terraform.lock.hcl",
+    )
+)  # fmt: skip
+# What such files say, in these words or in this order: a comment about generating says less.
+_SAYS = re.compile(
+    r"@generated\b|<auto-?generated"
+    r"|generated\b.{0,200}\bdo not (?:edit|modify)|\bdo not (?:edit|modify)\b.{0,200}generated"
+    r"|\bthis file (?:is|was|has been) (?:auto|automatically |machine )-?generated\b"
+    # At the beginning of a line, and of the file itself, not of what is made from it.
+    r"|^\W*(?:this (?:file|module) (?:is|was|has been) "
+    r"|(?:auto(?:matically)?|machine)[- ]?|(?:\w+ )?code )generated (?:by|for|from|with|using)\b",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
+_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|%|<!--|\"\"\"|''')")
+_BLOCKS = (("/*", "*/"), ("<!--", "-->"))
+_DOCSTRING = re.compile(r"\s*[rRuU]?(\"\"\"|''')")
+_LINES = 30
+_SCHEMA = 200  # characters, in which the schema of a document of ours stands
+
+
+def generated_name(path: str) -> bool:
+    """Whether a file is called as a tool's output or a lock file is, upper case or lower."""
+    name = path.rsplit("/", 1)[-1].lower()
+    return is_lock(path) or any(fnmatchcase(name, pattern) for pattern in _NAMES)
+
+
+def is_lock(path: str) -> bool:
+    """Whether a tool that resolves dependencies wrote a file, by its name in any case."""
+    name = path.rsplit("/", 1)[-1].lower()
+    return name in _LOCKS or name.endswith(".lock")
+
+
+def says_generated(text: str) -> bool:
+    """Whether the comments at the head of a file say that a tool wrote it, or this one did."""
+    ours = schema_of(text[:_SCHEMA].encode("utf-8", "replace"))
+    return bool(ours) or _SAYS.search(_head(text)) is not None
+
+
+def _head(text: str) -> str:
+    """The comments that a file begins with, within its first lines.
+
+    Of a docstring among them only its first line: the others say what the code does.
+    """
+    kept: list[str] = []
+    closing = quotes = ""
+    for line in text.split("\n", _LINES)[:_LINES]:
+        if quotes:
+            quotes = "" if quotes in line else quotes
+            continue
+        if not closing and (docstring := _DOCSTRING.match(line)):
+            kept.append(line)
+            quotes = "" if docstring[1] in line[docstring.end() :] else docstring[1]
+            continue
+        if not closing and line.strip() and not _COMMENT.match(line):
+            # What a tool writes before its comment: an XML declaration, PHP's opening tag.
+            if line.lstrip("\ufeff").lstrip().startswith("<?"):
+                continue
+            break
+        kept.append(line)
+        closing = _open_block(line, closing)
+    return "\n".join(kept)
+
+
+def _open_block(line: str, closing: str) -> str:
+    """What ends the block comment that is open behind a line; empty where none is."""
+    at = 0
+    while True:
+        if closing:
+            found = line.find(closing, at)
+            if found < 0:
+                return closing
+            at, closing = found + len(closing), ""
+        starts = [(line.find(one, at), one, end) for one, end in _BLOCKS if one in line[at:]]
+        if not starts:
+            return ""
+        start, opening, closing = min(starts)
+        at = start + len(opening)

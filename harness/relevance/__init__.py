@@ -1,0 +1,1 @@
+"""Which chunks are relevant to a query."""

@@ -1,0 +1,387 @@
+"""Which units are relevant to a query, and which gold characters each of them holds.
+
+Everything is intervals of non-white-space characters and of non-blank lines, so neither blank
+lines nor indentation can make a chunk relevant or weigh anything. A target is whole lines;
+therefore a chunk shares a non-blank line with it exactly when they share a character.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from harness.measures.inputs import Gold, Pieces, Units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from harness.chunking.layout import Layout
+    from harness.model import Corpus, Query, Relevance
+    from harness.relevance.twins import Squeezed, Stretch
+
+
+Overlap = Literal["non-blank-line", "any-line"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A target in the coordinates of its file.
+
+    Attributes:
+        path: The file.
+        start_line: First line; None for the whole file.
+        end_line: Last line; None for the whole file.
+        grade: Above 0.
+        stretch: Its interval of non-white-space characters.
+        lines: Interval of non-blank lines.
+        twins: Other places of the same text.
+        twin_lines: Interval of non-blank lines of each twin.
+    """
+
+    path: str
+    start_line: int | None
+    end_line: int | None
+    grade: float
+    stretch: Stretch
+    lines: tuple[int, int]
+    twins: tuple[Stretch, ...] = ()
+    twin_lines: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """The chunks of one corpus as columns, each of shape (n,), in corpus order.
+
+    Attributes:
+        numbers: Number of every file that has a chunk, by path.
+        file: Those numbers, ascending.
+        low: First character of each chunk.
+        high: Behind its last character.
+        first: Its first non-blank line.
+        behind: Behind its last non-blank line.
+        begin: Its first line, blank or not, from 0.
+        end: Its last line, blank or not, from 0.
+        gaps: Intervals between `low` and `high` that a chunk does not have, by its number.
+    """
+
+    numbers: Mapping[str, int]
+    file: NDArray[np.int64]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    first: NDArray[np.int64]
+    behind: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    gaps: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        rows: Sequence[tuple[str, tuple[int, int], tuple[int, int], tuple[int, int]]],
+        gaps: Iterable[Sequence[tuple[int, int]]] = (),
+    ) -> Table:
+        """The chunks of a corpus.
+
+        Args:
+            rows: Path, characters, non-blank lines and lines of every chunk, in corpus order.
+            gaps: Characters inside of each that it does not have; nothing where none has gaps.
+        """
+        numbers: dict[str, int] = {}
+        for path, *_ in rows:
+            numbers.setdefault(path, len(numbers))
+        flat = [(numbers[path], *nws, *lines, *whole) for path, nws, lines, whole in rows]
+        with_gaps = {number: its for number, its in enumerate(gaps) if its}
+        table = cls(numbers, *np.array(flat, dtype=np.int64).reshape(-1, 7).T)
+        return replace(table, gaps=with_gaps)
+
+    @property
+    def units(self) -> Units:
+        """The chunks as units."""
+        gaps = [(number, *gap) for number, its in self.gaps.items() for gap in its]
+        gap = np.array(gaps, dtype=np.int64).reshape(-1, 3)
+        size = self.high - self.low
+        np.subtract.at(size, gap[:, 0], gap[:, 2] - gap[:, 1])
+        return Units(size, self.file, self.low, gap)
+
+    def touching(self, stretch: Stretch) -> NDArray[np.int64]:
+        """Numbers of the chunks that share a character with a stretch, ascending."""
+        path, low, high = stretch
+        inside = self._of_file(path)
+        held = self.low[inside] < self.high[inside]
+        here = held & (self.low[inside] < high) & (self.high[inside] > low)
+        units = np.arange(inside.start, inside.stop)[here]
+        return units[self.held(units, low, high) > 0] if self.gaps else units
+
+    def held(self, units: NDArray[np.int64], low: int, high: int) -> NDArray[np.int64]:
+        """How many of the characters [low, high) of their file each of some chunks has."""
+        found = np.minimum(self.high[units], high) - np.maximum(self.low[units], low)
+        for at, unit in enumerate(units.tolist()) if self.gaps else ():
+            for begin, end in self.gaps.get(unit, ()):
+                found[at] -= max(0, min(end, high) - max(begin, low))
+        return found
+
+    def pieces(self, units: NDArray[np.int64], low: int, high: int) -> NDArray[np.int64]:
+        """Stretches of the characters [low, high) of their file that some chunks have.
+
+        Returns:
+            Chunk, offset in what the chunk has, length, and first character, shape (4, n).
+        """
+        begin = np.maximum(self.low[units], low)
+        length = np.minimum(self.high[units], high) - begin
+        rows = np.stack((units, begin - self.low[units], length, begin))
+        if self.gaps.keys().isdisjoint(units.tolist()):
+            return rows
+        cut: list[tuple[int, int, int, int]] = []
+        for unit, offset, size, start in rows.T.tolist():
+            at, lost = start, 0
+            for gap, behind in (*self.gaps.get(unit, ()), (start + size, start + size)):
+                if at < min(gap, start + size):
+                    cut.append((unit, offset + at - start - lost, min(gap, start + size) - at, at))
+                lost += behind - gap
+                at = max(at, behind)
+        return np.array(cut, dtype=np.int64).reshape(-1, 4).T
+
+    def sharing_a_line(self, path: str, first: int, last: int) -> NDArray[np.int64]:
+        """Numbers of the chunks that share one of the lines `first` to `last`, from 0."""
+        inside = self._of_file(path)
+        here = (self.begin[inside] <= last) & (self.end[inside] >= first)
+        return np.arange(inside.start, inside.stop)[here]
+
+    def _of_file(self, path: str) -> slice:
+        if path not in self.numbers:
+            return slice(0, 0)
+        file = self.numbers[path]
+        begin, end = np.searchsorted(self.file, (file, file + 1))
+        return slice(int(begin), int(end))
+
+
+def locate(
+    query: Query,
+    corpus: Corpus,
+    layouts: Sequence[Layout],
+    files: Mapping[str, int],
+    squeezed: Squeezed | None,
+) -> tuple[list[Place], list[str]]:
+    """Resolve the targets of a query; nothing here depends on a chunker.
+
+    Args:
+        query: The query.
+        corpus: Its corpus.
+        layouts: Of the corpus's sources.
+        files: Number of every source by path.
+        squeezed: The corpus for the search of twins, or None for none.
+
+    Returns:
+        The places, and for each target that was dropped the reason: its file is not indexed, it
+        ends before its first line, or it holds no non-blank line.
+    """
+    places: list[Place] = []
+    dropped: list[str] = []
+    for target in query.targets:
+        number = files.get(target.path)
+        if number is None:
+            dropped.append(f"{target.path} is not indexed")
+            continue
+        source, layout = corpus.sources[number], layouts[number]
+        first, last = target.start_line or 1, target.end_line or source.lines.count
+        if target.start_line is not None and last > source.lines.count:
+            dropped.append(
+                f"{target.path}:{first}-{last} passes the file's {source.lines.count} lines"
+            )
+            continue
+        low, high = layout.interval(*source.lines.offsets_of(first, last)) if last else (0, 0)
+        if low == high:
+            dropped.append(f"{target.path}:{first}-{last} holds no non-blank line")
+            continue
+        places.append(
+            Place(
+                target.path,
+                target.start_line,
+                target.end_line,
+                target.grade,
+                (target.path, low, high),
+                layout.lines(low, high),
+            )
+        )
+    return _with_twins(places, squeezed, layouts, files), dropped
+
+
+def _with_twins(
+    places: list[Place],
+    squeezed: Squeezed | None,
+    layouts: Sequence[Layout],
+    files: Mapping[str, int],
+) -> list[Place]:
+    if squeezed is None:
+        return places
+    taken = [place.stretch for place in places]
+    result = []
+    for place in places:
+        # A target without lines stands for its file, whose copies are files of their own.
+        twins = squeezed.twins(place.stretch, taken) if place.start_line is not None else []
+        taken += twins
+        lines = tuple(layouts[files[path]].lines(low, high) for path, low, high in twins)
+        result.append(replace(place, twins=tuple(twins), twin_lines=lines))
+    return result
+
+
+def span_gold(
+    places: Sequence[Place],
+    table: Table,
+    corpus: int,
+    relevance: Relevance,
+    overlap: Overlap = "non-blank-line",
+) -> Gold:
+    """The gold of a query whose targets are lines of files.
+
+    Args:
+        places: Its targets.
+        table: The chunks of its corpus.
+        corpus: Number of that corpus in the cell.
+        relevance: The rule.
+        overlap: What a chunk must share with a target, in the first place: a non-blank line, or
+            any line, blank ones included.
+    """
+    grades: dict[int, float] = {}
+    iou: dict[int, float] = {}
+    own: list[tuple[int, ...]] = []
+    for place in places:
+        units = table.touching(place.stretch)
+        ious, shares = _overlaps(table, units, place.stretch, place.lines)
+        passed = _passed(relevance, ious, shares)
+        worth = place.grade * (shares if relevance.rule == "graded" else np.ones(len(units)))
+        for unit, one in zip(units.tolist(), ious.tolist(), strict=True):
+            iou[unit] = max(iou.get(unit, 0.0), one)
+        for unit, one in zip(units[passed].tolist(), worth[passed].tolist(), strict=True):
+            grades[unit] = max(grades.get(unit, 0.0), one)
+        if overlap == "any-line" and place.start_line and place.end_line:
+            lines = (place.start_line - 1, place.end_line - 1)
+            for unit in table.sharing_a_line(place.path, *lines).tolist():
+                grades[unit] = max(grades.get(unit, 0.0), place.grade)
+        own.append(tuple(units[passed].tolist()))
+    unit = sorted(grades)
+    stretches, targets, size = _number(places)
+    return Gold(
+        corpus=corpus,
+        unit=np.array(unit, dtype=np.int64),
+        grade=np.array([grades[one] for one in unit], dtype=np.float64),
+        twins=_twin_units(places, own, table, relevance, grades),
+        best_iou=tuple(sorted(iou.items())),
+        target_files=_target_files(places, table),
+        pieces=_pieces(stretches, table),
+        gold_size=size,
+        targets=targets,
+    )
+
+
+def _passed(
+    relevance: Relevance, ious: NDArray[np.float64], shares: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Which units the rule takes."""
+    asked = {"iou": ious, "share": shares}.get(relevance.rule)
+    return np.ones(len(ious), dtype=np.bool_) if asked is None else asked >= relevance.threshold
+
+
+def _overlaps(
+    table: Table, units: NDArray[np.int64], stretch: Stretch, lines: tuple[int, int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Line IoU of each unit with a target, and the share of its characters that each holds."""
+    first, behind = lines
+    shared = np.minimum(table.behind[units], behind) - np.maximum(table.first[units], first)
+    union = (table.behind[units] - table.first[units]) + (behind - first) - shared
+    _, low, high = stretch
+    return shared / union, table.held(units, low, high) / (high - low)
+
+
+def _twin_units(
+    places: Sequence[Place],
+    own: Sequence[tuple[int, ...]],
+    table: Table,
+    relevance: Relevance,
+    grades: Mapping[int, float],
+) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    stands: dict[int, set[int]] = {}
+    for place, units in zip(places, own, strict=True):
+        for twin, lines in zip(place.twins, place.twin_lines, strict=True):
+            touching = table.touching(twin)
+            passed = _passed(relevance, *_overlaps(table, touching, twin, lines))
+            for unit in touching[passed].tolist():
+                if unit not in grades and units:
+                    stands.setdefault(unit, set()).update(units)
+    return tuple((unit, tuple(sorted(stands[unit]))) for unit in sorted(stands))
+
+
+def _target_files(places: Sequence[Place], table: Table) -> NDArray[np.int64]:
+    paths = sorted({place.path for place in places})
+    numbers = [table.numbers.get(path, -1 - n) for n, path in enumerate(paths)]
+    return np.array(numbers, dtype=np.int64)
+
+
+def _number(
+    places: Sequence[Place],
+) -> tuple[list[tuple[Stretch, int]], tuple[tuple[tuple[int, int], ...], ...], int]:
+    """Number the distinct gold characters of a query.
+
+    Returns:
+        Stretches of the corpus with the number of their first character (targets joined where
+        they touch, then twins), the numbers of each target, and how many there are.
+    """
+    joined: list[Stretch] = []
+    for file, low, high in sorted(place.stretch for place in places):
+        if joined and joined[-1][0] == file and low <= joined[-1][2]:
+            joined[-1] = (file, joined[-1][1], max(joined[-1][2], high))
+        else:
+            joined.append((file, low, high))
+    stretches: list[tuple[Stretch, int]] = []
+    size = 0
+    for stretch in joined:
+        stretches.append((stretch, size))
+        size += stretch[2] - stretch[1]
+    targets = []
+    twins = []
+    for place in places:
+        file, low, high = place.stretch
+        begin = next(
+            number + low - one[1]
+            for one, number in stretches
+            if one[0] == file and one[1] <= low and high <= one[2]
+        )
+        targets.append(((begin, begin + high - low),))
+        twins += [(twin, begin) for twin in place.twins]
+    return stretches + twins, tuple(targets), size
+
+
+def _pieces(stretches: Sequence[tuple[Stretch, int]], table: Table) -> Pieces:
+    rows = []
+    for stretch, number in stretches:
+        _, low, high = stretch
+        *places, begin = table.pieces(table.touching(stretch), low, high)
+        rows.append(np.stack((*places, number + begin - low)))
+    if not rows:
+        return Pieces()
+    return Pieces(*np.concatenate(rows, axis=1).astype(np.int64))
+
+
+def document_gold(qrels: Mapping[str, float], units: Mapping[str, int], corpus: int) -> Gold:
+    """The gold of a query whose qrels name documents.
+
+    Args:
+        qrels: Document id -> grade.
+        units: Number of every document that can be ranked, by id; one that cannot gets a number
+            below 0, so that it is counted and never found.
+        corpus: Number of its corpus in the cell.
+    """
+    graded = sorted(
+        (units.get(name, -1 - place), grade) for place, (name, grade) in enumerate(qrels.items())
+    )
+    relevant = [(unit, grade) for unit, grade in graded if grade > 0]
+    return Gold(
+        corpus=corpus,
+        unit=np.array([unit for unit, _ in relevant], dtype=np.int64),
+        grade=np.array([grade for _, grade in relevant], dtype=np.float64),
+        judged_zero=np.array([unit for unit, grade in graded if grade <= 0], dtype=np.int64),
+    )

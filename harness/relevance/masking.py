@@ -1,0 +1,183 @@
+"""Takes the text of a query out of the corpus that it is ranked against.
+
+A query that was cut out of a file finds that place before anything else. With a mask, the lines
+of its own region are gone from that file, for that query alone: it gets a corpus of its own,
+which shares the sources of all other files with the original.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from chunkers.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from chunkers.source import Source
+    from harness.chunking.cut import ChunkedCorpus
+    from harness.model import Corpus, Dataset, Query, Region, Target
+
+
+@dataclass(frozen=True)
+class Mask:
+    """What one query sees instead of its corpus.
+
+    Attributes:
+        query: The query, its targets in lines of the masked file.
+        region: What was taken out, in lines of the original.
+        corpus: A corpus of its own, called `<corpus>@<query>`.
+        number: Number of the masked file in it.
+    """
+
+    query: Query
+    region: Region
+    corpus: Corpus
+    number: int
+
+    @property
+    def file(self) -> Corpus:
+        """The masked file alone, under the id of the query's corpus."""
+        return replace(self.corpus, sources=(self.corpus.sources[self.number],), skipped=())
+
+
+def refuse_mask(dataset: Dataset) -> None:
+    """Stop where a mask would make no sense.
+
+    Raises:
+        InputError: The gold is documents, a query has no region, or a region holds lines of one
+            of the query's targets.
+    """
+    if dataset.gold == "document":
+        raise InputError(
+            f"{dataset.name}: its gold is documents; --mask-query is for targets that are lines"
+        )
+    bare = [query.id for query in dataset.queries if query.region is None]
+    if bare:
+        raise InputError(
+            f"{dataset.name}: --mask-query has nothing to take out: "
+            f"{len(bare)} of {len(dataset.queries)} queries have no region, such as {bare[0]}"
+        )
+    for query in dataset.queries:
+        for target in query.targets:
+            if query.region is not None and _overlap(query.region, target):
+                raise InputError(
+                    f"{dataset.name}: --mask-query would take the target itself out of "
+                    f"{target.path}; use target=body, or targets outside the query's own lines"
+                )
+
+
+def _overlap(region: Region, target: Target) -> bool:
+    if region.path != target.path:
+        return False
+    if target.start_line is None or target.end_line is None:
+        return True
+    return target.start_line <= region.end_line and region.start_line <= target.end_line
+
+
+def masks_of(corpora: Mapping[str, Corpus], queries: Iterable[Query]) -> tuple[Mask, ...]:
+    """The masks of queries, in their order.
+
+    A query whose region lies in a file that the corpus skipped has none: what is not indexed
+    needs no taking out.
+
+    Raises:
+        InputError: A region is not in its corpus.
+    """
+    masks = []
+    ids = set(corpora)
+    numbers = {
+        name: {source.path: n for n, source in enumerate(corpus.sources)}
+        for name, corpus in corpora.items()
+    }
+    for query in queries:
+        corpus, region = corpora[query.corpus], query.region
+        if region is None or any(region.path == one.path for one in corpus.skipped):
+            continue
+        number = numbers[corpus.id].get(region.path)
+        if number is None:
+            raise InputError(f"query {query.id}: its region's file {region.path} is not there")
+        mask = _mask(query, region, corpus, number)
+        if mask.corpus.id in ids:
+            raise InputError(f"query {query.id}: the corpus id {mask.corpus.id!r} is taken")
+        ids.add(mask.corpus.id)
+        masks.append(mask)
+    return tuple(masks)
+
+
+def _mask(query: Query, region: Region, corpus: Corpus, number: int) -> Mask:
+    source = without(corpus.sources[number], region, query.id)
+    sources = (*corpus.sources[:number], source, *corpus.sources[number + 1 :])
+    name = f"{corpus.id}@{query.id}"
+    targets = tuple(_shifted(target, region) for target in query.targets)
+    return Mask(
+        query=replace(query, corpus=name, targets=targets),
+        region=region,
+        corpus=replace(corpus, id=name, sources=sources, of=corpus.id),
+        number=number,
+    )
+
+
+def without(source: Source, region: Region, query: str) -> Source:
+    """A source without the lines of a query's region.
+
+    Raises:
+        InputError: It does not have them.
+    """
+    if region.end_line > source.lines.count:
+        raise InputError(
+            f"query {query}: its region {region.path}:{region.start_line}-{region.end_line} "
+            f"passes the file's {source.lines.count} lines"
+        )
+    start, end = source.lines.offsets_of(region.start_line, region.end_line)
+    return replace(source, text=source.text[:start] + source.text[end:])
+
+
+def _shifted(target: Target, region: Region) -> Target:
+    """The same text in lines of the masked file."""
+    if target.path != region.path or target.start_line is None or target.end_line is None:
+        return target
+    if target.start_line < region.start_line:
+        return target
+    taken = region.end_line - region.start_line + 1
+    return replace(target, start_line=target.start_line - taken, end_line=target.end_line - taken)
+
+
+def spliced(
+    corpora: Sequence[Corpus], masks: Sequence[Mask], chunked: Sequence[ChunkedCorpus]
+) -> list[ChunkedCorpus]:
+    """The corpora that queries are ranked against, from files that were cut once each.
+
+    Args:
+        corpora: The corpora.
+        masks: The masks.
+        chunked: Every corpus of the data set, and the masked file of every mask.
+
+    Returns:
+        The corpora in their order; they share chunks.
+    """
+    by_id = {one.corpus.id: one for one in chunked}
+    of = {mask.corpus.id: mask for mask in masks}
+    return [
+        _spliced(by_id[one.of], by_id[one.id], of[one.id]) if one.of else by_id[one.id]
+        for one in corpora
+    ]
+
+
+def _spliced(base: ChunkedCorpus, own: ChunkedCorpus, mask: Mask) -> ChunkedCorpus:
+    number, path = mask.number, own.corpus.sources[0].path
+    at = chunks_before(base, number)
+    behind = (chunk for chunk in base.chunks[at:] if chunk.path != path)
+    return replace(
+        base,
+        corpus=mask.corpus,
+        layouts=(*base.layouts[:number], *own.layouts, *base.layouts[number + 1 :]),
+        chunks=(*base.chunks[:at], *own.chunks, *behind),
+    )
+
+
+def chunks_before(chunked: ChunkedCorpus, number: int) -> int:
+    """How many chunks lie in the files before the one with a number."""
+    before = {source.path for source in chunked.corpus.sources[:number]}
+    return sum(chunk.path in before for chunk in chunked.chunks)

@@ -1,0 +1,1 @@
+"""Ranks the chunks of a corpus for a query."""

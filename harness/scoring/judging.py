@@ -1,0 +1,210 @@
+"""What is relevant in a record: the first rule that it gives the labels for.
+
+Explicit ids, then lines that a target shares, then a target's file, then the expected words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from chunkers.errors import InputError
+from harness.measures.text_overlap import exact_match, holds, relevant_by_text, tokens
+from harness.scoring.document_ids import documents_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from harness.scoring.values import Item, Record
+
+Strategy = Literal["qrels", "span", "file", "text"]
+STRATEGIES: tuple[Strategy, ...] = ("qrels", "span", "file", "text")
+
+NO_LABEL = "no ids, no targets and no expected answer"
+NO_PATH = "targets, but nothing that was retrieved has a path"
+NO_TEXT = "an expected answer, but nothing that was retrieved has a text"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A record with its gold.
+
+    Attributes:
+        record: The record.
+        strategy: The rule that says what is relevant, or None.
+        why: Why there is none; empty where there is.
+        items: What is ranked, in rank order: repeats left out, cut at the record's k.
+        names: Their ids in the ranking: documents by `qrels`, else the query and the position.
+        grades: Ids -> grades. Except by `qrels`, what was not retrieved is unknown, so every
+            target that nothing retrieved meets counts as one relevant thing that was not found.
+        merged: Items left out because they repeat another, or another chunk of its document.
+        relevant_texts: By `text`, relevant items.
+        exact: By `text`, relevant items that equal the expected answer.
+        holding: By `text`, relevant items that have it in them.
+    """
+
+    record: Record
+    strategy: Strategy | None
+    why: str
+    items: tuple[Item, ...]
+    names: tuple[str, ...]
+    grades: Mapping[str, float]
+    merged: int = 0
+    relevant_texts: int = 0
+    exact: int = 0
+    holding: int = 0
+
+    @property
+    def documents(self) -> tuple[frozenset[str], frozenset[str]] | None:
+        """Distinct retrieved and gold documents: ids, or files; None where no gold names any."""
+        if self.strategy == "qrels":
+            gold = frozenset(name for name, grade in self.grades.items() if grade > 0)
+            return frozenset(self.names), gold
+        if self.strategy in ("span", "file"):
+            paths = frozenset(one.place.path for one in self.items if one.place is not None)
+            return paths, frozenset(place.path for place, _ in self.record.targets)
+        return None
+
+
+def judge(
+    record: Record, row: Mapping[str, float] | None, threshold: float, *, each_counts: bool
+) -> Judged:
+    """Judge one record.
+
+    Args:
+        record: The record.
+        row: What a file of judgements says of its query; it goes before the record's own ids.
+        threshold: Token F1 from which a text is relevant.
+        each_counts: Whether what is retrieved twice stands in the ranking twice.
+
+    Raises:
+        InputError: Its gold is ids, and something that was retrieved has none.
+    """
+    gold = row or dict.fromkeys(record.relevant, 1.0)
+    if gold:
+        ids = _ids(record)
+        names = documents_of(ids, gold)
+        return _ranked(record, "qrels", names, gold, each_counts=each_counts)
+    strategy, why = _strategy(record)
+    # Every name begins with the query's id, so that none is equal to it or to another's.
+    first = {one: at for at, one in reversed(list(enumerate(record.items)))}
+    names = [
+        f"{record.query} {at if each_counts else first[one]}" for at, one in enumerate(record.items)
+    ]
+    judged = _ranked(record, strategy, names, {}, each_counts=each_counts, why=why)
+    if strategy == "text":
+        return _by_text(judged, names, threshold)
+    return judged if strategy is None else _by_place(judged, names)
+
+
+def judge_as_memorybench(record: Record, benchmark: str, threshold: float) -> Judged:
+    """Judge an EvalResult as memorybench does, faults included.
+
+    Args:
+        record: With `raw`.
+        benchmark: Of the first result of the file, which decides for all of them.
+        threshold: Token F1 from which a text is relevant.
+
+    Raises:
+        InputError: A part that memorybench needs is missing.
+    """
+    from harness.parity.memorybench import results as theirs
+
+    result = replace(theirs.read_result(record.raw or {}), benchmark=benchmark)
+    (found,) = theirs.judge([result], threshold)
+    pack: Strategy = "span" if benchmark == "repoeval" else "file"
+    strategies: dict[theirs.Strategy, Strategy] = {
+        "qrels": "qrels",
+        "pack": "text" if benchmark == "repobench-r" else pack,
+        "token-fallback": "text",
+    }
+    judged = Judged(
+        record=record,
+        strategy=strategies[found.strategy],
+        why="",
+        items=record.items,
+        names=found.ids,
+        grades=dict.fromkeys(sorted(found.gold), 1.0),
+    )
+    if found.strategy != "token-fallback":
+        return judged
+    return _counted(judged, [record.items[int(one)].text or "" for one in found.gold])
+
+
+def _ids(record: Record) -> list[str]:
+    ids = [one.id for one in record.items if one.id is not None]
+    if len(ids) < len(record.items):
+        raise InputError(f"{record.where}: the gold is ids, but something retrieved has no id")
+    return ids
+
+
+def _strategy(record: Record) -> tuple[Strategy | None, str]:
+    why = NO_LABEL
+    if record.targets:
+        if not record.items or any(one.place is not None for one in record.items):
+            lines = any(place.first is not None for place, _ in record.targets)
+            return ("span" if lines else "file"), ""
+        why = NO_PATH
+    if tokens(record.expected or ""):
+        if not record.items or any(one.text is not None for one in record.items):
+            return "text", ""
+        why = NO_TEXT if why == NO_LABEL else why
+    return None, why
+
+
+def _ranked(
+    record: Record,
+    strategy: Strategy | None,
+    names: Sequence[str],
+    grades: Mapping[str, float],
+    *,
+    each_counts: bool,
+    why: str = "",
+) -> Judged:
+    """The ranking without repeats, cut at k."""
+    first = {name: at for at, name in reversed(list(enumerate(names)))}
+    kept = [at for at, name in enumerate(names) if each_counts or first[name] == at]
+    cut = kept[: record.k]
+    return Judged(
+        record=record,
+        strategy=strategy,
+        why=why,
+        items=tuple(record.items[at] for at in cut),
+        names=tuple(names[at] for at in cut),
+        grades=grades,
+        merged=len(names) - len(kept),
+    )
+
+
+def _by_place(judged: Judged, names: Sequence[str]) -> Judged:
+    grades: dict[str, float] = {}
+    for number, (target, grade) in enumerate(judged.record.targets):
+        met = [
+            name
+            for name, one in zip(names, judged.record.items, strict=True)
+            if one.place is not None and one.place.shared(target)
+        ]
+        for name in met or [f"{judged.record.query} target {number}"]:
+            grades[name] = max(grade, grades.get(name, 0.0))
+    return replace(judged, grades=grades)
+
+
+def _by_text(judged: Judged, names: Sequence[str], threshold: float) -> Judged:
+    wanted = tokens(judged.record.expected or "")
+    relevant = {
+        name: one.text
+        for name, one in zip(names, judged.record.items, strict=True)
+        if one.text is not None and relevant_by_text(tokens(one.text), wanted, threshold)
+    }
+    grades = dict.fromkeys(relevant, 1.0) or {f"{judged.record.query} nothing": 1.0}
+    return _counted(replace(judged, grades=grades), relevant.values())
+
+
+def _counted(judged: Judged, relevant: Collection[str]) -> Judged:
+    expected = judged.record.expected or ""
+    return replace(
+        judged,
+        relevant_texts=len(relevant),
+        exact=sum(exact_match(text, expected) for text in relevant),
+        holding=sum(holds(text, expected) for text in relevant),
+    )

@@ -1,0 +1,1 @@
+"""Files, folders, messages and text: what every package needs and no step owns."""

@@ -1,0 +1,32 @@
+"""Arithmetic whose bits do not depend on the number of rows, the thread count or the processor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def fixed_order_dot(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Dot product of every row with `query` in float64, one dimension after the other.
+
+    Elementwise products and sums alone, so the bits are the same for any number of rows, thread
+    count and processor.
+
+    Args:
+        rows: Shape (n, d).
+        query: Shape (d,).
+
+    Returns:
+        Shape (n,).
+    """
+    columns = np.ascontiguousarray(rows.T, dtype=np.float64)
+    total = np.zeros(len(rows))
+    product = np.empty(len(rows))
+    for column, value in zip(columns, query.astype(np.float64), strict=True):
+        np.multiply(column, value, out=product)
+        total += product
+    return total

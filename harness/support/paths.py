@@ -1,0 +1,32 @@
+"""Paths as people write them in records and questions."""
+
+from __future__ import annotations
+
+from chunkers.errors import InputError
+
+
+def plain_path(text: str, where: str, root: str = "") -> str:
+    r"""A path with its parts separated by `/`, relative to a folder where it lies below it.
+
+    Args:
+        text: As it is spelled: `./a.py`, `pkg//a.py`, `pkg\a.py`.
+        where: Its place, for messages.
+        root: An absolute folder, or nothing.
+
+    Raises:
+        InputError: It is empty, or leads out of where it starts.
+    """
+    slashed = text.replace("\\", "/")
+    if root and slashed.startswith(root.rstrip("/") + "/"):
+        slashed = slashed[len(root.rstrip("/")) :].lstrip("/")
+    parts: list[str] = []
+    for part in slashed.split("/"):
+        if part == ".." and not parts:
+            raise InputError(f"{where}: the path {text!r:.80} leads out of its corpus")
+        if part == "..":
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    if not parts:
+        raise InputError(f"{where}: the path {text!r:.80} names no file")
+    return ("/" if slashed.startswith("/") else "") + "/".join(parts)
