@@ -132,7 +132,7 @@ def cards_dir() -> Path:
     Raises:
         InputError: There is none; the installation is broken.
     """
-    above = Path(__file__).resolve().parents[1:]
+    above = Path(__file__).resolve().parents[2:]
     if _is_checkout(above[0]):
         return above[0] / "datasets"
     # An installer maps `share` to a prefix above the package (`--target`: right beside it).
