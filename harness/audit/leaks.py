@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from harness.chunking.layout import squeezed
 from harness.relevance.masking import without
-from harness.support.word_runs import grams_of, held
+from harness.support.word_runs import grams_of, shared_grams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -106,12 +106,12 @@ def find_leaks(prepared: Prepared) -> tuple[Leak, ...]:
         texts = {source.path: source.text for source in corpus.sources}
         mine = [query for query in prepared.queries if query.corpus == corpus.id]
         grams = {query.id: grams_of(query.text) for query in mine}
-        there = held({gram for one in grams.values() for gram in one}, texts.values())
+        there = shared_grams({gram for one in grams.values() for gram in one}, texts.values())
         tight = {path: squeezed(text) for path, text in texts.items()}
         for query in mine:
             gold = _gold(query, corpus, texts)
             own = grams[query.id]
-            in_gold = held(set(own), gold)
+            in_gold = shared_grams(set(own), gold)
             text = squeezed(query.text)
             holding = [path for path, one in tight.items() if text and text in one]
             found[query.id] = Leak(

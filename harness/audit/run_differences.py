@@ -11,7 +11,7 @@ from chunkers.errors import InputError
 from chunkers.plugins.registry import suggestion
 from harness.measures.grammar import parse_measure
 from harness.runs.folder import check_files, read_cell, stored_cells
-from harness.support.files import DAMAGED
+from harness.support.files import DAMAGE_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,7 +97,7 @@ def _values(folder: Path, name: str) -> tuple[dict[str, float] | None, set[str]]
             rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
         known = {one for row in rows for one in row["metrics"]}
         found = {row["query_id"]: row["metrics"].get(name) for row in rows if row["included"]}
-    except DAMAGED as error:
+    except DAMAGE_ERRORS as error:
         raise InputError(f"{folder / 'per_query.jsonl'} is damaged ({error})") from None
     if not found or any(value is None for value in found.values()):
         return None, known

@@ -25,8 +25,17 @@ from chunkers.errors import InputError
 from chunkers.languages import LANGUAGES
 from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
-from harness.support.files import DAMAGED, PARTIAL, file_sha256, write_json, write_jsonl
-from harness.support.strict import Sha256, Strict, Text, parse_json, rows, valid
+from harness.support.files import DAMAGE_ERRORS, PARTIAL, file_sha256
+from harness.support.json_files import (
+    Sha256,
+    StrictModel,
+    Text,
+    parse_json,
+    read_rows,
+    validated,
+    write_json,
+    write_json_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,7 +50,7 @@ _Count = Annotated[int, Field(ge=0)]
 _Texts = dict[str, str]
 
 
-class _Card(Strict):
+class _Card(StrictModel):
     model_config = ConfigDict(extra="forbid")
 
     name: Text
@@ -61,7 +70,7 @@ class _Card(Strict):
 _Lines = Annotated[tuple[str, int | None, int | None, float], Field(strict=False)]
 
 
-class _Query(Strict):
+class _Query(StrictModel):
     id: Text
     corpus: str
     text: str
@@ -72,18 +81,18 @@ class _Query(Strict):
     region: Annotated[tuple[str, int, int], Field(strict=False)] | None
 
 
-class _Corpus(Strict):
+class _Corpus(StrictModel):
     id: str
     files: list[Annotated[tuple[str, str | None, str, str], Field(strict=False)]]
     repository: str
 
 
-class _Text(Strict):
+class _Text(StrictModel):
     sha256: str
     text: str
 
 
-class _SkippedFiles(Strict):
+class _SkippedFiles(StrictModel):
     id: str
     skipped: list[Annotated[tuple[str, str], Field(strict=False)]]
 
@@ -108,10 +117,10 @@ def write_folder(dataset: Dataset, folder: Path, options: Mapping[str, Any]) -> 
     new = [one for one in folder.parents if not one.exists()]
     try:
         partial.mkdir(parents=True)
-        write_jsonl(partial / FILES[0], map(_query_row, dataset.queries))
-        write_jsonl(partial / FILES[1], map(_corpus_row, dataset.corpora))
-        write_jsonl(partial / FILES[2], _text_rows(dataset))
-        write_jsonl(partial / FILES[3], map(_skipped_row, dataset.corpora))
+        write_json_lines(partial / FILES[0], map(_query_row, dataset.queries))
+        write_json_lines(partial / FILES[1], map(_corpus_row, dataset.corpora))
+        write_json_lines(partial / FILES[2], _text_rows(dataset))
+        write_json_lines(partial / FILES[3], map(_skipped_row, dataset.corpora))
         card = _card(dataset, options)
         card["files"] = {name: file_sha256(partial / name) for name in FILES}
         write_json(partial / CARD, card)
@@ -152,7 +161,7 @@ def read_card(folder: Path) -> dict[str, Any]:
     try:
         card = parse_json(file.read_bytes(), str(file))
         schema = card["schema"]
-    except (InputError, *DAMAGED) as error:
+    except (InputError, *DAMAGE_ERRORS) as error:
         raise InputError(f"{file} is damaged ({error}); {again}") from None
     if schema != SCHEMA:
         raise InputError(
@@ -160,7 +169,7 @@ def read_card(folder: Path) -> dict[str, Any]:
             f"another version made it; {again}"
         )
     try:
-        valid(_Card, {key: value for key, value in card.items() if key != "schema"}, str(file))
+        validated(_Card, {key: value for key, value in card.items() if key != "schema"}, str(file))
     except InputError as error:
         raise InputError(f"{error}; it is damaged, {again}") from None
     if set(card["files"]) != set(FILES):
@@ -185,7 +194,7 @@ def read_folder(folder: Path) -> Dataset:
     corpora = {corpus.id: corpus for corpus in _corpora(folder)}
     by_path: dict[str, dict[str, Source]] = {}
     queries = tuple(
-        _query(row, corpora, by_path, where) for where, row in rows(folder / FILES[0], _Query)
+        _query(row, corpora, by_path, where) for where, row in read_rows(folder / FILES[0], _Query)
     )
     try:
         dataset = Dataset(
@@ -299,14 +308,14 @@ def _skipped_row(corpus: Corpus) -> dict[str, Any]:
 def _corpora(folder: Path) -> Iterator[Corpus]:
     """The corpora of a folder; sources that they share are one."""
     texts: dict[str, str] = {}
-    for where, text in rows(folder / FILES[2], _Text):
+    for where, text in read_rows(folder / FILES[2], _Text):
         if _digest(text.text) != text.sha256:
             raise InputError(f"{where}: the text is not that of its sha256")
         texts[text.sha256] = text.text
-    skipped = {row.id: row.skipped for _, row in rows(folder / FILES[3], _SkippedFiles)}
+    skipped = {row.id: row.skipped for _, row in read_rows(folder / FILES[3], _SkippedFiles)}
     known: dict[tuple[str, str | None, str, str], Source] = {}
     seen: set[str] = set()
-    for where, row in rows(folder / FILES[1], _Corpus):
+    for where, row in read_rows(folder / FILES[1], _Corpus):
         if row.id in seen or row.id not in skipped:
             raise InputError(f"{where}: the corpus {row.id!r:.80} is not there once in each file")
         seen.add(row.id)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from harness.building.folder import CARD, FILES, SCHEMA
 from harness.runs.folder import MANIFEST
-from harness.support.files import PARTIAL, schema_of
+from harness.support.files import PARTIAL
+from harness.support.json_files import schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

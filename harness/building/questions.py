@@ -18,9 +18,9 @@ from harness.building.docs.definitions import parts_of, placed_in
 from harness.building.query_set import Made, alike, folder_of
 from harness.building.summaries import names_overlap
 from harness.model import Query, Target
+from harness.support.json_files import parse_json, refuse_repeated_columns, require_regular_file
 from harness.support.paths import plain_path
-from harness.support.strict import parse_json, refuse_pipe, refuse_repeats
-from harness.support.word_runs import RUN, remaining
+from harness.support.word_runs import RUN, leaked_queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,7 @@ def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Ma
         except InputError as error:
             left_out[f"line {question.line}: {error}"] += 1
     texts = (source.text for source in corpus.sources)
-    for one in sorted(remaining({key: mine.text for key, (mine, _) in found.items()}, texts)):
+    for one in sorted(leaked_queries({key: mine.text for key, (mine, _) in found.items()}, texts)):
         left_out[f"line {found.pop(one)[0].line}: {_LEAKED}"] += 1
     for group in alike({key: question.text for key, (question, _) in found.items()}):
         lines = {key: found[key][0].line for key in group}
@@ -113,7 +113,7 @@ def read_questions(file: Path) -> tuple[Question, ...]:
     read = {".jsonl": _json_lines, ".csv": _csv, ".yaml": _yaml, ".yml": _yaml}
     if file.suffix.lower() not in read:
         raise InputError(f"{file}: questions are read from .jsonl, .csv and .yaml")
-    refuse_pipe(file)
+    require_regular_file(file)
     try:
         with file.open("rb") as opened:
             data = opened.read(_MOST + 1)
@@ -184,7 +184,7 @@ def _csv(text: str, where: str) -> Iterator[tuple[int, Any]]:
                 header = [cell.strip().lower() for cell in row]
                 if not {"text", "targets"} <= set(header):
                     raise InputError(f"{where}, line {line}: the header needs text and targets")
-                refuse_repeats(header, f"{where}, line {line}")
+                refuse_repeated_columns(header, f"{where}, line {line}")
                 continue
             if len(row) != len(header):
                 raise InputError(
@@ -220,7 +220,7 @@ def _yaml(text: str, where: str) -> Iterator[tuple[int, Any]]:
         while not isinstance(event := next(events), yaml.MappingEndEvent):
             key, value = _scalar(event, where), next(events)
             if key in row:
-                raise InputError(f"{where}, line {line}: {key!r:.60} stands twice")
+                raise InputError(f"{where}, line {line}: duplicate key {key!r:.60}")
             if isinstance(value, yaml.SequenceStartEvent):
                 row[key] = []
                 while not isinstance(event := next(events), yaml.SequenceEndEvent):

@@ -71,7 +71,7 @@ def _folder(run: Path) -> Iterator[Cell]:
     from chunkers.errors import InputError
     from harness.runs.folder import stored_cells
     from harness.runs.gates import cell_of
-    from harness.support.files import read_json
+    from harness.support.json_files import read_json
 
     if not (run / "manifest.json").is_file():
         raise InputError(f"{run} is no run folder: it has no manifest.json")
@@ -87,9 +87,9 @@ def _folder(run: Path) -> Iterator[Cell]:
 def _file(path: Path) -> list[Cell]:
     from chunkers.errors import InputError
     from harness.runs.gates import cells_of
-    from harness.support.strict import parse_json, refuse_pipe
+    from harness.support.json_files import parse_json, require_regular_file
 
-    refuse_pipe(path)
+    require_regular_file(path)
     try:
         raw = path.read_bytes()
     except OSError as error:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from chunkers.errors import InputError
 from harness.support.data_folders import data_dirs, find_data
-from harness.support.strict import Sha256, Text  # noqa: TC001 - pydantic reads them
+from harness.support.json_files import Sha256, Text  # noqa: TC001 - pydantic reads them
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

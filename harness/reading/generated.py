@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 
-from harness.support.files import schema_of
+from harness.support.json_files import schema_of
 
 _NAMES = (
     "*.min.js", "*-min.js", "*.min.css", "*-min.css", "*.bundle.js",

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.support.files import DAMAGED, PARTIAL, file_sha256, read_json
+from harness.support.files import DAMAGE_ERRORS, PARTIAL, file_sha256
+from harness.support.json_files import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,7 +169,7 @@ def _own_names(folder: Path) -> dict[str, str]:
             "embedder": identity["embedder"][0][:12] if identity["embedder"] else "none",
             "retriever": identity["retriever"][0],
         }
-    except DAMAGED as error:
+    except DAMAGE_ERRORS as error:
         raise InputError(f"{folder / 'cell.json'} is damaged; remove its folder") from error
 
 

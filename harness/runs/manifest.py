@@ -9,7 +9,7 @@ import platform
 from typing import TYPE_CHECKING, Any
 
 from harness.runs.folder import MANIFEST
-from harness.support.files import write_json
+from harness.support.json_files import write_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.relevance.gold import Place
-from harness.support.files import DAMAGED
+from harness.support.files import DAMAGE_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -324,7 +324,7 @@ def read_record(folder: Path) -> Record:
             )
             for row in _read_jsonl(folder / "scores.jsonl")
         )
-    except DAMAGED as error:
+    except DAMAGE_ERRORS as error:
         raise InputError(
             f"{folder}: the stored cell is damaged ({type(error).__name__}: {error}); remove it"
         ) from error

@@ -30,7 +30,8 @@ from harness.runs.provenance import RANKING, SCORING, code_hash
 from harness.runs.record import read_record, write_record
 from harness.runs.results import Asked, Judged, judge, qrels_of, score
 from harness.support.data_folders import cache_dir
-from harness.support.files import file_sha256, read_json, write_json, write_jsonl
+from harness.support.files import file_sha256
+from harness.support.json_files import read_json, write_json, write_json_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -355,7 +356,7 @@ class _Bench:
         started = time.perf_counter()
         asked = self._asked()
         numbers, rows = score(record, judged, asked)
-        write_jsonl(path / "per_query.jsonl", rows)
+        write_json_lines(path / "per_query.jsonl", rows)
         document = {
             "schema": "chunkmark.metrics/1",
             "asked": self._question(),

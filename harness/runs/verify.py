@@ -19,7 +19,8 @@ from harness.model import Relevance
 from harness.runs.folder import cell_key
 from harness.runs.record import decode_id, encode_id, lines_digest, read_record
 from harness.runs.results import Asked, judge, qrels_of, score
-from harness.support.files import DAMAGED, file_sha256, read_json
+from harness.support.files import DAMAGE_ERRORS, file_sha256
+from harness.support.json_files import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -106,7 +107,7 @@ def _verify_cell(folder: Path) -> Verified:
         stored = [json.loads(line) for line in _raw_lines(folder / "per_query.jsonl")]
         own = list(_own(folder, record, judged, asked, stored))
         values, outside = _outside(folder, judged, asked, stored)
-    except (InputError, *DAMAGED) as error:
+    except (InputError, *DAMAGE_ERRORS) as error:
         reason = " ".join(f"{error}".split()) or type(error).__name__
         return Verified(cell, 0, 0, (Difference(cell, "", "", f"cannot be read: {reason}"),))
     found = [Difference(cell, *one) for one in (*own, *outside)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chunkers.errors import InputError
-from harness.support.strict import id_of, number_of
+from harness.support.json_files import finite_number, id_of
 
 Ranking = dict[str, float] | list[str]
 
@@ -59,4 +59,6 @@ def _rows(document: Any, where: str, kind: str) -> dict[str, Any]:
 
 
 def _numbers(row: dict[str, Any], where: str, kind: str) -> dict[str, float]:
-    return {one: number_of(value, f"{where}: the {kind} of {one}") for one, value in row.items()}
+    return {
+        one: finite_number(value, f"{where}: the {kind} of {one}") for one, value in row.items()
+    }

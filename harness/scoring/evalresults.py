@@ -9,14 +9,14 @@ from pydantic.alias_generators import to_camel
 
 from chunkers.errors import InputError
 from harness.scoring.values import Item, Place, Record
+from harness.support.json_files import AnyId, Id, StrictModel, validated
 from harness.support.paths import plain_path
-from harness.support.strict import AnyId, Id, Strict, valid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class _Camel(Strict):
+class _Camel(StrictModel):
     model_config = ConfigDict(alias_generator=to_camel)
 
 
@@ -63,7 +63,7 @@ def from_eval_result(row: dict[str, Any], where: str, root: str) -> Record:
     Raises:
         InputError: A part is of another kind than it is there.
     """
-    found = valid(_EvalResult, row, where)
+    found = validated(_EvalResult, row, where)
     known = found.metadata
     ids: Sequence[Sequence[str] | None] = (
         known.relevant_ids,

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Literal
 
 from chunkers.errors import InputError
-from harness.support.strict import refuse_pipe
+from harness.support.json_files import require_regular_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,7 @@ def shape_of(path: Path) -> Shape:
 def _head(path: Path) -> bytes:
     """The file from its first line that is not blank, as far as it is looked at."""
     try:
-        refuse_pipe(path)
+        require_regular_file(path)
         with path.open("rb") as file:
             head = file.read(_LOOK)
             if head.startswith(_WIDE_MARKS):

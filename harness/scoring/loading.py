@@ -10,7 +10,7 @@ from harness.scoring import trec
 from harness.scoring.dictionaries import grades_of, rankings_of
 from harness.scoring.formats import MOST_QUERIES, shape_of
 from harness.scoring.records import from_array, from_lines, from_table, rows_of
-from harness.support.strict import parse_json
+from harness.support.json_files import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

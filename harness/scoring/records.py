@@ -13,8 +13,16 @@ from chunkers.errors import InputError
 from harness.scoring.evalresults import from_eval_result
 from harness.scoring.formats import QUERY_COLUMNS
 from harness.scoring.values import Item, Place, Record
+from harness.support.json_files import (
+    Id,
+    StrictModel,
+    decode_utf8,
+    numbered_lines,
+    parse_json,
+    refuse_repeated_columns,
+    validated,
+)
 from harness.support.paths import plain_path
-from harness.support.strict import Id, Strict, numbered, parse_json, refuse_repeats, text_of, valid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
 _Line = Annotated[int, Field(ge=1)]
 
 
-class _Item(Strict):
+class _Item(StrictModel):
     id: Id | None = None
     text: str | None = None
     score: float | None = None
@@ -33,14 +41,14 @@ class _Item(Strict):
     end_line: _Line | None = None
 
 
-class _Target(Strict):
+class _Target(StrictModel):
     path: str
     start_line: _Line | None = None
     end_line: _Line | None = None
     grade: Annotated[float, Field(gt=0)] = 1.0
 
 
-class _Record(Strict):
+class _Record(StrictModel):
     query_id: Id
     retrieved_ids: list[Id] | None = None
     retrieved: list[_Item] | None = None
@@ -90,7 +98,7 @@ def from_lines(path: Path, root: str) -> Iterator[Record]:
     Raises:
         InputError: A damaged record, by its line.
     """
-    for number, line in numbered(path):
+    for number, line in numbered_lines(path):
         if line.strip():
             where = f"{path}, line {number}"
             yield _record(parse_json(line, where), where, root)
@@ -105,15 +113,15 @@ def from_table(path: Path) -> Iterator[Record]:
         InputError: A damaged row, by its line, or a header without the columns.
     """
     columns: list[str] = []
-    for number, line in numbered(path):
+    for number, line in numbered_lines(path):
         where = f"{path}, line {number}"
-        cells = text_of(line, where).rstrip("\r\n").split("\t")
+        cells = decode_utf8(line, where).rstrip("\r\n").split("\t")
         if not any(cell.strip() for cell in cells):
             continue
         if not columns:
             columns = [cell.strip().lower() for cell in cells]
             columns[0] = "query_id" if columns[0] in QUERY_COLUMNS else columns[0]
-            refuse_repeats(columns, where)
+            refuse_repeated_columns(columns, where)
             continue
         if len(cells) != len(columns):
             raise InputError(f"{where}: {len(cells)} cells, but the header has {len(columns)}")
@@ -141,7 +149,7 @@ def _record(row: Any, where: str, root: str) -> Record:
         raise InputError(f"{where}: a record is an object, not {row!r:.40}")
     if "itemId" in row and "query_id" not in row:
         return from_eval_result(row, where, root)
-    found = valid(_Record, row, where)
+    found = validated(_Record, row, where)
     if (found.retrieved is None) == (found.retrieved_ids is None):
         both = "both" if found.retrieved is not None else "neither"
         raise InputError(f"{where}: it has {both} of retrieved and retrieved_ids; give one of them")

@@ -18,7 +18,7 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.runs.record import encode_id
 from harness.scoring.formats import MOST_QUERIES, QUERY_COLUMNS
-from harness.support.strict import number_of, numbered, text_of
+from harness.support.json_files import decode_utf8, finite_number, numbered_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
@@ -125,7 +125,7 @@ class Run(Mapping[str, Mapping[str, float]]):
 
 def is_ours(path: Path) -> bool:
     """Whether the first row of a run carries our own tag."""
-    for _, line in numbered(path):
+    for _, line in numbered_lines(path):
         if line.strip():
             return line.split()[-1] == OUR_TAG
     return False
@@ -158,7 +158,7 @@ def read_run(
     ids = columns.ids
     end = 0
     seen: dict[bytes, int | None] = {}
-    for number, line in numbered(path):
+    for number, line in numbered_lines(path):
         fields = line.split()
         if len(fields) != 6:
             if not fields:
@@ -169,7 +169,7 @@ def read_run(
             )
         query, _, document, _, text, _ = fields
         if query not in seen:
-            name = text_of(query, f"{path}, line {number}")
+            name = decode_utf8(query, f"{path}, line {number}")
             name = unquote(name) if ours else name
             known = columns.number
             kept = wanted is None or name in wanted
@@ -195,7 +195,7 @@ def _score(text: bytes, path: Path, number: int) -> float:
         except ValueError:
             pass
     where = f"{path}, line {number}"
-    raise InputError(f"{where}: the score {text_of(text, where)!r:.40} is no number")
+    raise InputError(f"{where}: the score {decode_utf8(text, where)!r:.40} is no number")
 
 
 @dataclass(frozen=True)
@@ -222,11 +222,11 @@ def read_qrels(path: Path, *, table: bool, ours: bool | None) -> Judgements:
     values: dict[str, float] = {}
     repeated = 0
     header = table
-    for number, line in numbered(path):
+    for number, line in numbered_lines(path):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
-        query, document, grade = _fields(text_of(line, where), where, table=table)
+        query, document, grade = _fields(decode_utf8(line, where), where, table=table)
         if header:
             header = False
             if query.strip().lower() in QUERY_COLUMNS:
@@ -272,7 +272,7 @@ def _grade(text: str, where: str) -> float:
         raise InputError(
             f"{where}: the grade {text!r:.40} is no whole number\nqrels in JSON may hold fractions"
         )
-    return number_of(float(text), f"{where}: the grade")
+    return finite_number(float(text), f"{where}: the grade")
 
 
 def _all_encoded(grades: Mapping[str, Mapping[str, float]]) -> bool:

@@ -11,10 +11,7 @@ if TYPE_CHECKING:
 
 
 def fixed_order_dot(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Dot product of every row with `query` in float64, one dimension after the other.
-
-    Elementwise products and sums alone, so the bits are the same for any number of rows, thread
-    count and processor.
+    """Dot product of every row with `query` in float64, added dimension by dimension.
 
     Args:
         rows: Shape (n, d).

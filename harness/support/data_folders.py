@@ -1,4 +1,4 @@
-"""Where data and caches live on this machine. Looking makes no folder."""
+"""The folders of data and caches. None is created by looking for it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ def cache_dir() -> Path:
 
 
 def data_dirs(cli_dir: Path | None = None) -> tuple[Path, ...]:
-    """The folders in which data is looked for, first to last.
+    """The folders in which data is searched, in order.
 
     Args:
-        cli_dir: What the user gave as `--data-dir`; `$CHUNKMARK_DATA` and the folder `data` of
-            the cache follow it.
+        cli_dir: The user's `--data-dir`; `$CHUNKMARK_DATA` and the cache's folder `data` follow.
 
     Raises:
-        InputError: `cli_dir` is no folder.
+        InputError: `cli_dir` is not a folder.
     """
     if cli_dir is not None and not cli_dir.is_dir():
-        raise InputError(f"--data-dir {cli_dir} is no folder")
+        raise InputError(f"--data-dir {cli_dir} is not a folder")
     chosen = os.environ.get("CHUNKMARK_DATA")
-    named = [cli_dir, Path(chosen) if chosen else None, cache_dir() / "data"]
-    return tuple(one for one in named if one is not None)
+    folders = [cli_dir, Path(chosen) if chosen else None, cache_dir() / "data"]
+    return tuple(folder for folder in folders if folder is not None)
 
 
 def find_data(name: str, cli_dir: Path | None = None, *, place: str = "it") -> Path:
@@ -39,16 +38,16 @@ def find_data(name: str, cli_dir: Path | None = None, *, place: str = "it") -> P
     Args:
         name: Path inside a data folder, parts separated by `/`.
         cli_dir: As for `data_dirs`.
-        place: What the user should place there when nothing is found, for the message.
+        place: What the user should place there if nothing is found, for the message.
 
     Raises:
-        InputError: It is nowhere; the message says where was looked and what to place.
+        InputError: It is in none of them; the message lists them and says what to place.
     """
-    looked = data_dirs(cli_dir)
-    for folder in looked:
+    folders = data_dirs(cli_dir)
+    for folder in folders:
         if (folder / name).exists():
             return folder / name
     raise InputError(
-        f"{name} is in none of the data folders {', '.join(map(str, looked))}\n"
+        f"{name} is in none of the data folders {', '.join(map(str, folders))}\n"
         f"place {place} in one of them, or name another by --data-dir or $CHUNKMARK_DATA"
     )

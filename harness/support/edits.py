@@ -1,4 +1,4 @@
-"""Takes stretches out of a text, and says where the rest then lies."""
+"""Replaces spans of a text, and maps offsets of the old text to the new one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
-    """What to put in the place of the characters [start, end)."""
+    """The characters [start, end) are replaced by `new`."""
 
     start: int
     end: int
@@ -21,7 +21,7 @@ class Edit:
 
 
 def whole_lines(text: str, start: int, end: int) -> tuple[int, int]:
-    """The lines of the characters [start, end) where they hold nothing else, or these alone."""
+    """The span [start, end), widened to its lines if they hold nothing else but white space."""
     line_start = text.rfind("\n", 0, start) + 1
     line_end = text.find("\n", end) + 1 or len(text)
     if not text[line_start:start].strip() and not text[end:line_end].strip():
@@ -30,7 +30,7 @@ def whole_lines(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def apply(text: str, edits: Sequence[Edit]) -> str:
-    """The text after edits that are in order and apart from each other."""
+    """The text after edits, which are sorted and do not overlap."""
     parts, at = [], 0
     for edit in edits:
         parts += [text[at : edit.start], edit.new]
@@ -38,17 +38,17 @@ def apply(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*parts, text[at:]])
 
 
-class Moved:
-    """Where the characters of a text are after edits that are in order and apart."""
+class OffsetMap:
+    """Maps an offset of the old text to the new text, for edits as `apply` takes them."""
 
     def __init__(self, edits: Sequence[Edit]) -> None:
         self._edits = edits
         self._starts = [edit.start for edit in edits]
-        grown = (len(edit.new) - (edit.end - edit.start) for edit in edits)
-        self._shifts = [0, *accumulate(grown)]
+        growth = (len(edit.new) - (edit.end - edit.start) for edit in edits)
+        self._shifts = [0, *accumulate(growth)]
 
     def at(self, offset: int) -> int:
-        """The new offset; the end of what is new for an offset inside of an edit."""
+        """The new offset; an offset inside an edit maps to the end of its new text."""
         number = bisect_right(self._starts, offset)
         if number and offset < self._edits[number - 1].end:
             offset = self._edits[number - 1].end

@@ -6,15 +6,15 @@ from chunkers.errors import InputError
 
 
 def plain_path(text: str, where: str, root: str = "") -> str:
-    r"""A path with its parts separated by `/`, relative to a folder where it lies below it.
+    r"""A path with `/` between its parts, relative to `root` if it lies below it.
 
     Args:
-        text: As it is spelled: `./a.py`, `pkg//a.py`, `pkg\a.py`.
-        where: Its place, for messages.
-        root: An absolute folder, or nothing.
+        text: The path as written: `./a.py`, `pkg//a.py`, `pkg\a.py`.
+        where: Where it is written, for messages.
+        root: An absolute folder, or empty.
 
     Raises:
-        InputError: It is empty, or leads out of where it starts.
+        InputError: It is empty, or leads out of the folder that it starts in.
     """
     slashed = text.replace("\\", "/")
     if root and slashed.startswith(root.rstrip("/") + "/"):
@@ -28,5 +28,5 @@ def plain_path(text: str, where: str, root: str = "") -> str:
         elif part not in ("", "."):
             parts.append(part)
     if not parts:
-        raise InputError(f"{where}: the path {text!r:.80} names no file")
+        raise InputError(f"{where}: the path {text!r:.80} does not name a file")
     return ("/" if slashed.startswith("/") else "") + "/".join(parts)

@@ -1,8 +1,8 @@
-r"""Runs of words that two texts share: how a query's text is found again in a corpus.
+r"""Runs of words that two texts share: how the text of a query is found again in a corpus.
 
-Words are runs of `\w+` and of the marks that belong to their letters, lower-cased; each letter of
-Chinese and Japanese is one, for these are written without spaces. A run is eight of them, or a
-whole text that is shorter. How many words a text has for a reader is another thing: `count_words`.
+Words are runs of `\w+` with the marks of their letters, lower-cased; each Chinese or Japanese
+letter is a word of its own, for these scripts have no spaces. A run is eight words, or a whole
+text that is shorter. `count_words` counts words as a reader sees them, which is something else.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 RUN = 8
-"""Words that two texts share by copying, not by chance."""
+"""Words of a run: two texts share that many by copying, not by chance."""
 
 _WORD = re.compile(r"\w+")
 _JOINERS = "\u200c\u200d"
@@ -30,72 +30,71 @@ Gram = tuple[str, ...]
 
 
 def words_of(text: str) -> list[str]:
-    """Lower-cased words: runs of letters with their marks, digits and underscores; see above."""
+    """The lower-cased words of a text, as defined above."""
     text = text.lower()
     if text.isascii():
         return _WORD.findall(text)
-    rule = _words(rf"[{_DENSE}]", _DENSE)
-    found: list[str] = []
-    # Most lines of a file are ASCII, which is read many times as fast.
+    rule = _word_pattern(rf"[{_DENSE}]", _DENSE)
+    words: list[str] = []
+    # Most lines of a file are ASCII, for which the simple pattern is many times as fast.
     for line in unicodedata.normalize("NFC", text).split("\n"):
-        found += (_WORD if line.isascii() else rule).findall(line)
-    return found
+        words += (_WORD if line.isascii() else rule).findall(line)
+    return words
 
 
 def count_words(text: str, *, letters: bool = False) -> int:
-    """How many words a text has for a reader, in any script.
+    """The number of words that a reader sees, in any script.
 
-    A run of letters with their marks, digits and underscores is a word. Of scripts without spaces
-    every two letters are one in Chinese and Japanese, every four in Thai, Lao, Burmese and Khmer,
-    which is about how long words are there.
+    A run of letters with their marks, digits and underscores is a word. In scripts without spaces
+    two letters (Chinese, Japanese) or four (Thai, Lao, Burmese, Khmer) count as a word, which is
+    about the length of words there.
 
     Args:
         text: The text.
-        letters: Whether words are letters alone, of which each has two or more, marks included.
+        letters: Count only words of letters, two or more each, marks included.
     """
     text = unicodedata.normalize("NFC", text)
     dense = len(re.findall(rf"[{_DENSE}]", text))
-    loose: int = sum(one.isalpha() for one in re.findall(rf"[{_LOOSE}]", text))
-    others: list[str] = _words("(?!)", _DENSE + _LOOSE + (r"\d_" if letters else "")).findall(text)
-    spaced = sum(len(one) > letters for one in others)
+    loose: int = sum(letter.isalpha() for letter in re.findall(rf"[{_LOOSE}]", text))
+    pattern = _word_pattern("(?!)", _DENSE + _LOOSE + (r"\d_" if letters else ""))
+    spaced = sum(len(word) > letters for word in pattern.findall(text))
     return spaced + dense // _DENSE_LETTERS + loose // _LOOSE_LETTERS
 
 
 @functools.cache
-def _words(alone: str, without: str) -> re.Pattern[str]:
-    """Letters of one kind, each alone, and runs of what is a word's but for some characters."""
-    marks = "".join(
-        chr(one) for one in range(0x20000) if unicodedata.category(chr(one)).startswith("M")
-    )
+def _word_pattern(alone: str, without: str) -> re.Pattern[str]:
+    """Single letters that match `alone`, and runs of word characters but those in `without`."""
+    letters = map(chr, range(0x20000))
+    marks = "".join(letter for letter in letters if unicodedata.category(letter).startswith("M"))
     marks = re.escape(marks) + _JOINERS
     return re.compile(rf"{alone}[{marks}]*|(?:[^\W{without}][{marks}]*)+")
 
 
 def grams_of(text: str) -> list[Gram]:
-    """The runs of eight words of a text, or all its words where it has fewer."""
+    """The runs of eight words of a text, or all its words if it has fewer."""
     words = words_of(text)
     if not words:
         return []
     return [tuple(words[at : at + RUN]) for at in range(max(1, len(words) - RUN + 1))]
 
 
-def held(wanted: set[Gram], texts: Iterable[str]) -> set[Gram]:
-    """Which runs of words stand in one of the texts."""
+def shared_grams(wanted: set[Gram], texts: Iterable[str]) -> set[Gram]:
+    """The wanted runs of words that one of the texts contains."""
     lengths = sorted({len(gram) for gram in wanted})
-    found: set[Gram] = set()
+    shared: set[Gram] = set()
     for text in texts if wanted else ():
         words = words_of(text)
         for length in lengths:
             runs = zip(*(words[at:] for at in range(length)), strict=False)
-            found.update(run for run in runs if run in wanted)
-    return found
+            shared.update(run for run in runs if run in wanted)
+    return shared
 
 
-def remaining(queries: Mapping[str, str], texts: Iterable[str]) -> frozenset[str]:
-    """The ids of the queries (id -> text) of which a run of words stands in one of the texts.
+def leaked_queries(queries: Mapping[str, str], texts: Iterable[str]) -> frozenset[str]:
+    """The ids of the queries (id -> text) that share a run of words with one of the texts.
 
-    A query whose words the corpus still holds is found by its words, and is no fair question.
+    A query whose words the corpus still holds can be found by its words alone.
     """
-    grams = {one: grams_of(text) for one, text in queries.items()}
-    there = held({gram for mine in grams.values() for gram in mine}, texts)
-    return frozenset(one for one, mine in grams.items() if not there.isdisjoint(mine))
+    grams = {query: grams_of(text) for query, text in queries.items()}
+    shared = shared_grams({gram for runs in grams.values() for gram in runs}, texts)
+    return frozenset(query for query, runs in grams.items() if not shared.isdisjoint(runs))

@@ -1,4 +1,4 @@
-"""Words that change with a number, or tell numbers."""
+"""Phrases with counts, for messages and tables."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with what it counts: `1 file`, `2 files`; `many` where an `s` does not make it."""
-    return f"{number:d} {one if number == 1 else many or one + 's'}"
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """A number with its noun: `1 file`, `2 files`; `plural` if it is not the singular with `s`."""
+    return f"{number:d} {singular if number == 1 else plural or singular + 's'}"
 
 
 def left_out_line(left_out: Mapping[str, int], before: str = "\nleft out: ") -> str:
-    """The end of a failure to make a query: what was left out, counted by its reason.
+    """What was left out, as the end of a message that nothing remained.
 
     Args:
         left_out: Reason -> count.
-        before: What it begins with; where nothing was left out, it is empty.
+        before: How the line begins; if nothing was left out, the line is empty.
     """
-    told = "; ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
-    return told and before + told
+    reasons = "; ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
+    return reasons and before + reasons

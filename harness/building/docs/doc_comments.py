@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from harness.building.docs.definitions import above, ends_of, named_of
 from harness.building.docs.doc_nodes import Tree, docstrings_of, pieces_of
 from harness.building.docs.doc_styles import STYLES
-from harness.support.edits import Edit, Moved, apply, whole_lines
+from harness.support.edits import Edit, OffsetMap, apply, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -88,7 +88,7 @@ def cut_doc_comments(source: Source) -> Cut:
         blanks = _blanked(source.text, pieces, docstrings)
         if _errors(blanked := replace(source, text=apply(source.text, blanks))) < _errors(left):
             edits, left = blanks, blanked
-    moved, ends = Moved(edits), ends_of(pieces)
+    moved, ends = OffsetMap(edits), ends_of(pieces)
     numbers: Counter[str] = Counter()
     documented = []
     for one in named_of(tree):

@@ -18,7 +18,7 @@ from harness.chunking.layout import squeezed
 from harness.chunking.parsing import UnparsedError
 from harness.model import Query, Skipped, Target
 from harness.relevance.twins import MIN_TWIN
-from harness.support.word_runs import RUN, count_words, remaining, words_of
+from harness.support.word_runs import RUN, count_words, leaked_queries, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -110,7 +110,7 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> Made:
         candidates += _candidates(cut.source, cut.documented, whole=whole)
     without_copies = _decide(candidates)
     kept = {one.id: one.text for one in without_copies if not one.reason}
-    leaked = remaining(kept, (source.text for source in sources))
+    leaked = leaked_queries(kept, (source.text for source in sources))
     for one in without_copies:
         if one.reason or one.id in leaked:
             dropped[one.reason or LEAKED] += 1

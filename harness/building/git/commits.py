@@ -21,7 +21,7 @@ from harness.building.sampling import in_turn
 from harness.building.test_files import is_test
 from harness.model import Query
 from harness.reading.generated import is_lock
-from harness.support.word_runs import RUN, grams_of, held
+from harness.support.word_runs import RUN, grams_of, shared_grams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -306,7 +306,7 @@ def _leaked(texts: Sequence[tuple[str, Corpus]]) -> list[bool]:
         for source in corpus.sources:
             # Files that corpora share are one object, which they keep alive.
             if id(source) not in there:
-                there[id(source)] = held(wanted, (source.text,))
+                there[id(source)] = shared_grams(wanted, (source.text,))
     return [
         any(not there[id(source)].isdisjoint(mine) for source in corpus.sources)
         for mine, (_, corpus) in zip(grams, texts, strict=True)

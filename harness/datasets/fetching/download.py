@@ -24,7 +24,8 @@ from urllib.parse import urlsplit
 
 from chunkers.errors import InputError
 from harness.datasets.fetching.addresses import next_address
-from harness.support.files import PARTIAL, write_json
+from harness.support.files import PARTIAL
+from harness.support.json_files import write_json
 from harness.support.web import LONGEST_WAIT, asked_wait, may_pass, opener
 
 try:

@@ -15,7 +15,7 @@ from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query
 from harness.support.data_folders import data_dirs
-from harness.support.strict import number_of, parse_json, refuse_pipe
+from harness.support.json_files import finite_number, parse_json, require_regular_file
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _folder(argument: str, data_dir: Path | None) -> Path:
 
 
 def _read(file: Path) -> bytes:
-    refuse_pipe(file)
+    require_regular_file(file)
     try:
         return file.read_bytes()
     except OSError as error:
@@ -223,7 +223,7 @@ def _judgement(fields: list[str], where: str) -> tuple[str, str, float]:
     query, document, grade = fields
     if not _GRADE.fullmatch(grade.strip()):
         raise InputError(f"{where}: the grade {grade.strip()!r} is no whole number")
-    return query, document, number_of(float(grade), f"{where}: the grade")
+    return query, document, finite_number(float(grade), f"{where}: the grade")
 
 
 def _listed(ids: set[str]) -> str:

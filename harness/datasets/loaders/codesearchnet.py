@@ -21,7 +21,7 @@ from chunkers.source import Source
 from harness.datasets.cards import find_file, told_published
 from harness.datasets.loaders.documents import blank
 from harness.model import Absent, Corpus, Dataset, Query
-from harness.support.strict import Strict, numbered, rows, text_of
+from harness.support.json_files import StrictModel, decode_utf8, numbered_lines, read_rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ Language = Literal["all", "go", "java", "javascript", "php", "python", "ruby"]
 _Grades = dict[str, dict[str, list[int]]]
 
 
-class _Function(Strict):
+class _Function(StrictModel):
     url: Annotated[str, Field(pattern=f"^{_ADDRESS.pattern}$")]
     code: str | None = None
     function: str | None = None
@@ -140,7 +140,7 @@ def _mean(values: list[int]) -> float:
 
 def _table(file: Path, columns: list[str]) -> Iterator[tuple[str, list[str]]]:
     """The rows of a table below its heading; a cell in quotes may have several lines."""
-    lines = (text_of(line, f"{file}, line {number}") for number, line in numbered(file))
+    lines = (decode_utf8(line, f"{file}, line {number}") for number, line in numbered_lines(file))
     reader = csv.reader(lines, strict=True)
     before = 0
     try:
@@ -191,7 +191,7 @@ def _functions(file: Path) -> tuple[Mapping[str, str], int, int]:
     texts: dict[str, str] = {}
     unsure: set[str] = set()
     repeated = 0
-    for where, row in rows(file, _Function):
+    for where, row in read_rows(file, _Function):
         text = row.code if row.code is not None else row.function
         if text is None:
             raise InputError(f"{where}: it has neither code nor function")

@@ -22,8 +22,8 @@ from chunkers.source import Source
 from harness.datasets.cards import find_file
 from harness.model import Corpus, Dataset, Query, Skipped
 from harness.support.data_folders import find_data
+from harness.support.json_files import Id, StrictModel, read_rows
 from harness.support.paths import plain_path
-from harness.support.strict import Id, Strict, rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
@@ -42,22 +42,22 @@ _NO_NEW = "rows whose answer has no name that the prompt has not"
 _NO_GOLD = "rows of whose answer no snippet holds a name"
 
 
-class _Chunk(Strict):
+class _Chunk(StrictModel):
     retrieved_chunk: str
     filename: str
 
 
-class _Context(Strict):
+class _Context(StrictModel):
     chunks: Annotated[list[_Chunk], Field(alias="list")]
 
 
-class _About(Strict):
+class _About(StrictModel):
     task_id: Id
     repository: Annotated[str, Field(min_length=1)]
     file: str
 
 
-class _Row(Strict):
+class _Row(StrictModel):
     prompt: str
     groundtruth: str
     metadata: _About
@@ -159,7 +159,7 @@ def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools, in
     known: set[tuple[str, str, str]] = set()
     blank = 0
     numbers: Counter[tuple[str, str]] = Counter()
-    for where, row in rows(file, _Row):
+    for where, row in read_rows(file, _Row):
         about = row.metadata
         if about.task_id in first:
             raise InputError(f"{where}: {about.task_id} stands already at {first[about.task_id]}")

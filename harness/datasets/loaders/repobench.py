@@ -18,8 +18,8 @@ from harness.datasets.cards import find_file
 from harness.datasets.loaders.documents import blank
 from harness.model import Corpus, Dataset, Query, Skipped
 from harness.support.data_folders import find_data
+from harness.support.json_files import StrictModel, read_rows
 from harness.support.paths import plain_path
-from harness.support.strict import Strict, rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ _NO_CODE = "rows without code"
 _PINNED = ("python", "cross_file_first")
 
 
-class _Snippet(Strict):
+class _Snippet(StrictModel):
     path: str
     snippet: str
 
 
-class _Row(Strict):
+class _Row(StrictModel):
     repo_name: Annotated[str, Field(min_length=1)]
     file_path: str
     context: list[_Snippet]
@@ -110,7 +110,7 @@ def _read(
     left_out = {_NO_GOLD: 0, _NO_CODE: 0}
     numbers: Counter[str] = Counter()
     made = []
-    for where, row in rows(file, _Row):
+    for where, row in read_rows(file, _Row):
         place = f"{row.repo_name}/{plain_path(row.file_path, where)}"
         numbers[place] += 1
         text = _asked(row, lines)

@@ -16,8 +16,8 @@ from harness.datasets.cards import find_file, told_published
 from harness.model import Absent, Corpus, Dataset, Query, Region, Target
 from harness.reading.reader import ReadRules, read_folder, read_zip, zip_folders
 from harness.support.data_folders import data_dirs, find_data
+from harness.support.json_files import parse_json, refuse_lone_surrogates, require_regular_file
 from harness.support.paths import plain_path
-from harness.support.strict import parse_json, refuse_halves, refuse_pipe
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -118,7 +118,7 @@ def _published(card: Card, context: str, data: bytes) -> str:
 
 
 def _orders(file: Path) -> dict[str, list[str]]:
-    refuse_pipe(file)
+    require_regular_file(file)
     try:
         raw = file.read_bytes()
     except OSError as error:
@@ -153,7 +153,7 @@ def _tasks(file: Path, data: bytes) -> dict[str, list[_Task]]:
                 task = _task(raw, where)
             except (ValueError, KeyError, TypeError) as error:
                 raise InputError(f"{where}: no task: {type(error).__name__}: {error}") from None
-            refuse_halves([task.repo, task.path, task.prompt], line, where)
+            refuse_lone_surrogates([task.repo, task.path, task.prompt], line, where)
             tasks[task.repo].append(task)
     if not tasks:
         raise InputError(f"{file} holds no task")

@@ -19,7 +19,7 @@ from harness.building.summaries import names_overlap, summary_of
 from harness.chunking.parsing import UnparsedError
 from harness.model import Corpus, Dataset, Query, Skipped, Target
 from harness.reading.reader import ReadRules, read_file
-from harness.support.word_runs import RUN, count_words, remaining, words_of
+from harness.support.word_runs import RUN, count_words, leaked_queries, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,7 +126,7 @@ def _queries(
 ) -> tuple[tuple[Query, ...], dict[str, int]]:
     dropped = dict.fromkeys((_ONLY_DOCSTRING, _FEW_WORDS, _SHARED, _LEAKED), 0)
     shared = Counter(summary.words for summary in summaries)
-    leaked = remaining({one.id: one.text for one in summaries}, (one.text for one in sources))
+    leaked = leaked_queries({one.id: one.text for one in summaries}, (one.text for one in sources))
     queries = []
     for summary in summaries:
         if summary.function.empty:

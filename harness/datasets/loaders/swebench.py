@@ -19,7 +19,7 @@ from harness.building.git.patches import parse_patch
 from harness.datasets.cards import as_published, find_file, told_published
 from harness.datasets.loaders.worktrees import Worktrees
 from harness.model import Absent, Corpus, Dataset, Query, Target
-from harness.support.strict import Strict, rows
+from harness.support.json_files import StrictModel, read_rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _SHOWN = 20
 """Names that a message lists."""
 
 
-class _Row(Strict):
+class _Row(StrictModel):
     instance_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$")]
     repo: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
     base_commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
@@ -131,7 +131,7 @@ def _pinned(card: Card, trees: Worktrees, corpora: Iterable[Corpus]) -> int:
 def _instances(file: Path) -> dict[str, _Instance]:
     """All instances by id."""
     found: dict[str, _Instance] = {}
-    for where, row in rows(file, _Row):
+    for where, row in read_rows(file, _Row):
         if row.instance_id in found:
             raise InputError(
                 f"{where}: {row.instance_id} stands already at {found[row.instance_id].where}"

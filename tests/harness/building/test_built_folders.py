@@ -118,7 +118,7 @@ def file_part(at: int, value: object) -> Callable[[dict[str, Any]], None]:
         ("queries", put(text=5), "text"),
         ("queries", put(text=None), "text"),
         ("queries", put(text="a\ud800"), "half of a surrogate pair"),
-        ("queries", lambda row: json.dumps(row)[:-1] + ', "text": "b"}', "'text' stands twice"),
+        ("queries", lambda row: json.dumps(row)[:-1] + ', "text": "b"}', "duplicate key 'text'"),
         ("queries", put(id=5), "id"),
         ("queries", put(tags={"a": 1}), "tags.a"),
         ("queries", put(cluster=None), "cluster"),
@@ -156,7 +156,7 @@ def test_a_row_that_no_builder_writes_is_refused_by_its_line(
     ("name", "change", "words"),
     [
         ("queries", lambda row: (json.dumps(row) + "\n") * 2, "the query id"),
-        ("queries", lambda row: " ", "holds no row"),
+        ("queries", lambda row: " ", "has no rows"),
         ("corpora", lambda row: row["files"].append(row["files"][0]), "the file in repo id 'a.py'"),
     ],
 )

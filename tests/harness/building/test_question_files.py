@@ -44,8 +44,8 @@ def test_the_three_formats_say_the_same(tmp_path: Path) -> None:
     [
         ("q.txt", "x", "from .jsonl, .csv and .yaml"),
         ("q.jsonl", "", "holds no question"),
-        ("q.jsonl", "\n{]", "line 2: no JSON"),
-        ("q.jsonl", "[" * 100_000, "line 1: no JSON"),
+        ("q.jsonl", "\n{]", "line 2: invalid JSON"),
+        ("q.jsonl", "[" * 100_000, "line 1: invalid JSON"),
         ("q.jsonl", "[]", "line 1: a question is an object"),
         ("q.jsonl", '{"text": "a", "targets": "b", "path": "c"}', "line 1: unknown 'path'"),
         ("q.jsonl", '{"text": " ", "targets": "b"}', "line 1: text is ' '"),
@@ -59,7 +59,7 @@ def test_the_three_formats_say_the_same(tmp_path: Path) -> None:
         ("q.yaml", "- a\n", "line 1: a question is an object"),
         ("q.yaml", "[" * 2000, "no YAML"),
         ("q.yaml", "- !!python/object/apply:os.system [echo]\n", "line 1"),
-        ("q.yaml", "\n- text: a\n  text: b\n", "line 2: 'text' stands twice"),
+        ("q.yaml", "\n- text: a\n  text: b\n", "line 2: duplicate key 'text'"),
         ("q.yaml", "- text: a\n  targets: [[b]]\n", "line 2: a list or a mapping stands where"),
         ("q.yaml", "- text: {a: b}\n", "line 1: a list or a mapping stands where"),
         ("q.yaml", "- ? [a, b]\n  : c\n", "line 1: a list or a mapping stands where"),
@@ -69,7 +69,7 @@ def test_the_three_formats_say_the_same(tmp_path: Path) -> None:
         ("q.yaml", "- text: é\n  targets: b\x07\n", "no YAML: control characters"),
         ("q.csv", "text,targets,targets\na,b,c\n", "line 1: the heading names 'targets' twice"),
         ("q.csv", "Text,Targets, text\na,b,c\n", "line 1: the heading names 'text' twice"),
-        ("q.jsonl", '{"text": "a", "text": "b", "targets": "c"}', "line 1: 'text' stands twice"),
+        ("q.jsonl", '{"text": "a", "text": "b", "targets": "c"}', "line 1: duplicate key 'text'"),
         ("q.jsonl", '{"text": "a", "targets": "b", "id": 1e999}', "line 1: 1e999 is too large"),
     ],
 )
@@ -93,7 +93,7 @@ def test_yaml_of_many_questions_takes_seconds(tmp_path: Path) -> None:
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "q.jsonl")
-    with pytest.raises(InputError, match="it is no regular file"):
+    with pytest.raises(InputError, match="not a regular file"):
         read_questions(tmp_path / "q.jsonl")
 
 

@@ -8,7 +8,7 @@ import pytest
 from commands import call, says
 from worlds import grid
 
-from harness.support.files import read_json
+from harness.support.json_files import read_json
 
 
 @pytest.fixture(scope="module")
@@ -118,8 +118,8 @@ def test_forms_of_output(scored, capsys):
         ("{}", ["--min", "nDGC@5>1"], ["nDGC@5"]),
         ("{}", ["--min", "MRR>0"], ["no result"]),
         ("[]", ["--min", "MRR>0"], ["no result"]),
-        ("", ["--min", "MRR>0"], ["no JSON"]),
-        ("q Q0 a 1 1 t", ["--min", "MRR>0"], ["no JSON"]),
+        ("", ["--min", "MRR>0"], ["invalid JSON"]),
+        ("q Q0 a 1 1 t", ["--min", "MRR>0"], ["invalid JSON"]),
         ('{"schema": NaN}', ["--min", "MRR>0"], ["NaN"]),
         ('{"schema": "chunkmark.run/1", "cells": []}', ["--min", "MRR>0"], ["no cell"]),
     ],

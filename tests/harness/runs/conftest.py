@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.runs.verify import verify
-from harness.support.files import read_json
+from harness.support.json_files import read_json
 
 
 @pytest.fixture(autouse=True)

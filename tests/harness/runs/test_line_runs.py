@@ -15,7 +15,7 @@ from harness.reports.tables import as_markdown
 from harness.runs.record import read_record
 from harness.runs.results import judge
 from harness.runs.verify import verify
-from harness.support.files import read_json
+from harness.support.json_files import read_json
 
 ASKED = {"measures": ("pnDCG@3", "pnDCG@10", "nDCG@10"), "retrievers": ("bm25",)}
 

@@ -72,7 +72,7 @@ def test_records_can_be_judgements(put, means):
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ("{", ["no JSON"]),
+        ("{", ["invalid JSON"]),
         ("[]", ["object"]),
         ("3", ["object"]),
         ('{"query_id": "r"}', ["neither", "retrieved_ids"]),
@@ -95,10 +95,10 @@ def test_records_can_be_judgements(put, means):
         ('{"query_id": "r", "retrieved": [{"path": "a", "start_line": 3, "end_line": 2}]}',
          ["3-2"]),
         ('{"query_id": "r", "retrieved": [{"path": "../a"}]}', ["'../a'", "leads out"]),
-        ('{"query_id": "r", "retrieved_ids": [], "targets": [{"path": ""}]}', ["no file"]),
+        ('{"query_id": "r", "retrieved_ids": [], "targets": [{"path": ""}]}', ["not name a file"]),
         ('{"query_id": "r", "retrieved_ids": [], "targets": [{"path": "a", "grade": 0}]}',
          ["targets.0.grade"]),
-        ('{"query_id": "r", "query_id": "s", "retrieved_ids": []}', ["twice"]),
+        ('{"query_id": "r", "query_id": "s", "retrieved_ids": []}', ["duplicate key"]),
         ('{"query_id": "q", "retrieved_ids": []}', ["query q", "already", "line 1"]),
         ('{"query_id": "r", "retrieved": [{"text": "x"}], "relevant_ids": ["a"]}', ["no id"]),
         ('{"itemId": "r"}', ["retrievedContext"]),

@@ -61,5 +61,5 @@ def test_missing_data_says_where_was_looked_and_what_to_place(
 
 
 def test_a_mistyped_data_dir_is_an_error_and_not_passed_over(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"--data-dir .*typo is no folder"):
+    with pytest.raises(InputError, match=r"--data-dir .*typo is not a folder"):
         data_dirs(tmp_path / "typo")

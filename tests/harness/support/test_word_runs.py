@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from harness.support.word_runs import count_words, remaining, words_of
+from harness.support.word_runs import count_words, leaked_queries, words_of
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_words_are_the_same_however_marks_are_written_and_on_whatever_line() -> 
 
 def test_a_query_without_spaces_is_found_inside_of_a_longer_sentence() -> None:
     queries = {"in": "打开网络连接", "not": "关闭网络连接"}
-    assert remaining(queries, ["# 请打开网络连接。"]) == {"in"}
+    assert leaked_queries(queries, ["# 请打开网络连接。"]) == {"in"}

@@ -18,7 +18,7 @@ from harness.building.calls.callees import names_of
 from harness.building.calls.calls import call_queries
 from harness.model import Dataset, Region, Target
 from harness.relevance.masking import masks_of, refuse_mask
-from harness.support.word_runs import remaining
+from harness.support.word_runs import leaked_queries
 
 TOOLS = "class Scale:\n    def weigh(self):\n        return 1\n\n\ndef carry(a):\n    return a\n"
 
@@ -143,7 +143,7 @@ def test_targets_resolve_and_no_run_of_words_is_left_under_the_mask(
         start, end = source.lines.offsets_of(query.region.start_line, query.region.end_line)
         rest = [one.text for one in corpus.sources if one is not source]
         rest += [source.text[:start], source.text[end:]]
-        assert not remaining({query.id: query.text}, rest)
+        assert not leaked_queries({query.id: query.text}, rest)
 
 
 @given(st.text(max_size=200), st.sampled_from(["python", "javascript", "rust", "ruby", "cpp"]))

@@ -12,7 +12,7 @@ from harness.building.docs.docs_queries import docstring_queries
 from harness.building.summaries import name_words
 from harness.model import Corpus
 from harness.reading.reader import ReadRules, read_folder
-from harness.support.word_runs import remaining
+from harness.support.word_runs import leaked_queries
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +43,7 @@ def test_doc_comments_of_real_code_are_fair_queries(
     languages = [query.tags["language"] for query in made.queries]
     assert {one: languages.count(one) for one in fewest if languages.count(one) < fewest[one]} == {}
     texts = (source.text for source in after.sources)
-    assert not remaining({query.id: query.text for query in made.queries}, texts)
+    assert not leaked_queries({query.id: query.text for query in made.queries}, texts)
     for old, new in zip(before.sources, after.sources, strict=True):
         if old.text != new.text:
             assert errors(new) <= errors(old), old.path

@@ -14,7 +14,7 @@ from harness.chunking.layout import Layout
 from harness.model import Corpus, Dataset, Query
 from harness.relevance.gold import locate
 from harness.relevance.twins import Squeezed
-from harness.support.word_runs import remaining
+from harness.support.word_runs import leaked_queries
 
 
 def made(files: Mapping[str, str], *, whole: bool = False) -> Made:
@@ -216,7 +216,7 @@ def test_no_query_is_left_in_its_corpus_and_none_stands_twice(
     }
     result = made(files, whole=whole)
     (corpus,) = result.corpora
-    held = remaining(
+    held = leaked_queries(
         {query.id: query.text for query in result.queries}, (one.text for one in corpus.sources)
     )
     assert not held

@@ -213,8 +213,8 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("line", "says"),
         [
-            ("{", "no JSON"),
-            ("[" * 100_000, "no JSON"),
+            ("{", "invalid JSON"),
+            ("[" * 100_000, "invalid JSON"),
             ('["_id"]', "no JSON object"),
             ('{"text": "x"}', '"_id" must be a text or a whole number, not None'),
             ('{"_id": "", "text": "x"}', '"_id" must be'),

@@ -127,7 +127,7 @@ def test_every_spelling_of_a_path_is_the_file(root: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("nothing", "no JSON"),
+        ("nothing", "invalid JSON"),
         (row(0), "project_cc_python/0 stands already at .*line 1$"),
         (row(1, prompt=3), "prompt: Input should be a valid string"),
         (row(1, crossfile_context={"text": ""}), "crossfile_context.list: Field required"),

@@ -281,7 +281,7 @@ def test_a_malformed_row_is_named_by_file_and_line(root: Path, lines: Lines, bad
 @pytest.mark.parametrize("data", [b"", b"\n \n"])
 def test_a_file_without_rows_is_an_error(root: Path, lines: Lines, data: bytes) -> None:
     lines.place(root, data)
-    with pytest.raises(InputError, match=f"{lines.file} (is empty|holds no row)"):
+    with pytest.raises(InputError, match=f"{lines.file} (is empty|has no rows)"):
         load_dataset(lines.spec)
 
 

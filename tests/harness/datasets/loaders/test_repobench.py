@@ -116,7 +116,7 @@ def test_every_spelling_of_a_path_is_the_file(root: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{", "no JSON"),
+        ("{", "invalid JSON"),
         (row(3), "gold_snippet_index: 3 is none of the 3 snippets"),
         (row(-2), "gold_snippet_index: Input should be greater"),
         (row(True), "gold_snippet_index: Input should be a valid integer"),

@@ -268,7 +268,7 @@ def test_repositories_can_be_chosen(root: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{", "no JSON"),
+        ("{", "invalid JSON"),
         ("[]", "a row is an object"),
         (json.dumps({"instance_id": "a"}), "repo: Field required"),
         (json.dumps(row("../a")), "instance_id: String should match"),

@@ -17,7 +17,7 @@ from harness.retrieval.cross_encoder import CrossEncoder
 from harness.retrieval.retriever import Order
 from harness.runs.components import load_retriever
 from harness.runs.verify import verify
-from harness.support.files import read_json
+from harness.support.json_files import read_json
 
 WORDS = ("def", "return", "value", "for", "x", "in", "parse", "url", "(", ")", "zebra")
 

@@ -1,0 +1,256 @@
+"""JSON documents and lines of JSON: written whole, read strictly, with the place of every error."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from chunkers.errors import InputError
+from harness.support.files import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SCHEMA = re.compile(rb'\s*\{\s*"schema":\s*"(chunkmark\.[a-z/0-9.-]+)"')
+
+Text = Annotated[str, Field(min_length=1)]
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+AnyId = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
+"""A text, or a whole number, which is read as text."""
+
+Id = Annotated[AnyId, Field(min_length=1)]
+"""The same, not empty."""
+
+
+class StrictModel(BaseModel):
+    """Converts no types ("0.5" is not a number) and ignores unknown keys."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+Model = TypeVar("Model", bound=StrictModel)
+
+
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Write a document; an interrupted call leaves the file as it was."""
+    replace_file(path, json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+
+
+def write_json_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows, one per line; an interrupted call leaves the file as it was."""
+    lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    replace_file(path, "".join(lines))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a document that `write_json` wrote.
+
+    Raises:
+        InputError: The file is missing or damaged.
+    """
+    try:
+        document = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} cannot be read ({error}); remove its folder") from error
+    if not isinstance(document, dict):
+        raise InputError(f"{path} is damaged; remove its folder")
+    return document
+
+
+def schema_of(data: bytes) -> str:
+    """The schema that a document of chunkmark begins with; empty for anything else."""
+    match = _SCHEMA.match(data)
+    return match[1].decode() if match else ""
+
+
+def parse_json(raw: bytes, where: str) -> Any:
+    """One JSON value, strictly: UTF-8, finite numbers, no key with two values.
+
+    Args:
+        raw: The document. A key that is repeated with the same value is accepted.
+        where: Its place, for messages; the line is added where `raw` has several.
+
+    Raises:
+        InputError: It is not valid JSON.
+    """
+    try:
+        return json.loads(
+            raw.decode("utf-8-sig"),
+            parse_constant=_refuse_constant,
+            parse_float=_finite_float,
+            object_pairs_hook=_unique_keys,
+        )
+    except json.JSONDecodeError as error:
+        line = f", line {error.lineno}" if b"\n" in raw.rstrip() else ""
+        raise InputError(
+            f"{where}{line}: invalid JSON: {error.msg} at column {error.colno}"
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: not UTF-8") from None
+    except RecursionError:
+        raise InputError(f"{where}: invalid JSON: nested too deep") from None
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a JSON number; give finite numbers")
+
+
+def _finite_float(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits:.40} is too large a number; give finite numbers")
+    return number
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        for key, value in pairs:
+            if row[key] != value or type(row[key]) is not type(value):
+                raise ValueError(f"duplicate key {key!r:.80} with different values; give it once")
+    return row
+
+
+def read_rows(file: Path, model: type[Model]) -> Iterator[tuple[str, Model]]:
+    """The rows of a file of JSON lines, each with its place for messages; blank lines are skipped.
+
+    Raises:
+        InputError: A row is malformed, or the file has none.
+    """
+    empty = True
+    for number, line in numbered_lines(file):
+        if not line.strip():
+            continue
+        empty = False
+        where = f"{file}, line {number}"
+        row = parse_json(line, where)
+        if not isinstance(row, dict):
+            raise InputError(f"{where}: a row is an object, not {row!r:.40}")
+        record = validated(model, row, where)
+        refuse_lone_surrogates(record.model_dump(), line, where)
+        yield where, record
+    if empty:
+        raise InputError(f"{file} has no rows")
+
+
+def validated(model: type[Model], row: dict[str, Any], where: str) -> Model:
+    """A row as a model.
+
+    Raises:
+        InputError: A value is missing or of a wrong type; the message names the first.
+    """
+    try:
+        return model.model_validate(row)
+    except ValidationError as error:
+        raise InputError(f"{where}: {first_fault(error)}") from None
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first error of a validation as `key: reason`; it quotes no value."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    key = ".".join(str(part) for part in first["loc"])
+    return f"{key}: {first['msg']}" if key else first["msg"]
+
+
+def require_regular_file(path: Path) -> None:
+    """Refuse pipes and devices: they may never end, or can be read only once.
+
+    Raises:
+        InputError: The path exists and is not a regular file.
+    """
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} cannot be read: not a regular file; write its content to one")
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers, without a byte order mark; LF ends a line.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    require_regular_file(path)
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                yield number, line if number > 1 else line.removeprefix(_BYTE_ORDER_MARK)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def decode_utf8(raw: bytes, where: str) -> str:
+    """Bytes as text.
+
+    Raises:
+        InputError: They are not UTF-8.
+    """
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: not UTF-8") from None
+
+
+def refuse_lone_surrogates(value: object, raw: bytes, where: str) -> None:
+    """Refuse JSON that escapes half of a surrogate pair: no tokenizer or file can hold it.
+
+    Args:
+        value: What was parsed, or the part that counts.
+        raw: What it was parsed from.
+        where: Its place, for messages.
+
+    Raises:
+        InputError: It has one.
+    """
+    if _ESCAPED_SURROGATE.search(raw):  # most rows have none, and are not encoded again
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{where}: half of a surrogate pair, which is not text") from None
+
+
+def refuse_repeated_columns(columns: Sequence[str], where: str) -> None:
+    """Refuse a heading that names a column twice: only one of the two would be read.
+
+    Raises:
+        InputError: It does.
+    """
+    repeated = next((name for name in columns if name and columns.count(name) > 1), None)
+    if repeated is not None:
+        raise InputError(f"{where}: the heading names {repeated!r:.60} twice; name it once")
+
+
+def finite_number(value: object, what: str) -> float:
+    """A finite number.
+
+    Raises:
+        InputError: The value is something else; text such as "0.5" is not a number.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number
+    raise InputError(f"{what} is {value!r:.40}; a finite number is needed")
+
+
+def id_of(value: object, what: str) -> str:
+    """An id: text, or a whole number, which is read as text.
+
+    Raises:
+        InputError: It is neither, or empty.
+    """
+    if type(value) is int or (isinstance(value, str) and value):
+        return str(value)
+    raise InputError(f"{what} is {value!r:.40}; an id is a text that is not empty")
