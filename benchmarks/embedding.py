@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.embedding.embed import embed
 from harness.embedding.store import VectorStore
-from harness.runs.components import load_embedder
+from harness.runs.pipeline import load_embedder
 
 ROUNDS, TEXTS, LINES = 3, 120, 18
 

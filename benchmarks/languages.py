@@ -16,7 +16,7 @@ from chunkers import Source, load_chunker
 from chunkers.languages import grammar_of, list_languages
 from chunkers.testing.services import count_tokens, embed
 from harness.chunking.boundaries import boundaries, definition_lines
-from harness.chunking.cut import cut
+from harness.chunking.corpus import chunk_corpus
 from harness.model import Corpus
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _row(language: ListedLanguage) -> list[str]:
 
 def _cell(source: Source, spec: str, *, any_found: bool) -> str:
     corpus = Corpus("sample", (source,))
-    chunked = cut(corpus, load_chunker(spec), count_tokens, embed=embed)
+    chunked = chunk_corpus(corpus, load_chunker(spec), count_tokens, embed=embed)
     chunks = str(len(chunked.chunks))
     return f"{boundaries(chunked).whole} in {chunks}" if any_found else chunks
 

@@ -14,14 +14,14 @@ import numpy as np
 from chunkers.grammars.definitions import definitions
 from chunkers.sizes import measure
 from chunkers.source import Services, Source
-from harness.chunking.cover import cover, covered, percentile
-from harness.chunking.cut import duplicates
+from harness.chunking.corpus import duplicates
+from harness.chunking.coverage import coverage_shares, covered_chars, percentile
 from harness.chunking.parsing import UnparsedError, outline, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from harness.chunking.cut import Chunk, ChunkedCorpus
+    from harness.chunking.corpus import Chunk, ChunkedCorpus
     from harness.chunking.layout import Layout
 
 BINS = (0, 50, 100, 200, 300, 400, 500, 600, 800, 1000, 1500, 2000)
@@ -99,7 +99,7 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
         fates.update(fate)
         alone += parsed
     sizes = sorted(chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks)
-    characters = covered(chunked)[2]
+    characters = covered_chars(chunked)[2]
     lines = sum(source.lines.count for source in chunked.corpus.sources)
     return Boundaries(
         definitions=fates.total(),
@@ -110,7 +110,7 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
         parsed=sum(alone) / len(alone) if alone else None,
         sizes=_percentiles(sizes) if sizes else None,
         histogram=_histogram(sizes),
-        repeated=cover([chunked])["repeated"] if characters else None,
+        repeated=coverage_shares([chunked])["repeated"] if characters else None,
         duplicates=duplicates(chunked),
         per_1000_lines=1000 * len(sizes) / lines if lines else None,
         failures=tuple(failures),

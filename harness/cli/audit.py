@@ -23,7 +23,7 @@ from harness.cli.output import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from harness.audit.audits import Audit
+    from harness.audit.audit import Audit
 
 PARTIAL = 3
 _COLUMNS = ("audit", "of", "found", "what to think")
@@ -56,7 +56,7 @@ def audit(
     what its folder stores, which holds no texts: what needs them needs the data set.
     """
     from chunkers.errors import InputError
-    from harness.audit.audits import audit_run
+    from harness.audit.audit import audit_run
 
     if run is None and not dataset:
         raise InputError("nothing to audit; give a run folder, or a data set as in -d stdlib")
@@ -86,10 +86,10 @@ def _audit_datasets(
 ) -> list[Audit]:
     from chunkers.plugins.loading import load_chunker
     from chunkers.plugins.spec import expand_spec
-    from harness.audit.audits import audit_dataset
+    from harness.audit.audit import audit_dataset
     from harness.cli.progress import Progress
     from harness.datasets.loading import load_dataset
-    from harness.runs.components import load_embedder
+    from harness.runs.pipeline import load_embedder
 
     cutters = [load_chunker(spec) for text in chunkers for spec in expand_spec(text)]
     models = [load_embedder(text) for text in embedders]
@@ -104,20 +104,20 @@ def _audit_datasets(
 
 
 def _document(one: Audit) -> dict[str, Any]:
-    from harness.audit.findings import findings
+    from harness.audit.interpretation import findings
 
     return dataclasses.asdict(one) | {"findings": list(map(dataclasses.asdict, findings(one)))}
 
 
 def _numbers(one: Audit) -> Iterator[tuple[object, ...]]:
-    from harness.audit.findings import numbers
+    from harness.audit.interpretation import numbers
 
     for row in numbers(one):
         yield (one.source, one.dataset, *row)
 
 
 def _write(form: Format, made: Sequence[Audit]) -> None:
-    from harness.audit.findings import findings
+    from harness.audit.interpretation import findings
     from harness.reports.tables import plain
 
     for number, one in enumerate(made):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from chunkers.plugins.loading import LoadedChunker
     from chunkers.source import Source
-    from harness.chunking.cut import ChunkedCorpus
+    from harness.chunking.corpus import ChunkedCorpus
     from harness.model import Corpus
 
 
@@ -107,29 +107,29 @@ def chunk(
 def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> list[ChunkedCorpus]:
     """The corpus cut by each chunker; the embedder is loaded only if one of them needs it."""
     from harness.chunking.chunk_vectors import ChunkVectors, counter
-    from harness.chunking.cut import cut
+    from harness.chunking.corpus import chunk_corpus
     from harness.cli.progress import Progress
     from harness.embedding.store import VectorStore
-    from harness.runs.components import load_embedder
+    from harness.runs.pipeline import load_embedder
     from harness.runs.plan import needs_embedder
     from harness.support.data_folders import cache_dir
 
     if not any(map(needs_embedder, chunkers)):
-        return [cut(corpus, one) for one in chunkers]
+        return [chunk_corpus(corpus, one) for one in chunkers]
     helper = load_embedder(embedder)
     helper.fingerprint()  # says what is missing before any work
     store = VectorStore(cache_dir() / "vectors.sqlite")
     try:
         with Progress() as progress:
             vectors = ChunkVectors(helper, store, functools.partial(progress.tell, "chunking"))
-            return [cut(corpus, one, counter(helper), embed=vectors) for one in chunkers]
+            return [chunk_corpus(corpus, one, counter(helper), embed=vectors) for one in chunkers]
     finally:
         store.close()
 
 
 def _result(chunker: LoadedChunker, source: Source, chunked: ChunkedCorpus) -> dict[str, Any]:
     from harness.chunking.boundaries import boundaries
-    from harness.chunking.cover import cover, sizes
+    from harness.chunking.coverage import coverage_shares, size_statistics
 
     rows = []
     for row in chunked.chunks:
@@ -142,8 +142,8 @@ def _result(chunker: LoadedChunker, source: Source, chunked: ChunkedCorpus) -> d
         "chunker": chunker.name,
         "chunks": rows,
         "health": {
-            **cover([chunked]),
-            **sizes([chunked], chunker),
+            **coverage_shares([chunked]),
+            **size_statistics([chunked], chunker),
             "blank": chunked.blank,
             "notes": dict(chunked.notes),
         },

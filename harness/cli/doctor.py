@@ -41,7 +41,7 @@ def _state(good: bool, detail: str) -> str:
 
 def _system(data_dir: Path | None) -> Iterator[Check]:
     del data_dir
-    from harness.runs.manifest import LIBRARIES, version
+    from harness.runs.folder import LIBRARIES, version
 
     yield "python", True, f"{platform.python_version()} on {platform.platform()}"
     yield "cores", True, str(os.cpu_count())
@@ -73,7 +73,7 @@ def _parts(data_dir: Path | None) -> Iterator[Check]:
 def _model(data_dir: Path | None) -> Iterator[Check]:
     del data_dir
     from chunkers.errors import InputError
-    from harness.runs.components import load_embedder
+    from harness.runs.pipeline import load_embedder
 
     try:
         yield "minilm", True, f"weights as expected, {load_embedder('minilm').fingerprint()[:12]}"

@@ -12,7 +12,7 @@ from harness.cli.output import Format, FormatOption, write, write_json, write_ro
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.runs.gates import Cell
+    from harness.runs.gates import GateCell
 
 FAILED = 1
 _COLUMNS = ("dataset", "chunker", "embedder", "retriever", "measure", "value", "bound", "verdict")
@@ -66,7 +66,7 @@ def _row(one: dict[str, Any]) -> list[str]:
     return [*names, value, bound, one["verdict"]]
 
 
-def _folder(run: Path) -> Iterator[Cell]:
+def _folder(run: Path) -> Iterator[GateCell]:
     """Every cell of a run folder, those of earlier runs and those that failed included."""
     from chunkers.errors import InputError
     from harness.runs.folder import stored_cells
@@ -84,7 +84,7 @@ def _folder(run: Path) -> Iterator[Cell]:
         yield cell_of(failed, {"metrics": {}}, str(run / "manifest.json"))
 
 
-def _file(path: Path) -> list[Cell]:
+def _file(path: Path) -> list[GateCell]:
     from chunkers.errors import InputError
     from harness.runs.gates import cells_of
     from harness.support.json_files import parse_json, require_regular_file

@@ -95,17 +95,17 @@ def _datasets(data_dir: Path | None) -> Rows:
 
 def _embedders(data_dir: Path | None) -> Rows:
     del data_dir
-    from harness.runs.components import EMBEDDERS, describe
+    from harness.runs.pipeline import EMBEDDERS, describe
 
     return describe(EMBEDDERS)
 
 
 def _retrievers(data_dir: Path | None) -> Rows:
     del data_dir
-    from harness.retrieval.policy import make_policy
-    from harness.runs.components import RETRIEVERS, describe
+    from harness.retrieval.options import ranking_options
+    from harness.runs.pipeline import RETRIEVERS, describe
 
-    return describe(RETRIEVERS, make_policy)
+    return describe(RETRIEVERS, ranking_options)
 
 
 def _measures(data_dir: Path | None) -> Rows:

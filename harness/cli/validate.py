@@ -22,7 +22,7 @@ from harness.cli.output import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.audit.validate import Check, Power, Validation
+    from harness.audit.validation import Power, Validation, ValidationCheck
     from harness.building.tree import Files
 
 BROKEN = 1
@@ -63,7 +63,7 @@ def validate(
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides
-    from harness.audit import validate as validating
+    from harness.audit import validation
     from harness.datasets.loading import load_dataset
 
     if suggest is not None:
@@ -74,7 +74,7 @@ def validate(
     if measure and run is None:
         raise InputError("-m is for the scores of a run; give it by --run")
     loaded = load_dataset(dataset, data_dir=data_dir, languages=language or ())
-    found = validating.validate(loaded, run, measure)
+    found = validation.validate(loaded, run, measure)
     if form is Format.JSON:
         write_json(_document(found))
     elif form is Format.TABLE:
@@ -142,7 +142,7 @@ def _document(found: Validation) -> dict[str, Any]:
     return {"schema": "chunkmark.dataset-validate/1", "verdict": verdict, **document}
 
 
-def _row(one: Check) -> tuple[str, ...]:
+def _row(one: ValidationCheck) -> tuple[str, ...]:
     return (one.check, one.state, one.found, one.reading, _such(one.examples))
 
 

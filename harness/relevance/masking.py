@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from chunkers.source import Source
-    from harness.chunking.cut import ChunkedCorpus
+    from harness.chunking.corpus import ChunkedCorpus
     from harness.model import Corpus, Dataset, Query, Region, Target
 
 
@@ -107,7 +107,7 @@ def masks_of(corpora: Mapping[str, Corpus], queries: Iterable[Query]) -> tuple[M
 
 
 def _mask(query: Query, region: Region, corpus: Corpus, number: int) -> Mask:
-    source = without(corpus.sources[number], region, query.id)
+    source = without_region(corpus.sources[number], region, query.id)
     sources = (*corpus.sources[:number], source, *corpus.sources[number + 1 :])
     name = f"{corpus.id}@{query.id}"
     targets = tuple(_shifted(target, region) for target in query.targets)
@@ -119,7 +119,7 @@ def _mask(query: Query, region: Region, corpus: Corpus, number: int) -> Mask:
     )
 
 
-def without(source: Source, region: Region, query: str) -> Source:
+def without_region(source: Source, region: Region, query: str) -> Source:
     """A source without the lines of a query's region.
 
     Raises:

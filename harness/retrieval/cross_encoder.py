@@ -36,7 +36,7 @@ _SMALLEST = 8  # tokens that a pair needs to be one
 
 
 @dataclass(frozen=True)
-class Scored:
+class PairScores:
     """Scores of pairs, and what the model did not see of them.
 
     Attributes:
@@ -175,7 +175,7 @@ class CrossEncoder:
 
     def score(
         self, query: str, texts: Sequence[str], keeps: Literal["head", "tail"] = "head"
-    ) -> Scored:
+    ) -> PairScores:
         """Score a query with each of some texts.
 
         A text is cut at the model's limit. So is a query that would leave it less than half of
@@ -206,7 +206,7 @@ class CrossEncoder:
         texts_read = np.array([len(text) for text in read], dtype=np.int64)
         seen = np.array(list(map(_lengths, pairs)), dtype=np.int64).reshape(-1, 2)
         tokens = texts_read + len(asked)
-        return Scored(
+        return PairScores(
             scores, tokens, tokens - seen.sum(axis=1), texts_read, texts_read - seen[:, 1]
         )
 

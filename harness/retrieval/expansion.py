@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from harness.chunking.parsing import UnparsedError, outline
-from harness.retrieval.retriever import Ranking, fit
+from harness.retrieval.ranking import Ranking, fit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chunkers.source import Source
-    from harness.chunking.cut import Chunk, ChunkedCorpus
-    from harness.retrieval.retriever import Order, Rankable
+    from harness.chunking.corpus import Chunk, ChunkedCorpus
+    from harness.retrieval.ranking import Order, Rankable
 
 
 def companions(

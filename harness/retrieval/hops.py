@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.retrieval.lexical import runs
-from harness.retrieval.retriever import Ranking, fit
+from harness.retrieval.lexical import word_runs
+from harness.retrieval.ranking import Ranking, fit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from harness.retrieval.retriever import Order, Rankable
+    from harness.retrieval.ranking import Order, Rankable
 
 NAMES = 32
 """Identifiers of a second query, at most."""
@@ -36,7 +36,7 @@ NAMES = 32
 @functools.lru_cache(maxsize=1 << 14)
 def names(text: str) -> frozenset[str]:
     """The identifiers of a text, as they are written but for Unicode's form NFKC."""
-    return frozenset(run for run in runs(text) if run.isidentifier() and run.strip("_"))
+    return frozenset(run for run in word_runs(text) if run.isidentifier() and run.strip("_"))
 
 
 @dataclass(frozen=True)

@@ -34,10 +34,10 @@ def identifiers(text: str) -> list[str]:
     `value`. The text is read in Unicode's form NFKC, as Python reads identifiers; a combining
     mark that this form cannot join to a letter ends a run.
     """
-    return [token for run in runs(text) for token in _tokens(run)]
+    return [token for run in word_runs(text) for token in _tokens(run)]
 
 
-def runs(text: str) -> list[str]:
+def word_runs(text: str) -> list[str]:
     """Runs of word characters of a text in form NFKC, as they are written."""
     return _RUN.findall(unicodedata.normalize("NFKC", text))
 

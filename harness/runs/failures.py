@@ -88,7 +88,7 @@ class FailedCell:
         )
 
 
-def lines(
+def failure_lines(
     scored: Iterable[tuple[str, Iterable[Sequence[str]]]], failed: Sequence[FailedCell]
 ) -> Iterator[str]:
     """What failed, a line each: cells, then the first few files of every chunker.

@@ -44,7 +44,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class GateCell:
     """The means of one cell, or of one outside ranking, whose parts then have no names."""
 
     dataset: str | None
@@ -55,10 +55,10 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class BoundCheck:
     """One bound on one cell; `value` is None where the cell has no such mean."""
 
-    cell: Cell
+    cell: GateCell
     bound: Bound
     value: float | None
     verdict: Verdict
@@ -89,7 +89,7 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def check(cells: Sequence[Cell], bounds: Sequence[Bound]) -> list[Check]:
+def check(cells: Sequence[GateCell], bounds: Sequence[Bound]) -> list[BoundCheck]:
     """Hold every bound against every cell, cell by cell."""
     checks = []
     for cell in cells:
@@ -98,11 +98,11 @@ def check(cells: Sequence[Cell], bounds: Sequence[Bound]) -> list[Check]:
             verdict: Verdict = "skipped"
             if value is not None:
                 verdict = "pass" if bound.holds(value) else "fail"
-            checks.append(Check(cell, bound, value, verdict))
+            checks.append(BoundCheck(cell, bound, value, verdict))
     return checks
 
 
-def overall(checks: Sequence[Check], *, require: bool) -> Verdict:
+def overall(checks: Sequence[BoundCheck], *, require: bool) -> Verdict:
     """One verdict for all: `fail` where one failed, or was skipped with `require`.
 
     `skipped` means that no bound could be held against anything.
@@ -113,7 +113,7 @@ def overall(checks: Sequence[Check], *, require: bool) -> Verdict:
     return "pass" if "pass" in verdicts else "skipped"
 
 
-def document(checks: Sequence[Check], *, require: bool) -> dict[str, Any]:
+def document(checks: Sequence[BoundCheck], *, require: bool) -> dict[str, Any]:
     """The document `chunkmark.gate/1`."""
     return {
         "schema": "chunkmark.gate/1",
@@ -135,7 +135,7 @@ def document(checks: Sequence[Check], *, require: bool) -> dict[str, Any]:
     }
 
 
-def cells_of(found: Mapping[str, Any], where: str) -> list[Cell]:
+def cells_of(found: Mapping[str, Any], where: str) -> list[GateCell]:
     """The cells of a document that `score` or `run` printed, in its order, failed ones last.
 
     Args:
@@ -163,7 +163,7 @@ def cells_of(found: Mapping[str, Any], where: str) -> list[Cell]:
     return [cell_of(one, one, where) for one in cells]
 
 
-def cell_of(names: Mapping[str, Any], found: Mapping[str, Any], where: str) -> Cell:
+def cell_of(names: Mapping[str, Any], found: Mapping[str, Any], where: str) -> GateCell:
     """One cell.
 
     Args:
@@ -180,7 +180,7 @@ def cell_of(names: Mapping[str, Any], found: Mapping[str, Any], where: str) -> C
     parts = {part: names.get(part) for part in ("dataset", "chunker", "embedder", "retriever")}
     if not all(part is None or isinstance(part, str) for part in parts.values()):
         raise InputError(f"{where} is damaged: the name of a part is no text")
-    return Cell(
+    return GateCell(
         **parts, means={str(name): _mean(name, one, where) for name, one in metrics.items()}
     )
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.chunking.cover import cover, sizes
-from harness.chunking.cut import duplicates
+from harness.chunking.corpus import duplicates
+from harness.chunking.coverage import coverage_shares, size_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from chunkers.plugins.loading import LoadedChunker
-    from harness.chunking.cut import ChunkedCorpus
+    from harness.chunking.corpus import ChunkedCorpus
     from harness.embedding.embed import Embedder, Vectors
     from harness.model import Corpus
-    from harness.runs.prepare import Prepared
+    from harness.runs.query_set import QuerySet
 
 TRUNCATION_MARK = 0.1
 """Share of unseen chunk tokens above which a cell says little about boundaries."""
@@ -29,8 +29,8 @@ def truncated(health: Mapping[str, Any]) -> bool:
     return any(unseen is not None and unseen > TRUNCATION_MARK for unseen in shares)
 
 
-def health(
-    prepared: Prepared, chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker, gold_uncut: int
+def chunk_health(
+    prepared: QuerySet, chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker, gold_uncut: int
 ) -> dict[str, Any]:
     """Counts and shares of the files and chunks of a cell.
 
@@ -55,21 +55,21 @@ def health(
     for one in chunked:
         notes.update(one.notes)
     return {
-        **seen(one.corpus for one in whole),
+        **file_counts(one.corpus for one in whole),
         "files_failed": sum(len(one.failures) for one in chunked),
         "chunks": sum(len(one.chunks) for one in chunked),
-        **cover(chunked),
+        **coverage_shares(chunked),
         "single_chunk_files": _single(whole),
         "gold_uncut": gold_uncut,
         "duplicates": sum(duplicates(one) for one in chunked),
-        **sizes(chunked, chunker),
+        **size_statistics(chunked, chunker),
         "unlocated": sum(one.unlocated for one in chunked),
         "blank": sum(one.blank for one in chunked),
         "notes": dict(sorted(notes.items())),
     }
 
 
-def seen(corpora: Iterable[Corpus]) -> dict[str, int]:
+def file_counts(corpora: Iterable[Corpus]) -> dict[str, int]:
     """How many files corpora have, indexed and not; copies for masked queries do not count."""
     own = [one for one in corpora if not one.of]
     skipped = sum(len(one.skipped) for one in own)
@@ -108,16 +108,18 @@ def truncation(
         return dict.fromkeys((*shares, "truncated_chunks"))
     asked = embedder.query_limit or limit
     used = [text for corpus in of_chunk for texts in corpus for text in texts]
-    share, truncated = unseen(documents.tokens[np.array(used, dtype=np.int64)], limit)
+    share, truncated = unseen_share(documents.tokens[np.array(used, dtype=np.int64)], limit)
     return {
         "unseen_chunk_tokens": share,
-        "unseen_query_tokens": unseen(queries.tokens, asked)[0],
-        "unseen_second_query_tokens": None if again is None else unseen(again.tokens, asked)[0],
+        "unseen_query_tokens": unseen_share(queries.tokens, asked)[0],
+        "unseen_second_query_tokens": None
+        if again is None
+        else unseen_share(again.tokens, asked)[0],
         "truncated_chunks": truncated,
     }
 
 
-def cut_pairs(counts: Mapping[str, int]) -> dict[str, float | int | None]:
+def pair_truncation(counts: Mapping[str, int]) -> dict[str, float | int | None]:
     """What a cross-encoder never saw of its pairs.
 
     Args:
@@ -142,7 +144,7 @@ def cut_pairs(counts: Mapping[str, int]) -> dict[str, float | int | None]:
     }
 
 
-def unseen(tokens: np.typing.NDArray[np.int64], limit: int) -> tuple[float, int]:
+def unseen_share(tokens: np.typing.NDArray[np.int64], limit: int) -> tuple[float, int]:
     """Share of the tokens that lies beyond the limit, and the number of texts that pass it."""
     lost = np.maximum(tokens - limit, 0)
     return _share(lost.sum(), tokens.sum()), int((lost > 0).sum())
@@ -158,7 +160,7 @@ def _single(chunked: Sequence[ChunkedCorpus]) -> float:
     return _share(files.count(1), len(files))
 
 
-def uncut(prepared: Prepared, chunked: Sequence[ChunkedCorpus]) -> int:
+def uncovered_targets(prepared: QuerySet, chunked: Sequence[ChunkedCorpus]) -> int:
     """Targets of which no character lies in a chunk; indexed documents without a chunk."""
     by_corpus = {one.corpus.id: one for one in chunked}
     pieces: dict[tuple[str, str], list[tuple[int, int]]] = {}

@@ -10,17 +10,17 @@ from chunkers.plugins.loading import load_chunker
 from chunkers.plugins.spec import expand_spec
 from harness.measures.grammar import family_of, parse_measure
 from harness.measures.profiles import load_profile
-from harness.retrieval.policy import refuse_profile
-from harness.runs.components import load_embedder, load_retriever
+from harness.retrieval.options import refuse_profile
 from harness.runs.failures import MaxFailures, parse_max_failures
+from harness.runs.pipeline import load_embedder, load_retriever
 
 if TYPE_CHECKING:
     from chunkers.plugins.loading import LoadedChunker
     from harness.embedding.embed import Embedder
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
-    from harness.runs.components import LoadedRetriever
     from harness.runs.config import RunConfig
+    from harness.runs.pipeline import LoadedRetriever
 
 BUDGET = 40_000
 """Every ranking goes on until this many non-white-space characters are ranked, or as many as a

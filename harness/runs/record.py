@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.relevance.gold import Place
+from harness.relevance.targets import LocatedTarget
 from harness.support.files import DAMAGE_ERRORS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _LINES = re.compile(r":([0-9]+)-([0-9]+)\Z")
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """One chunk; see `harness.chunking.cut.Chunk` for the fields."""
+    """One chunk; see `harness.chunking.corpus.Chunk` for the fields."""
 
     corpus: str
     id: str
@@ -96,7 +96,7 @@ class QueryRow:
     corpus: str
     cluster: str
     tags: Mapping[str, str]
-    places: tuple[Place, ...]
+    places: tuple[LocatedTarget, ...]
     qrels: Mapping[str, float] | None
     mask: MaskRow | None = None
 
@@ -291,7 +291,7 @@ def read_record(folder: Path) -> Record:
         files = None
         if (folder / "files.jsonl").is_file():
             files = tuple(FileRow(**row) for row in _read_jsonl(folder / "files.jsonl"))
-        places: dict[str, list[Place]] = {}
+        places: dict[str, list[LocatedTarget]] = {}
         qrels: dict[str, dict[str, float]] = {}
         for row in _read_jsonl(folder / "targets.jsonl"):
             if "document" in row:
@@ -338,10 +338,10 @@ def _chunk(row: dict[str, Any]) -> ChunkRow:
     return ChunkRow(**{**row, **pairs, "gaps": gaps})
 
 
-def _place(row: Mapping[str, Any]) -> Place:
+def _place(row: Mapping[str, Any]) -> LocatedTarget:
     low, high = row["nws"]
     first, behind = row["lines"]
-    return Place(
+    return LocatedTarget(
         path=row["path"],
         start_line=row["start_line"],
         end_line=row["end_line"],

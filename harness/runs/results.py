@@ -1,4 +1,4 @@
-"""From a record to the numbers of a cell."""
+"""The runs of lines that scores of chunks are carried over to, and the gold among them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from chunkers.errors import InputError
 from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import comparable, family_of
-from harness.measures.inputs import Cell, Projection, Units
+from harness.measures.inputs import Cell, Gold, Projection, Runs, Units
 from harness.measures.oracle import oracle
-from harness.relevance.gold import Table, document_gold, span_gold
-from harness.runs.line_runs import LineRuns
+from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
 from harness.runs.record import digest
 from harness.stats import intervals
 
@@ -25,18 +24,91 @@ if TYPE_CHECKING:
 
     from harness.measures.evaluate import Scores
     from harness.measures.grammar import Measure
-    from harness.measures.inputs import Gold
     from harness.measures.profiles import Profile
     from harness.model import Relevance
-    from harness.relevance.gold import Overlap
-    from harness.runs.record import ChunkRow, QueryRow, RankingRow, Record
+    from harness.relevance.chunk_gold import Overlap
+    from harness.relevance.targets import LocatedTarget
+    from harness.runs.record import ChunkRow, FileRow, QueryRow, RankingRow, Record
+
+RUN = 10
+"""Non-blank lines of a run; the last one of a file may have fewer."""
+
+
+@dataclass(frozen=True)
+class LineRuns:
+    """One corpus in runs.
+
+    Attributes:
+        runs: Its runs and the lines of its chunks.
+        first: Number of the first run of each file, by path.
+        lines: Non-blank lines of each file, by path.
+    """
+
+    runs: Runs
+    first: Mapping[str, int]
+    lines: Mapping[str, int]
+
+    @classmethod
+    def of(cls, files: Sequence[FileRow], chunks: Sequence[ChunkRow]) -> LineRuns:
+        """Cut a corpus; nothing but `Runs.first` and `Runs.behind` depends on its chunks.
+
+        Raises:
+            InputError: A chunk lies in none of the files, or beyond the end of one.
+        """
+        lines = {file.path: file.lines for file in files}
+        for chunk in chunks:
+            _check(chunk.path, chunk.lines, lines)
+        begin: dict[str, int] = {}
+        first: dict[str, int] = {}
+        edges: list[int] = []
+        total = 0
+        for path, count in lines.items():
+            begin[path], first[path] = total, len(edges)
+            edges += range(total, total + count, RUN)
+            total += count
+        base = np.array([begin[chunk.path] for chunk in chunks], dtype=np.int64)
+        of_chunk = np.array([chunk.lines for chunk in chunks], dtype=np.int64).reshape(-1, 2)
+        runs = Runs(np.array([*edges, total], dtype=np.int64), *(of_chunk + base[:, None]).T)
+        return cls(runs, first, lines)
+
+    def gold(self, places: Sequence[LocatedTarget], corpus: int) -> Gold:
+        """Runs with a line of a target and, for runs with a line of a copy, what they stand for.
+
+        Raises:
+            InputError: A place lies in none of the files, or beyond the end of one.
+        """
+        own = [self._touched(place.path, place.lines) for place in places]
+        unit = sorted({run for runs in own for run in runs})
+        stands: dict[int, set[int]] = {}
+        for place, runs in zip(places, own, strict=True):
+            for (path, *_), lines in zip(place.twins, place.twin_lines, strict=True):
+                for run in self._touched(path, lines):
+                    if run not in unit:
+                        stands.setdefault(run, set()).update(runs)
+        return Gold(
+            corpus=corpus,
+            unit=np.array(unit, dtype=np.int64),
+            grade=np.ones(len(unit)),
+            twins=tuple((run, tuple(sorted(stands[run]))) for run in sorted(stands)),
+        )
+
+    def _touched(self, path: str, lines: tuple[int, int]) -> range:
+        _check(path, lines, self.lines)
+        first, behind = lines
+        return range(self.first[path] + first // RUN, self.first[path] + (behind - 1) // RUN + 1)
+
+
+def _check(path: str, lines: tuple[int, int], known: Mapping[str, int]) -> None:
+    if lines[1] > known.get(path, -1):
+        raise InputError(f"files.jsonl does not fit: {path} has no non-blank line {lines[1]}")
+
 
 _NO_LINES = "the cell was written without the lines of its files; run it again"
 _DOCUMENTS = "the gold is documents, not lines of files"
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedCell:
     """A record with its gold.
 
     Attributes:
@@ -50,7 +122,7 @@ class Judged:
     corpora: tuple[str, ...]
 
 
-def judge(record: Record, relevance: Relevance, profile: Profile) -> Judged:
+def judge(record: Record, relevance: Relevance, profile: Profile) -> JudgedCell:
     """Work out the gold of a record.
 
     Args:
@@ -96,7 +168,7 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> Judged:
         groups=tuple(groups.index(of[corpus]) for corpus in corpora),
         projection=_projection(record, {one: by_corpus[one] for one in corpora}, scores, profile),
     )
-    return Judged(cell, tuple(names), tuple(groups))
+    return JudgedCell(cell, tuple(names), tuple(groups))
 
 
 def _numbered(
@@ -163,10 +235,10 @@ def _judge_spans(
     return table.units, tuple(chunk.id for chunk in chunks), gold
 
 
-def table_of(chunks: Sequence[ChunkRow]) -> Table:
+def table_of(chunks: Sequence[ChunkRow]) -> ChunkTable:
     """The chunks of a corpus, in its order, as what gold is looked up in."""
     rows = [(one.path, one.nws, one.lines, one.ref_lines) for one in chunks]
-    return Table.of(rows, [one.gaps for one in chunks])
+    return ChunkTable.of(rows, [one.gaps for one in chunks])
 
 
 def _as_embedded(
@@ -203,7 +275,7 @@ def _judge_documents(
     return Units(size, np.arange(len(ids))), tuple(ids), gold
 
 
-def qrels_of(record: Record, judged: Judged) -> Iterator[tuple[str, str, float]]:
+def qrels_of(record: Record, judged: JudgedCell) -> Iterator[tuple[str, str, float]]:
     """Query id, unit id and grade of everything that is judged, in order of query."""
     for query, gold in zip(record.queries, judged.cell.gold, strict=True):
         if query.qrels is not None:
@@ -216,7 +288,7 @@ def qrels_of(record: Record, judged: Judged) -> Iterator[tuple[str, str, float]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class MetricOptions:
     """What is computed from a record: these decide every byte of the metrics.
 
     Attributes:
@@ -233,14 +305,16 @@ class Asked:
 
 
 def score(
-    record: Record, judged: Judged, asked: Asked
+    record: Record, judged: JudgedCell, asked: MetricOptions
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The document `metrics.json` of a cell, and the lines of its `per_query.jsonl`."""
     scores = evaluate(judged.cell, asked.measures, asked.profile)
     return _metrics(record, judged, asked, scores), _per_query(record, scores)
 
 
-def _metrics(record: Record, judged: Judged, asked: Asked, scores: Scores) -> dict[str, Any]:
+def _metrics(
+    record: Record, judged: JudgedCell, asked: MetricOptions, scores: Scores
+) -> dict[str, Any]:
     best = oracle(judged.cell, asked.measures, asked.profile)
     random = chance(judged.cell, asked.measures, asked.profile, asked.seed)
     ends = _intervals(scores, asked)
@@ -274,7 +348,7 @@ def _metrics(record: Record, judged: Judged, asked: Asked, scores: Scores) -> di
     }
 
 
-def _intervals(scores: Scores, asked: Asked) -> dict[str, tuple[float, float] | None]:
+def _intervals(scores: Scores, asked: MetricOptions) -> dict[str, tuple[float, float] | None]:
     """Of each mean over the queries that it counts; a mean over corpora has none from queries."""
     found: dict[str, tuple[float, float] | None] = dict.fromkeys(scores.per_query)
     if asked.profile.mean != "queries":

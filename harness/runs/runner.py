@@ -9,26 +9,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.chunking.cut import TooManyFailuresError
+from harness.chunking.corpus import TooManyFailuresError
 from harness.chunking.cutters import limits_of
 from harness.embedding.embed import OutOfMemoryError
 from harness.embedding.store import VectorStore
 from harness.relevance.masking import refuse_mask
-from harness.retrieval.policy import refuse_dataset
-from harness.retrieval.retriever import Order
-from harness.runs.compute import Computed, compute
-from harness.runs.context import Parts, Watch
-from harness.runs.costs import cost_of, latency_of
-from harness.runs.cuts import Cuts
-from harness.runs.failures import FailedCell, lines
-from harness.runs.folder import RunFolder, cell_key, check_files, read_cell
-from harness.runs.health import seen
-from harness.runs.manifest import Manifest
+from harness.retrieval.options import refuse_dataset
+from harness.retrieval.ranking import Order
+from harness.runs.cell import ComputedCell, compute, cost_of, latency_of
+from harness.runs.chunking import ChunkingCache
+from harness.runs.failures import FailedCell, failure_lines
+from harness.runs.folder import Manifest, RunFolder, cell_key, check_files, read_cell
+from harness.runs.health import file_counts
+from harness.runs.pipeline import PhaseTimer, Pipeline
 from harness.runs.plan import needs_embedder
-from harness.runs.prepare import prepare
 from harness.runs.provenance import RANKING, SCORING, code_hash
+from harness.runs.query_set import prepare
 from harness.runs.record import read_record, write_record
-from harness.runs.results import Asked, Judged, judge, qrels_of, score
+from harness.runs.results import JudgedCell, MetricOptions, judge, qrels_of, score
 from harness.support.data_folders import cache_dir
 from harness.support.files import file_sha256
 from harness.support.json_files import read_json, write_json, write_json_lines
@@ -40,10 +38,10 @@ if TYPE_CHECKING:
     from chunkers.plugins.loading import LoadedChunker
     from harness.embedding.embed import Embedder, Role
     from harness.model import Absent, Dataset
-    from harness.runs.components import LoadedRetriever
-    from harness.runs.cuts import Cut
+    from harness.runs.chunking import ChunkedFiles
+    from harness.runs.pipeline import LoadedRetriever
     from harness.runs.plan import Plan
-    from harness.runs.prepare import Prepared
+    from harness.runs.query_set import QuerySet
     from harness.runs.record import Record
 
 SCHEMA = 1
@@ -97,7 +95,7 @@ class RunResult:
     def failures(self) -> list[str]:
         """One line for each part that failed: failed cells, the first few files of each chunker."""
         scored = [(cell.chunker, cell.cell["failures"]) for cell in self.cells]
-        return list(lines(scored, self.failed))
+        return list(failure_lines(scored, self.failed))
 
 
 @dataclass
@@ -178,14 +176,14 @@ def _cells(session: _Session, dataset: Dataset) -> Iterator[CellResult | FailedC
 class _Bench:
     """The cells of one data set and one chunker; the corpora are cut at most once."""
 
-    def __init__(self, session: _Session, prepared: Prepared, chunker: LoadedChunker) -> None:
+    def __init__(self, session: _Session, prepared: QuerySet, chunker: LoadedChunker) -> None:
         self._session = session
         self._prepared = prepared
         self._chunker = chunker
         plan = session.plan
         self._files = sum(len(corpus.sources) for corpus in prepared.files)
         self._most = plan.max_failures.of(self._files)
-        self._cuts = Cuts(
+        self._cuts = ChunkingCache(
             prepared,
             chunker,
             session.store,
@@ -208,7 +206,7 @@ class _Bench:
             if stored:
                 break
             try:
-                watch = Watch(session.tell)
+                watch = PhaseTimer(session.tell)
                 cut = self._cuts.by(helper, watch)
                 computed = self._compute(retriever, embedder, cut, watch)
             except TooManyFailuresError as error:
@@ -240,7 +238,7 @@ class _Bench:
         path = session.folder.cell(key)
         cell = read_cell(path)
         # Of the files of today: what is not indexed is no part of the key.
-        cell["health"] |= seen(self._prepared.files)
+        cell["health"] |= file_counts(self._prepared.files)
         failures = [(corpus, file, reason) for corpus, file, reason in cell["failures"]]
         if len(failures) > self._most:
             return self._failed(names, TooManyFailuresError(failures, self._files, self._files))
@@ -295,27 +293,36 @@ class _Bench:
         }
 
     def _compute(
-        self, retriever: LoadedRetriever, embedder: Embedder | None, cut: Cut, watch: Watch
-    ) -> Computed:
+        self,
+        retriever: LoadedRetriever,
+        embedder: Embedder | None,
+        cut: ChunkedFiles,
+        watch: PhaseTimer,
+    ) -> ComputedCell:
         session = self._session
         budget = session.plan.budget if self._prepared.dataset.gold == "span" else 0
         profile = session.plan.profile
         order = Order(session.plan.depth, budget, profile.ties)
-        parts = Parts(self._chunker, embedder, retriever, order, profile)
+        parts = Pipeline(self._chunker, embedder, retriever, order, profile)
         return compute(self._prepared, cut.corpora, parts, session.store, watch)
 
-    def _asked(self) -> Asked:
+    def _asked(self) -> MetricOptions:
         plan = self._session.plan
-        return Asked(
+        return MetricOptions(
             plan.measures, plan.profile, self._prepared.dataset.relevance, plan.config.seed
         )
 
-    def _judged(self, record: Record) -> Judged:
+    def _judged(self, record: Record) -> JudgedCell:
         asked = self._asked()
         return judge(record, asked.relevance, asked.profile)
 
     def _store(
-        self, key: str, identity: dict[str, Any], computed: Computed, cut: Cut, watch: Watch
+        self,
+        key: str,
+        identity: dict[str, Any],
+        computed: ComputedCell,
+        cut: ChunkedFiles,
+        watch: PhaseTimer,
     ) -> None:
         judged = self._judged(computed.record)
         # Copies are stored with the targets; whether they count is the profile's, not the file's.
@@ -352,7 +359,7 @@ class _Bench:
         record = read_record(path)
         return self._score(path, record, self._judged(record))
 
-    def _score(self, path: Path, record: Record, judged: Judged) -> dict[str, Any]:
+    def _score(self, path: Path, record: Record, judged: JudgedCell) -> dict[str, Any]:
         started = time.perf_counter()
         asked = self._asked()
         numbers, rows = score(record, judged, asked)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.chunking.cut import ChunkedCorpus
+    from harness.chunking.corpus import ChunkedCorpus
     from harness.embedding.embed import Embedder, Role
     from harness.embedding.store import VectorStore
     from harness.model import Query
-    from harness.runs.context import Parts
+    from harness.runs.pipeline import Pipeline
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def embed_documents(
 
 
 def embed_queries(
-    queries: Sequence[Query], parts: Parts, embedder: Embedder, store: VectorStore
+    queries: Sequence[Query], parts: Pipeline, embedder: Embedder, store: VectorStore
 ) -> Vectors:
     """Vectors of the queries, in order; each keeps the end that its data set or profile names."""
     roles: dict[str, Role] = {"head": "query-head", "tail": "query-tail"}

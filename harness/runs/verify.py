@@ -18,7 +18,7 @@ from harness.measures.profiles import load_profile
 from harness.model import Relevance
 from harness.runs.folder import cell_key
 from harness.runs.record import decode_id, encode_id, lines_digest, read_record
-from harness.runs.results import Asked, judge, qrels_of, score
+from harness.runs.results import MetricOptions, judge, qrels_of, score
 from harness.support.files import DAMAGE_ERRORS, file_sha256
 from harness.support.json_files import read_json
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from harness.measures.grammar import Measure
     from harness.runs.record import Record
-    from harness.runs.results import Judged
+    from harness.runs.results import JudgedCell
 
 TOLERANCE = 1e-12
 """How far pytrec_eval may be off; our own code may not be off at all."""
@@ -156,9 +156,9 @@ def _changed_files(folder: Path, lines: Mapping[str, list[str]]) -> Iterator[_Fo
             yield "", "all", f"{name} is not the file that was written"
 
 
-def _asked(document: Mapping[str, Any]) -> Asked:
+def _asked(document: Mapping[str, Any]) -> MetricOptions:
     asked = document["asked"]
-    return Asked(
+    return MetricOptions(
         measures=tuple(parse_measure(name) for name in asked["measures"]),
         profile=load_profile(asked["profile"]["name"]),
         relevance=Relevance(**asked["relevance"]),
@@ -167,7 +167,11 @@ def _asked(document: Mapping[str, Any]) -> Asked:
 
 
 def _own(
-    folder: Path, record: Record, judged: Judged, asked: Asked, stored: list[dict[str, Any]]
+    folder: Path,
+    record: Record,
+    judged: JudgedCell,
+    asked: MetricOptions,
+    stored: list[dict[str, Any]],
 ) -> Iterator[_Found]:
     """What our own code computes otherwise than is stored."""
     numbers, again = score(record, judged, asked)
@@ -205,7 +209,7 @@ def _unequal(
 
 
 def _outside(
-    folder: Path, judged: Judged, asked: Asked, stored: list[dict[str, Any]]
+    folder: Path, judged: JudgedCell, asked: MetricOptions, stored: list[dict[str, Any]]
 ) -> tuple[int, list[_Found]]:
     """Compare with pytrec_eval: number of values compared, and what differs.
 

@@ -15,8 +15,8 @@ from harness.chunking.layout import Layout
 from harness.measures.inputs import Cell, Gold, Units
 from harness.model import Relevance
 from harness.reading.reader import ReadRules, read_file
-from harness.relevance.gold import Place as Located
-from harness.relevance.gold import Table, span_gold
+from harness.relevance.chunk_gold import ChunkTable, span_gold
+from harness.relevance.targets import LocatedTarget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,26 +128,26 @@ class SourceFolder:
                 kept.append(case)
         return _cell(kept, parts)
 
-    def _parts(self, case: PlaceCase, targets: Sequence[Located], number: int) -> _Parts:
+    def _parts(self, case: PlaceCase, targets: Sequence[LocatedTarget], number: int) -> _Parts:
         all_rows = [None if place is None else self._row(place) for place in case.retrieved]
         rows = [row for row in all_rows if row is not None]
         self.lost_items += len(all_rows) - len(rows)
         order = sorted(range(len(rows)), key=rows.__getitem__)
-        table = Table.of([rows[at] for at in order])
+        table = ChunkTable.of([rows[at] for at in order])
         unit = {at: place for place, at in enumerate(order)}
         gold = span_gold(targets, table, number, Relevance())
         return table.units, gold, [unit[at] for at in range(len(rows))]
 
-    def _target(self, place: Place, grade: float) -> Located | None:
+    def _target(self, place: Place, grade: float) -> LocatedTarget | None:
         row = self._row(place)
         if row is None or row[1][0] == row[1][1]:
             return None
         path, (low, high), lines, _ = row
         first, last = place.first, place.last
-        return Located(path, first, last, grade, (path, low, high), lines)
+        return LocatedTarget(path, first, last, grade, (path, low, high), lines)
 
     def _row(self, place: Place) -> _Row | None:
-        """Path, characters, non-blank lines and lines of a place, as `Table.of` takes them."""
+        """Path, characters, non-blank lines and lines of a place, as `ChunkTable.of` takes them."""
         if place.path not in self._read:
             self._read[place.path] = self._file(place.path)
         read = self._read[place.path]

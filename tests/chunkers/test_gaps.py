@@ -8,8 +8,8 @@ from chunkers import InputError, Services, Source, Span, load_chunker
 from chunkers.processes.wire import pack_spans, unpack_spans
 from chunkers.sizes import span_size
 from chunkers.testing.faults import not_once, not_verbatim
-from harness.chunking.cover import covered
-from harness.chunking.cut import cut
+from harness.chunking.corpus import chunk_corpus
+from harness.chunking.coverage import covered_chars
 from harness.model import Corpus
 
 TEXT = "ab (cd\nef) gh\nij\n"
@@ -42,9 +42,9 @@ def test_its_size_is_that_of_what_it_has(unit, size):
 
 def test_what_is_missing_is_covered_by_nothing_and_not_embedded():
     source = Source(TEXT, "f.txt")
-    result = cut(Corpus("c", (source,), ()), load_chunker(f"{__name__}:gapped"))
+    result = chunk_corpus(Corpus("c", (source,), ()), load_chunker(f"{__name__}:gapped"))
     assert [chunk.text for chunk in result.chunks] == ["ab () gh\n", "ij\n"]
-    assert covered(result) == (8, 8, 12)
+    assert covered_chars(result) == (8, 8, 12)
     assert not_once(source, SPANS) == ("33.3% lost, first in line 1: 'cd\\nef) gh\\nij\\n'", "")
 
 

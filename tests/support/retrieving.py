@@ -5,8 +5,8 @@ from math import isnan
 import numpy as np
 
 from harness.embedding.embed import unit_vectors
-from harness.retrieval.retriever import Material, Order, Question, Rankable, id_places, rank
-from harness.runs.components import load_retriever
+from harness.retrieval.ranking import Material, Order, Rankable, SearchQuery, id_places, rank
+from harness.runs.pipeline import load_retriever
 
 TEN = (
     "def parse_url(text): return text.split()",
@@ -53,7 +53,7 @@ def ranked(spec, corpus, query, vector=None, order=None, sizes=None):
     if vector is not None:
         (vector,), _ = unit_vectors(np.asarray([vector], dtype=np.float32))
     order = order or Order(1000, 0, "corpus-order")
-    return rank(retriever.index(corpus), Question(query, vector), order, rankable(corpus, sizes))
+    return rank(retriever.index(corpus), SearchQuery(query, vector), order, rankable(corpus, sizes))
 
 
 def scores(ranking):

@@ -17,7 +17,7 @@ from harness.building.summaries import name_words, names_overlap
 from harness.chunking.layout import squeezed
 from harness.chunking.parsing import UnparsedError
 from harness.model import Query, Skipped, Target
-from harness.relevance.twins import MIN_TWIN
+from harness.relevance.targets import MIN_TWIN
 from harness.support.word_runs import RUN, count_words, leaked_queries, words_of
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from harness.chunking.layout import squeezed
 from harness.datasets.negatives.versions import Versions, lines_of
-from harness.relevance.masking import without
-from harness.relevance.twins import MIN_TWIN
+from harness.relevance.masking import without_region
+from harness.relevance.targets import MIN_TWIN
 from harness.support.word_runs import grams_of, words_of
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Answers:
         if region is None or source is None or region.end_line > source.lines.count:
             return {gram for gram in grams if not held[gram]}
         inside = self._found(source.text).grams
-        rest = self._held(without(source, region, query.id).text)
+        rest = self._held(without_region(source, region, query.id).text)
         return {gram for gram in grams - rest if held[gram] <= (gram in inside)}
 
 

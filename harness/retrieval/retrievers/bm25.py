@@ -10,7 +10,7 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.retrieval.lexical import Tokens, tokenize
-from harness.retrieval.retriever import Index, Material, Question, pool
+from harness.retrieval.ranking import Index, Material, SearchQuery, pool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +35,7 @@ class Bm25Index:
         return sum(int(self.model.scores[part].nbytes) for part in ("data", "indices", "indptr"))
 
     def scores(
-        self, question: Question, depth: int
+        self, question: SearchQuery, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Scores of all units that share a token with the query."""
         del depth  # every score is computed at once

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.retrieval.lexical import Tokens, tokenize
-from harness.retrieval.retriever import Index, Material, Question, cosines, pool
+from harness.retrieval.ranking import Index, Material, SearchQuery, cosines, pool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +46,7 @@ class BowIndex:
         return sum(int(one.nbytes) for one in arrays)
 
     def scores(
-        self, question: Question, depth: int
+        self, question: SearchQuery, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Cosines of all units that share a token with the query."""
         del depth  # every score is computed at once

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.retrieval.retriever import Index, Material, Question, Retriever
+    from harness.retrieval.ranking import Index, Material, Retriever, SearchQuery
 
 Lexical = Literal["bm25", "bow", "vsa"]
 
@@ -36,7 +36,7 @@ class HybridIndex:
         return sum(side.nbytes for side in self.sides)
 
     def scores(
-        self, question: Question, depth: int
+        self, question: SearchQuery, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Fused scores of all units that a side scored; depth is that of the corpus."""
         del depth  # a unit's place on either side counts, however far down it is

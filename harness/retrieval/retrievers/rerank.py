@@ -10,20 +10,20 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.embedding.checkpoints import find_folder
 from harness.retrieval.cross_encoder import CrossEncoder
-from harness.retrieval.retriever import Ranking, fit, in_order, rank
+from harness.retrieval.ranking import Ranking, fit, in_order, rank
 from harness.retrieval.retrievers import bm25, bow, dense, hybrid, vsa
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.retrieval.retriever import (
+    from harness.retrieval.ranking import (
         Index,
         Material,
         Order,
-        Question,
         Rankable,
         Ranker,
         Retriever,
+        SearchQuery,
     )
 
 First = Literal["dense", "bm25", "bow", "vsa", "hybrid"]
@@ -45,7 +45,7 @@ class RerankIndex:
         """Size of the first retriever's index, in bytes."""
         return self.first.nbytes
 
-    def rank(self, question: Question, order: Order, rankable: Rankable) -> Ranking:
+    def rank(self, question: SearchQuery, order: Order, rankable: Rankable) -> Ranking:
         """The first `top` units in the order of the model, then the others as they stood."""
         deep = replace(order, depth=max(order.depth, self.top))
         found = rank(self.first, question, deep, rankable)

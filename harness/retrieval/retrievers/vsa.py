@@ -17,7 +17,7 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.retrieval.lexical import Tokens, tokenize
-from harness.retrieval.retriever import Index, Material, Question, cosines, pool
+from harness.retrieval.ranking import Index, Material, SearchQuery, cosines, pool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class VsaIndex:
         return int(self.vectors.nbytes)
 
     def scores(
-        self, question: Question, depth: int
+        self, question: SearchQuery, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Cosines of all units that have a token; none for a query without one."""
         del depth  # every score is computed at once

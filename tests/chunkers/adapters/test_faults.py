@@ -6,8 +6,8 @@ from worlds import grid
 
 from chunkers import Services, Source, load_chunker
 from chunkers.testing.services import cheap_services
-from harness.chunking.cover import covered
-from harness.chunking.cut import cut
+from harness.chunking.corpus import chunk_corpus
+from harness.chunking.coverage import covered_chars
 from harness.model import Corpus, Dataset, Query, Target
 
 LONG = 'x = "' + "A" * 800 + '"\ny = 1\n'
@@ -17,11 +17,11 @@ DEEP = "x = " + "[" * 3000 + "]" * 3000 + "\n"
 def chunked(spec, *texts, language="python", **services):
     files = enumerate(texts)
     corpus = Corpus("c", tuple(Source(text, f"{at}.py", language) for at, text in files), ())
-    return cut(corpus, load_chunker(spec), **services)
+    return chunk_corpus(corpus, load_chunker(spec), **services)
 
 
 def coverage(spec, *texts):
-    distinct, _, whole = covered(chunked(spec, *texts))
+    distinct, _, whole = covered_chars(chunked(spec, *texts))
     return distinct / whole
 
 

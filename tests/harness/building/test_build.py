@@ -13,7 +13,7 @@ from chunkers.errors import InputError
 from harness.building.build import Wanted, build
 from harness.building.folder import write_folder
 from harness.datasets.loading import load_dataset
-from harness.runs.prepare import prepare
+from harness.runs.query_set import prepare
 
 DOCSTRINGS = '''def area(radius):
     """Compute how much room a round field takes."""

@@ -5,7 +5,7 @@ import pytest
 from chunkers import Source, Span, load_chunker
 from chunkers.plugins.loading import LoadedChunker
 from harness.chunking.boundaries import BINS, Boundaries, boundaries, definition_lines
-from harness.chunking.cut import cut
+from harness.chunking.corpus import chunk_corpus
 from harness.model import Corpus
 
 DECORATED = """import os
@@ -53,7 +53,7 @@ def chunker(*runs: tuple[int, int]) -> LoadedChunker:
 
 def look(text: str, *runs: tuple[int, int], language: str | None = "python") -> Boundaries:
     corpus = Corpus("corpus", (Source(text, "a", language),))
-    return boundaries(cut(corpus, chunker(*runs)))
+    return boundaries(chunk_corpus(corpus, chunker(*runs)))
 
 
 def fates(found: Boundaries) -> tuple[int, int, int, int]:
@@ -128,7 +128,7 @@ def test_an_empty_corpus_has_nothing_to_say():
 def test_files_of_several_languages_and_of_none_are_taken_together():
     files = ((DECORATED, "python"), (RUST, "rust"), (JAVA, "java"), ("a\nb\n", None))
     sources = tuple(Source(text, str(at), language) for at, (text, language) in enumerate(files))
-    found = boundaries(cut(Corpus("corpus", sources), chunker((1, 3), (4, 7))))
+    found = boundaries(chunk_corpus(Corpus("corpus", sources), chunker((1, 3), (4, 7))))
     # Python's alpha and Java's f lose their heads, Rust's f is split, beta and g are lost.
     assert fates(found) == (0, 2, 1, 2)
     assert found.per_1000_lines == 1000 * 7 / (10 + 11 + 8 + 2)
@@ -142,7 +142,7 @@ def test_a_file_on_which_the_chunker_fails_has_lost_its_definitions():
 
     sources = tuple(Source(DECORATED, name, "python") for name in "abc")
     failing = LoadedChunker("failing", chunk, "1", None, "nws", None)
-    found = boundaries(cut(Corpus("corpus", sources), failing))
+    found = boundaries(chunk_corpus(Corpus("corpus", sources), failing))
     assert fates(found) == (4, 0, 0, 2)
     assert (found.parsed, found.per_1000_lines) == (1.0, 1000 * 2 / 30)
 
@@ -156,7 +156,7 @@ def test_a_definition_that_lost_text_inside_is_split_and_parses_by_what_is_left(
         return LoadedChunker("gapped", lambda source, services: spans, "1", None, "nws", None)
 
     def look_at(*gaps):
-        return boundaries(cut(Corpus("c", (Source(text, "a", "python"),)), gapped(*gaps)))
+        return boundaries(chunk_corpus(Corpus("c", (Source(text, "a", "python"),)), gapped(*gaps)))
 
     assert fates(look_at("'a' + ")) == (1, 0, 1, 0)
     assert fates(look_at("# g")) == (1, 1, 0, 0)
@@ -168,8 +168,8 @@ def test_a_definition_that_lost_text_inside_is_split_and_parses_by_what_is_left(
 def test_function_keeps_whole_what_lines_split():
     lines = [f"def f{at}(a):\n    b = a\n    return a + {at} + b\n\n" for at in range(40)]
     corpus = Corpus("corpus", (Source("".join(lines), "a", "python"),))
-    function = boundaries(cut(corpus, load_chunker("function:max_size=40")))
-    fixed = boundaries(cut(corpus, load_chunker("fixed:max_size=40")))
+    function = boundaries(chunk_corpus(corpus, load_chunker("function:max_size=40")))
+    fixed = boundaries(chunk_corpus(corpus, load_chunker("fixed:max_size=40")))
     assert (function.whole, function.split, function.parsed) == (40, 0, 1.0)
     assert fixed.split > 5
 
@@ -177,6 +177,6 @@ def test_function_keeps_whole_what_lines_split():
 def test_files_of_a_corpus_are_taken_together():
     sources = tuple(Source(DECORATED, name, "python") for name in "ab")
     corpus = Corpus("corpus", sources)
-    found = boundaries(cut(corpus, chunker((1, 10))))
+    found = boundaries(chunk_corpus(corpus, chunker((1, 10))))
     assert (found.definitions, found.whole, found.duplicates) == (4, 4, 2)
     assert found.per_1000_lines == 100.0

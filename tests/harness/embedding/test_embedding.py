@@ -12,8 +12,8 @@ import pytest
 from chunkers.errors import InputError
 from harness.embedding.embed import OutOfMemoryError, embed, split_windows, unit_vectors
 from harness.embedding.store import VectorStore
-from harness.runs.components import load_embedder
-from harness.runs.health import unseen
+from harness.runs.health import unseen_share
+from harness.runs.pipeline import load_embedder
 
 
 @pytest.fixture(scope="module")
@@ -103,10 +103,10 @@ def test_tokens_are_counted_whole_without_special_ones(minilm):
 
 
 def test_unseen_tokens_are_what_lies_over_the_limit():
-    share, truncated = unseen(np.array([100, 256, 600]), 256)
+    share, truncated = unseen_share(np.array([100, 256, 600]), 256)
     assert truncated == 1
     assert share == pytest.approx(344 / 956)
-    assert unseen(np.array([], dtype=np.int64), 256) == (0.0, 0)
+    assert unseen_share(np.array([], dtype=np.int64), 256) == (0.0, 0)
 
 
 def test_a_fingerprint_holds_everything_that_changes_a_vector(minilm, monkeypatch):
@@ -153,7 +153,7 @@ def test_out_of_memory_is_told_apart_and_keeps_what_was_done(tmp_path):
 import resource, sys
 from pathlib import Path
 from harness.embedding.embed import OutOfMemoryError, embed
-from harness.runs.components import load_embedder
+from harness.runs.pipeline import load_embedder
 from harness.embedding.store import VectorStore
 embedder, store = load_embedder("minilm"), VectorStore(Path({str(tmp_path / "v.sqlite")!r}))
 embed(["a short text"], embedder, store, "document")

@@ -10,7 +10,7 @@ from chunkers.errors import InputError
 from harness.embedding.embed import embed, split_windows
 from harness.embedding.encoder import Encoder
 from harness.embedding.store import VectorStore
-from harness.runs.components import load_embedder
+from harness.runs.pipeline import load_embedder
 
 LIMITS = {  # tokens of a text, and special ones around it
     "byt5": (1023, 1),

@@ -12,8 +12,8 @@ from chunkers.source import Source
 from harness.datasets.loading import load_dataset
 from harness.model import Corpus, Dataset, Query, Target
 from harness.reports.document import run_document
-from harness.runs.components import load_embedder
 from harness.runs.config import RunConfig
+from harness.runs.pipeline import load_embedder
 from harness.runs.plan import make_plan
 from harness.runs.runner import run
 from harness.runs.verify import verify

@@ -9,7 +9,7 @@ from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
 from harness.relevance.masking import masks_of, refuse_mask
-from harness.runs.prepare import prepare
+from harness.runs.query_set import prepare
 
 LINES = "".join(f"line{n}\n" for n in range(1, 11))
 

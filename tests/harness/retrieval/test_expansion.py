@@ -15,11 +15,11 @@ from chunkers.errors import InputError
 from chunkers.grammars.outline import outline
 from chunkers.plugins.loading import load_chunker
 from chunkers.source import Source
-from harness.chunking.cut import cut
+from harness.chunking.corpus import chunk_corpus
 from harness.model import Corpus
 from harness.retrieval.expansion import companions, expand
-from harness.retrieval.retriever import Order, Rankable, Ranking
-from harness.runs.components import load_retriever
+from harness.retrieval.ranking import Order, Rankable, Ranking
+from harness.runs.pipeline import load_retriever
 
 CLASS = """\
 import os
@@ -44,7 +44,7 @@ def last():
 
 
 def cut_by(chunker, *sources):
-    return cut(Corpus("c", tuple(sources)), load_chunker(chunker))
+    return chunk_corpus(Corpus("c", tuple(sources)), load_chunker(chunker))
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.retrieval.hops import NAMES, Lexicon, join, names
-from harness.retrieval.retriever import Order, Rankable, Ranking
+from harness.retrieval.ranking import Order, Rankable, Ranking
 
 
 @pytest.mark.parametrize(

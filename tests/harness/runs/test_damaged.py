@@ -7,7 +7,7 @@ import pytest
 from worlds import grid
 
 from chunkers.errors import InputError
-from harness.audit.audits import audit_run
+from harness.audit.audit import audit_run
 from harness.reports.document import run_document
 from harness.runs.verify import verify
 

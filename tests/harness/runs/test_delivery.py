@@ -9,7 +9,7 @@ from worlds import files, grid, small
 from chunkers.errors import InputError
 from chunkers.plugins.loading import load_chunker
 from chunkers.source import Source
-from harness.chunking.cut import cut
+from harness.chunking.corpus import chunk_corpus
 from harness.model import Corpus, Dataset, Query, Target
 from harness.runs.record import read_record
 
@@ -52,7 +52,9 @@ HEADERS = "ast:max_size=60,header=on"
 def by_hand(record, query, budget):
     """SpanR and SpanP of the embedded texts, laid out one after the other."""
     chunker = load_chunker(HEADERS)
-    chunks = {row.id: row for corpus in small().corpora for row in cut(corpus, chunker).chunks}
+    chunks = {
+        row.id: row for corpus in small().corpora for row in chunk_corpus(corpus, chunker).chunks
+    }
     (place,) = query.places
     _, low, high = place.stretch
     delivered = []

@@ -7,9 +7,9 @@ import pytest
 from worlds import files, grid, small
 
 from chunkers.plugins.loading import load_chunker
-from harness.chunking.cover import covered
-from harness.chunking.cut import cut, without
-from harness.relevance.gold import Table
+from harness.chunking.corpus import chunk_corpus, without_gaps
+from harness.chunking.coverage import covered_chars
+from harness.relevance.chunk_gold import ChunkTable
 from harness.runs.record import read_record
 from harness.runs.verify import verify
 
@@ -86,13 +86,13 @@ def test_a_chunk_is_relevant_by_what_it_has(tmp_path):
 
 def test_coverage_is_that_of_the_characters():
     for corpus in small().corpora:
-        chunked = cut(corpus, load_chunker("recorded:holed"))
+        chunked = chunk_corpus(corpus, load_chunker("recorded:holed"))
         every = [at for row in chunked.chunks for at in characters(row)]
-        assert covered(chunked)[:2] == (len(set(every)), len(every))
+        assert covered_chars(chunked)[:2] == (len(set(every)), len(every))
 
 
 def test_pieces_are_the_stretches_between_gaps():
-    table = Table.of([("a", (10, 50), (0, 9), (0, 9))], [((15, 20), (30, 40))])
+    table = ChunkTable.of([("a", (10, 50), (0, 9), (0, 9))], [((15, 20), (30, 40))])
     units = table.touching(("a", 0, 100))
     assert table.pieces(units, 12, 45).T.tolist() == [
         [0, 2, 3, 12], [0, 5, 10, 20], [0, 15, 5, 40]
@@ -114,14 +114,14 @@ def test_pieces_are_the_stretches_between_gaps():
     ],
 )
 def test_gaps_leave_the_rest(whole, gaps, left):
-    assert without(whole, gaps) == left
+    assert without_gaps(whole, gaps) == left
 
 
 def test_second_queries_are_made_of_what_chunks_have():
-    from harness.runs.searching import _own
+    from harness.runs.search import _own
 
     source = small().corpora[0].sources[0]
-    for chunk in cut(small().corpora[0], load_chunker("recorded:holed")).chunks:
+    for chunk in chunk_corpus(small().corpora[0], load_chunker("recorded:holed")).chunks:
         if chunk.path == source.path:
             squeezed = "".join(source.text.split())
             assert "".join(_own(source, chunk).split()) == "".join(

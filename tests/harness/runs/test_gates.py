@@ -5,11 +5,11 @@ import math
 import pytest
 
 from chunkers.errors import InputError
-from harness.runs.gates import Bound, Cell, cells_of, check, document, overall, parse_bound
+from harness.runs.gates import Bound, GateCell, cells_of, check, document, overall, parse_bound
 
 
 def cell(**means):
-    return Cell("data", "ast", "minilm", "dense", means)
+    return GateCell("data", "ast", "minilm", "dense", means)
 
 
 @pytest.mark.parametrize(
@@ -96,10 +96,10 @@ def test_one_verdict_for_all(means, require, verdict):
 def test_cells_are_those_of_a_score_or_of_a_run():
     metrics = {"MRR": {"mean": 1}, "P@5": {"mean": None}}
     (scored,) = cells_of({"schema": "chunkmark.score/1", "metrics": metrics}, "s.json")
-    assert scored == Cell(None, None, None, None, {"MRR": 1.0, "P@5": None})
+    assert scored == GateCell(None, None, None, None, {"MRR": 1.0, "P@5": None})
     names = {"dataset": "d", "chunker": "c", "embedder": "e", "retriever": "r"}
     run = {"schema": "chunkmark.run/1", "cells": [names | {"metrics": metrics}] * 2}
-    assert cells_of(run, "r.json") == [Cell("d", "c", "e", "r", scored.means)] * 2
+    assert cells_of(run, "r.json") == [GateCell("d", "c", "e", "r", scored.means)] * 2
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from chunkers import InputError, Source, load_chunker
 from chunkers.processes import pool
 from chunkers.source import Services
 from chunkers.testing.services import cheap_services
-from harness.chunking.cut import TooManyFailuresError, cut, cut_all
+from harness.chunking.corpus import TooManyFailuresError, chunk_corpora, chunk_corpus
 from harness.chunking.cutters import HERE
 from harness.model import Corpus
 from harness.reports.document import run_document
@@ -156,7 +156,9 @@ def test_after_a_few_files_that_hang_no_others_are_tried(tmp_path, monkeypatch):
     started = time.monotonic()
     with pytest.raises(TooManyFailuresError) as raised:
         limits = pool_limits(0.5)
-        cut_all((corpus,), load_chunker("breaking:always_hangs"), Services(), limits=limits, most=1)
+        chunk_corpora(
+            (corpus,), load_chunker("breaking:always_hangs"), Services(), limits=limits, most=1
+        )
     assert time.monotonic() - started < 15
     assert (raised.value.tried, raised.value.files) == (3, 50)
     assert [path for _, path, _ in raised.value.failures] == ["0.py", "1.py", "2.py"]
@@ -202,9 +204,9 @@ def test_another_process_cuts_as_this_one_does(spec):
     chunker, services = load_chunker(spec), cheap_services()
     here = dataclasses.replace(chunker, made_by="")
     corpora = small().corpora
-    there = cut_all(corpora, chunker, services)
+    there = chunk_corpora(corpora, chunker, services)
     with pytest.warns(UserWarning, match="cuts in this process: no file holds it"):
-        found = cut_all(corpora, here, services)
+        found = chunk_corpora(corpora, here, services)
     for one, other in zip(there, found, strict=True):
         assert one.chunks
         assert (one.chunks, one.blank, one.failures) == (other.chunks, other.blank, other.failures)
@@ -218,7 +220,7 @@ def test_what_the_embedder_raises_is_no_failure_of_a_file():
 
     chunker = load_chunker("meaning:ByVectors")
     with pytest.raises(InputError, match="the embedder is gone"):
-        cut(small().corpora[0], chunker, embed=embed)
+        chunk_corpus(small().corpora[0], chunker, embed=embed)
 
     def swallows(source, services):
         with contextlib.suppress(BaseException):
@@ -230,17 +232,17 @@ def test_what_the_embedder_raises_is_no_failure_of_a_file():
         pytest.warns(UserWarning, match="cuts in this process"),
         pytest.raises(InputError, match="the embedder is gone"),
     ):
-        cut(small().corpora[0], here, embed=embed)
+        chunk_corpus(small().corpora[0], here, embed=embed)
 
 
 def test_a_chunker_that_was_edited_meanwhile_is_refused(tmp_path, monkeypatch):
     (tmp_path / "edited.py").write_text("def make(source): return []\n")
     monkeypatch.syspath_prepend(tmp_path)
     chunker = load_chunker("edited:make")
-    assert cut(small().corpora[0], chunker).failures == ()
+    assert chunk_corpus(small().corpora[0], chunker).failures == ()
     (tmp_path / "edited.py").write_text("def make(source): return [1]\n")
     with pytest.raises(InputError, match="leave its code alone while it runs"):
-        cut(small().corpora[0], chunker)
+        chunk_corpus(small().corpora[0], chunker)
 
 
 def environment(**more):

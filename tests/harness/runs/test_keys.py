@@ -83,7 +83,7 @@ def test_the_order_in_which_corpora_and_queries_are_given_changes_nothing(tmp_pa
 
 def test_versions_of_grammars_count_wherever_syntax_trees_are_read(monkeypatch):
     from chunkers import load_chunker
-    from harness.runs.components import load_retriever
+    from harness.runs.pipeline import load_retriever
 
     def versions():
         chunkers = [
@@ -96,6 +96,6 @@ def test_versions_of_grammars_count_wherever_syntax_trees_are_read(monkeypatch):
 
     before, other = versions(), plain()
     monkeypatch.setattr("chunkers.plugins.loading.grammar_versions", lambda: "other")
-    monkeypatch.setattr("harness.runs.components.grammar_versions", lambda: "other")
+    monkeypatch.setattr("harness.runs.pipeline.grammar_versions", lambda: "other")
     assert all(one != now for one, now in zip(before, versions(), strict=True))
     assert plain() == other

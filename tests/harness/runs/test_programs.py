@@ -12,7 +12,7 @@ import pytest
 from worlds import small
 
 from chunkers import InputError, Span, load_chunker
-from harness.chunking.cut import cut
+from harness.chunking.corpus import chunk_corpus
 from harness.chunking.cutters import HERE
 
 SUPPORT = Path(__file__).parents[2] / "support"
@@ -156,7 +156,9 @@ def test_a_program_that_may_be_imported_cuts_in_processes_with_limits(tmp_path):
 def test_there_the_hash_seed_of_the_program_changes_nothing(tmp_path):
     cut = "cut(small().corpora[0], load_chunker('__main__:hashed'))"
     body = f"{GUARD}print([chunk.text for chunk in {cut}.chunks])"
-    imports = "from harness.chunking.cut import cut\nfrom chunkers import load_chunker\n"
+    imports = (
+        "from harness.chunking.corpus import chunk_corpus\nfrom chunkers import load_chunker\n"
+    )
     found = [rows(program(tmp_path, imports + body, PYTHONHASHSEED=seed))[0] for seed in ("1", "2")]
     assert found[0] == found[1]
 
@@ -213,7 +215,7 @@ def test_what_was_typed_in_cuts_and_says_so(monkeypatch):
     chunker = load_chunker("typed:whole")
     assert chunker.version.startswith("typed ")
     with pytest.warns(UserWarning, match="no file holds it that another process could import"):
-        found = cut(small().corpora[0], chunker)
+        found = chunk_corpus(small().corpora[0], chunker)
     assert (len(found.chunks), found.notes) == (2, {HERE: 2})
 
 

@@ -55,7 +55,7 @@ def walk(roots: set[str]) -> set[str]:
     return seen
 
 
-@pytest.mark.parametrize("root", ["harness/runs/compute.py", "harness/runs/results.py"])
+@pytest.mark.parametrize("root", ["harness/runs/cell.py", "harness/runs/results.py"])
 def test_no_file_that_a_result_comes_from_is_left_out_of_its_key(root):
     ranking = matching(*provenance.RANKING)
     listed = ranking if root.endswith("compute.py") else matching(*provenance.SCORING)

@@ -13,7 +13,7 @@ from harness.model import Absent, Corpus, Dataset, Query, Target
 from harness.runs import runner
 from harness.runs.config import RunConfig
 from harness.runs.plan import make_plan
-from harness.runs.prepare import choose, prepare
+from harness.runs.query_set import choose, prepare
 from harness.runs.record import encode_id, read_record
 
 

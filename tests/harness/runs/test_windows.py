@@ -12,7 +12,7 @@ from chunkers.source import Source
 from harness.embedding.embed import embed, mean_vectors, split_windows, unit_vectors
 from harness.embedding.store import VectorStore
 from harness.model import Corpus, Dataset, Query
-from harness.runs.components import load_embedder
+from harness.runs.pipeline import load_embedder
 from harness.runs.record import read_record
 from harness.runs.texts import texts_of
 from harness.support.data_folders import cache_dir

@@ -12,8 +12,7 @@ from harness.building.docs.docs_queries import docstring_queries
 from harness.building.query_set import Made
 from harness.chunking.layout import Layout
 from harness.model import Corpus, Dataset, Query
-from harness.relevance.gold import locate
-from harness.relevance.twins import Squeezed
+from harness.relevance.targets import Squeezed, locate
 from harness.support.word_runs import leaked_queries
 
 

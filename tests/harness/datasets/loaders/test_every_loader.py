@@ -11,7 +11,7 @@ import pytest
 
 from chunkers.errors import InputError
 from harness.datasets.loading import load_dataset
-from harness.runs.prepare import prepare
+from harness.runs.query_set import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -13,13 +13,13 @@ from loader_worlds import ASKED, BODY, DOCUMENTS, GOOD, HEAD, REPORT, SAID, TREE
 from chunkers.errors import InputError
 from chunkers.plugins.loading import load_chunker
 from chunkers.plugins.registry import Entry
-from harness.audit.copies import count_twins, identical_files
-from harness.audit.leaks import find_leaks
-from harness.audit.validate import validate
-from harness.chunking.cut import cut
+from harness.audit.counts import count_twins, identical_files
+from harness.audit.self_retrieval import find_leaks
+from harness.audit.validation import validate
+from harness.chunking.corpus import chunk_corpus
 from harness.datasets.cards import card_names, load_card
 from harness.datasets.loading import _PLUG_INS, load_dataset
-from harness.runs.prepare import prepare
+from harness.runs.query_set import prepare
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,7 +133,7 @@ def test_blank_files_are_indexed_without_a_chunk(
 ) -> None:
     (corpus,) = loaded(root, name, monkeypatch).corpora
     for chunker in ("ast", "fixed", "whole-file"):
-        chunks = cut(corpus, load_chunker(chunker)).chunks
+        chunks = chunk_corpus(corpus, load_chunker(chunker)).chunks
         assert chunks
         assert not {"pkg/__init__.py", "pkg/blank.py"} & {chunk.path for chunk in chunks}
 
@@ -264,7 +264,7 @@ def test_bytes_that_are_no_rows_are_named_by_their_line(root: Path, name: str, b
 def test_a_document_of_one_long_line_is_cut_into_chunks_of_their_own(root: Path, name: str) -> None:
     dataset = asked(root, name, {**TEXTS, "min.py": "var a=[" + "1," * 20_000 + "1];"})
     (corpus,) = dataset.corpora
-    chunks = cut(corpus, load_chunker("fixed-chars:max_size=1500")).chunks
+    chunks = chunk_corpus(corpus, load_chunker("fixed-chars:max_size=1500")).chunks
     parts = [tuple(map(tuple, one.parts)) for one in chunks if "min.py" in one.path]
     assert len(parts) == len(set(parts)) > 10
 
@@ -280,7 +280,7 @@ def test_documents_without_text_are_counted_and_make_no_chunk(root: Path, name: 
     assert blank(dataset) == 2
     (corpus,) = dataset.corpora
     for chunker in ("ast", "fixed", "whole-file"):
-        chunks = cut(corpus, load_chunker(chunker)).chunks
+        chunks = chunk_corpus(corpus, load_chunker(chunker)).chunks
         assert not any("empty" in chunk.path or "space" in chunk.path for chunk in chunks)
 
 

@@ -11,7 +11,7 @@ from harness.datasets.fetching import fetch
 from harness.datasets.loading import load_dataset
 from harness.model import Absent, Target
 from harness.reports.notes import ABSENT_LISTED
-from harness.runs.prepare import prepare
+from harness.runs.query_set import prepare
 from tests.support.commands import call
 from tests.support.swebench import FILE, OLD, PATCH, git, place, row, tree
 

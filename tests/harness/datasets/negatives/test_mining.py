@@ -12,7 +12,7 @@ import pytest
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.audit.validate import validate
+from harness.audit.validation import validate
 from harness.datasets.loading import load_dataset
 from harness.datasets.negatives.mining import FOLDER, add_negatives
 from harness.model import Corpus, Dataset, Query, Region, Skipped, Target

@@ -20,7 +20,7 @@ from embedding_server import (
 from chunkers.errors import InputError
 from harness.embedding.embed import embed
 from harness.embedding.store import VectorStore
-from harness.runs.components import load_embedder
+from harness.runs.pipeline import load_embedder
 
 KEY = "sk-secret-0123456789abcdef"
 

@@ -5,8 +5,8 @@ import pytest
 from retrieving import TEN, material, ranked, scores
 
 from chunkers.errors import InputError
-from harness.retrieval.retriever import Order
-from harness.runs.components import load_retriever
+from harness.retrieval.ranking import Order
+from harness.runs.pipeline import load_retriever
 
 RNG = np.random.default_rng(5)
 VECTORS = RNG.normal(size=(10, 4))

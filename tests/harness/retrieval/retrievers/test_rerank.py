@@ -14,8 +14,8 @@ from worlds import files, grid, small
 from chunkers.errors import InputError
 from harness.model import Corpus, Dataset, Query, Target
 from harness.retrieval.cross_encoder import CrossEncoder
-from harness.retrieval.retriever import Order
-from harness.runs.components import load_retriever
+from harness.retrieval.ranking import Order
+from harness.runs.pipeline import load_retriever
 from harness.runs.verify import verify
 from harness.support.json_files import read_json
 

@@ -13,7 +13,7 @@ from retrieving import TEN, material, ranked, scores
 from chunkers.errors import InputError
 from harness.retrieval.lexical import identifiers
 from harness.retrieval.retrievers.vsa import bundle, packed_components
-from harness.runs.components import load_retriever
+from harness.runs.pipeline import load_retriever
 
 
 def component(token, number):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from chunkers.source import Source
     from harness.chunking.layout import Layout
+    from harness.model import Corpus, Query
 
 MIN_TWIN = 100
 """Non-white-space characters below which equal text is no evidence of a copy."""
@@ -120,3 +121,98 @@ class Squeezed:
 
 def _touch(a: Stretch, b: Stretch) -> bool:
     return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
+
+
+@dataclass(frozen=True)
+class LocatedTarget:
+    """A target in the coordinates of its file.
+
+    Attributes:
+        path: The file.
+        start_line: First line; None for the whole file.
+        end_line: Last line; None for the whole file.
+        grade: Above 0.
+        stretch: Its interval of non-white-space characters.
+        lines: Interval of non-blank lines.
+        twins: Other places of the same text.
+        twin_lines: Interval of non-blank lines of each twin.
+    """
+
+    path: str
+    start_line: int | None
+    end_line: int | None
+    grade: float
+    stretch: Stretch
+    lines: tuple[int, int]
+    twins: tuple[Stretch, ...] = ()
+    twin_lines: tuple[tuple[int, int], ...] = ()
+
+
+def locate(
+    query: Query,
+    corpus: Corpus,
+    layouts: Sequence[Layout],
+    files: Mapping[str, int],
+    squeezed: Squeezed | None,
+) -> tuple[list[LocatedTarget], list[str]]:
+    """Resolve the targets of a query; nothing here depends on a chunker.
+
+    Args:
+        query: The query.
+        corpus: Its corpus.
+        layouts: Of the corpus's sources.
+        files: Number of every source by path.
+        squeezed: The corpus for the search of twins, or None for none.
+
+    Returns:
+        The places, and for each target that was dropped the reason: its file is not indexed, it
+        ends before its first line, or it holds no non-blank line.
+    """
+    places: list[LocatedTarget] = []
+    dropped: list[str] = []
+    for target in query.targets:
+        number = files.get(target.path)
+        if number is None:
+            dropped.append(f"{target.path} is not indexed")
+            continue
+        source, layout = corpus.sources[number], layouts[number]
+        first, last = target.start_line or 1, target.end_line or source.lines.count
+        if target.start_line is not None and last > source.lines.count:
+            dropped.append(
+                f"{target.path}:{first}-{last} passes the file's {source.lines.count} lines"
+            )
+            continue
+        low, high = layout.interval(*source.lines.offsets_of(first, last)) if last else (0, 0)
+        if low == high:
+            dropped.append(f"{target.path}:{first}-{last} holds no non-blank line")
+            continue
+        places.append(
+            LocatedTarget(
+                target.path,
+                target.start_line,
+                target.end_line,
+                target.grade,
+                (target.path, low, high),
+                layout.lines(low, high),
+            )
+        )
+    return _with_twins(places, squeezed, layouts, files), dropped
+
+
+def _with_twins(
+    places: list[LocatedTarget],
+    squeezed: Squeezed | None,
+    layouts: Sequence[Layout],
+    files: Mapping[str, int],
+) -> list[LocatedTarget]:
+    if squeezed is None:
+        return places
+    taken = [place.stretch for place in places]
+    result = []
+    for place in places:
+        # A target without lines stands for its file, whose copies are files of their own.
+        twins = squeezed.twins(place.stretch, taken) if place.start_line is not None else []
+        taken += twins
+        lines = tuple(layouts[files[path]].lines(low, high) for path, low, high in twins)
+        result.append(replace(place, twins=tuple(twins), twin_lines=lines))
+    return result

@@ -7,8 +7,8 @@ import pytest
 
 from chunkers.errors import InputError
 from harness.retrieval.lexical import words
-from harness.retrieval.retriever import Material, Order, Question, Rankable, id_places, rank
-from harness.runs.components import load_retriever
+from harness.retrieval.ranking import Material, Order, Rankable, SearchQuery, id_places, rank
+from harness.runs.pipeline import load_retriever
 
 
 def corpus(texts, unit_of=None, pooling="max"):
@@ -32,7 +32,7 @@ def bm25(texts, query, depth=100, budget=0, sizes=None, spec="bm25", **options):
     ids = id_places([f"{i:03d}" for i in range(made.n_units)])
     rankable = Rankable(sizes, ids, np.unique(made.unit_of))
     index = retriever.index(made)
-    found = rank(index, Question(query), Order(depth, budget, "corpus-order"), rankable)
+    found = rank(index, SearchQuery(query), Order(depth, budget, "corpus-order"), rankable)
     return found.units.tolist(), found.scores.tolist()
 
 

@@ -19,41 +19,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.chunking.layout import Layout
-    from harness.model import Corpus, Query, Relevance
-    from harness.relevance.twins import Squeezed, Stretch
+    from harness.model import Relevance
+    from harness.relevance.targets import LocatedTarget, Stretch
 
 
 Overlap = Literal["non-blank-line", "any-line"]
 
 
 @dataclass(frozen=True)
-class Place:
-    """A target in the coordinates of its file.
-
-    Attributes:
-        path: The file.
-        start_line: First line; None for the whole file.
-        end_line: Last line; None for the whole file.
-        grade: Above 0.
-        stretch: Its interval of non-white-space characters.
-        lines: Interval of non-blank lines.
-        twins: Other places of the same text.
-        twin_lines: Interval of non-blank lines of each twin.
-    """
-
-    path: str
-    start_line: int | None
-    end_line: int | None
-    grade: float
-    stretch: Stretch
-    lines: tuple[int, int]
-    twins: tuple[Stretch, ...] = ()
-    twin_lines: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True)
-class Table:
+class ChunkTable:
     """The chunks of one corpus as columns, each of shape (n,), in corpus order.
 
     Attributes:
@@ -83,7 +57,7 @@ class Table:
         cls,
         rows: Sequence[tuple[str, tuple[int, int], tuple[int, int], tuple[int, int]]],
         gaps: Iterable[Sequence[tuple[int, int]]] = (),
-    ) -> Table:
+    ) -> ChunkTable:
         """The chunks of a corpus.
 
         Args:
@@ -159,79 +133,9 @@ class Table:
         return slice(int(begin), int(end))
 
 
-def locate(
-    query: Query,
-    corpus: Corpus,
-    layouts: Sequence[Layout],
-    files: Mapping[str, int],
-    squeezed: Squeezed | None,
-) -> tuple[list[Place], list[str]]:
-    """Resolve the targets of a query; nothing here depends on a chunker.
-
-    Args:
-        query: The query.
-        corpus: Its corpus.
-        layouts: Of the corpus's sources.
-        files: Number of every source by path.
-        squeezed: The corpus for the search of twins, or None for none.
-
-    Returns:
-        The places, and for each target that was dropped the reason: its file is not indexed, it
-        ends before its first line, or it holds no non-blank line.
-    """
-    places: list[Place] = []
-    dropped: list[str] = []
-    for target in query.targets:
-        number = files.get(target.path)
-        if number is None:
-            dropped.append(f"{target.path} is not indexed")
-            continue
-        source, layout = corpus.sources[number], layouts[number]
-        first, last = target.start_line or 1, target.end_line or source.lines.count
-        if target.start_line is not None and last > source.lines.count:
-            dropped.append(
-                f"{target.path}:{first}-{last} passes the file's {source.lines.count} lines"
-            )
-            continue
-        low, high = layout.interval(*source.lines.offsets_of(first, last)) if last else (0, 0)
-        if low == high:
-            dropped.append(f"{target.path}:{first}-{last} holds no non-blank line")
-            continue
-        places.append(
-            Place(
-                target.path,
-                target.start_line,
-                target.end_line,
-                target.grade,
-                (target.path, low, high),
-                layout.lines(low, high),
-            )
-        )
-    return _with_twins(places, squeezed, layouts, files), dropped
-
-
-def _with_twins(
-    places: list[Place],
-    squeezed: Squeezed | None,
-    layouts: Sequence[Layout],
-    files: Mapping[str, int],
-) -> list[Place]:
-    if squeezed is None:
-        return places
-    taken = [place.stretch for place in places]
-    result = []
-    for place in places:
-        # A target without lines stands for its file, whose copies are files of their own.
-        twins = squeezed.twins(place.stretch, taken) if place.start_line is not None else []
-        taken += twins
-        lines = tuple(layouts[files[path]].lines(low, high) for path, low, high in twins)
-        result.append(replace(place, twins=tuple(twins), twin_lines=lines))
-    return result
-
-
 def span_gold(
-    places: Sequence[Place],
-    table: Table,
+    places: Sequence[LocatedTarget],
+    table: ChunkTable,
     corpus: int,
     relevance: Relevance,
     overlap: Overlap = "non-blank-line",
@@ -287,7 +191,7 @@ def _passed(
 
 
 def _overlaps(
-    table: Table, units: NDArray[np.int64], stretch: Stretch, lines: tuple[int, int]
+    table: ChunkTable, units: NDArray[np.int64], stretch: Stretch, lines: tuple[int, int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Line IoU of each unit with a target, and the share of its characters that each holds."""
     first, behind = lines
@@ -298,9 +202,9 @@ def _overlaps(
 
 
 def _twin_units(
-    places: Sequence[Place],
+    places: Sequence[LocatedTarget],
     own: Sequence[tuple[int, ...]],
-    table: Table,
+    table: ChunkTable,
     relevance: Relevance,
     grades: Mapping[int, float],
 ) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -315,14 +219,14 @@ def _twin_units(
     return tuple((unit, tuple(sorted(stands[unit]))) for unit in sorted(stands))
 
 
-def _target_files(places: Sequence[Place], table: Table) -> NDArray[np.int64]:
+def _target_files(places: Sequence[LocatedTarget], table: ChunkTable) -> NDArray[np.int64]:
     paths = sorted({place.path for place in places})
     numbers = [table.numbers.get(path, -1 - n) for n, path in enumerate(paths)]
     return np.array(numbers, dtype=np.int64)
 
 
 def _number(
-    places: Sequence[Place],
+    places: Sequence[LocatedTarget],
 ) -> tuple[list[tuple[Stretch, int]], tuple[tuple[tuple[int, int], ...], ...], int]:
     """Number the distinct gold characters of a query.
 
@@ -355,7 +259,7 @@ def _number(
     return stretches + twins, tuple(targets), size
 
 
-def _pieces(stretches: Sequence[tuple[Stretch, int]], table: Table) -> Pieces:
+def _pieces(stretches: Sequence[tuple[Stretch, int]], table: ChunkTable) -> Pieces:
     rows = []
     for stretch, number in stretches:
         _, low, high = stretch

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from harness.embedding.embed import unit_vectors
-from harness.retrieval.index import VectorIndex
-from harness.retrieval.retriever import Material, Order, Question, Rankable, id_places, rank
-from harness.retrieval.retrievers.dense import Dense
+from harness.retrieval.ranking import Material, Order, Rankable, SearchQuery, id_places, rank
+from harness.retrieval.retrievers.dense import Dense, VectorIndex
 from harness.support.arrays import fixed_order_dot
 
 
@@ -32,7 +31,7 @@ def ranked(made, query, depth, ties="corpus-order", ids=None):
     rankable = Rankable(
         np.ones(made.n_units, dtype=np.int64), id_places(ids), np.unique(made.unit_of)
     )
-    found = rank(Dense().index(made), Question("", unit[0]), Order(depth, 0, ties), rankable)
+    found = rank(Dense().index(made), SearchQuery("", unit[0]), Order(depth, 0, ties), rankable)
     return found.units.tolist(), found.scores.tolist()
 
 

@@ -9,8 +9,8 @@ from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.chunking.layout import Layout
 from harness.model import Corpus, Query, Relevance, Target
-from harness.relevance.gold import Table, document_gold, locate, span_gold
-from harness.relevance.twins import Squeezed
+from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
+from harness.relevance.targets import Squeezed, locate
 
 
 class World:
@@ -33,7 +33,7 @@ class World:
             source, layout = self.sources[number], self.layouts[number]
             nws = layout.interval(*source.lines.offsets_of(first, last))
             rows.append((path, nws, layout.lines(*nws), (first - 1, last - 1)))
-        return Table.of(rows)
+        return ChunkTable.of(rows)
 
     def locate(self, *targets, twins=True):
         query = Query("q", "c", "text", tuple(Target(*one) for one in targets))

@@ -6,18 +6,16 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.audit.leaks import MOST
+from harness.audit.self_retrieval import MOST
 from harness.runs.health import TRUNCATION_MARK
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.audit.audits import Audit, ChunkerAudit
-    from harness.audit.copies import Duplicates, Twins
-    from harness.audit.cuts import GoldCut
-    from harness.audit.leaks import SelfRetrieval
-    from harness.audit.lost import Truncation
+    from harness.audit.audit import Audit, ChunkerAudit
+    from harness.audit.counts import Duplicates, GoldCut, Truncation, Twins
+    from harness.audit.self_retrieval import SelfRetrieval
 
 SOME = 0.05
 """Share from which a finding touches the scores."""

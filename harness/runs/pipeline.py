@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+import time
+from collections import defaultdict
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from chunkers.errors import InputError
 from chunkers.grammars.loading import grammar_versions
 from chunkers.plugins.registry import Registry
 from chunkers.plugins.spec import bind, canonical, parse_spec
-from harness.retrieval.policy import make_policy
+from harness.retrieval.options import ranking_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from chunkers.plugins.loading import LoadedChunker
     from harness.embedding.embed import Embedder
-    from harness.retrieval.policy import Policy
-    from harness.retrieval.retriever import Index, Material, Ranker, Retriever
+    from harness.measures.profiles import Profile
+    from harness.retrieval.options import RankingOptions
+    from harness.retrieval.ranking import Index, Material, Order, Ranker, Retriever
 
 EMBEDDERS = Registry("embedder", ("harness.embedding.embedders",), "chunkmark.embedders")
 RETRIEVERS = Registry("retriever", ("harness.retrieval.retrievers",), "chunkmark.retrievers")
@@ -28,7 +33,7 @@ class LoadedRetriever:
     """A retriever, and what becomes of its rankings."""
 
     retriever: Retriever
-    policy: Policy
+    policy: RankingOptions
 
     @property
     def dense(self) -> bool:
@@ -68,12 +73,12 @@ def load_retriever(text: str) -> tuple[str, LoadedRetriever]:
     """
     entry, spec = RETRIEVERS.find(parse_spec(text))
     make = RETRIEVERS.load(entry)
-    bound = bind(make, spec, RETRIEVERS.kind, make_policy)
-    name = canonical(make, spec, bound, make_policy)
+    bound = bind(make, spec, RETRIEVERS.kind, ranking_options)
+    name = canonical(make, spec, bound, ranking_options)
     policy = {
-        key: bound.pop(key) for key in inspect.signature(make_policy).parameters.keys() & bound
+        key: bound.pop(key) for key in inspect.signature(ranking_options).parameters.keys() & bound
     }
-    return name, LoadedRetriever(make(**bound), make_policy(**policy))
+    return name, LoadedRetriever(make(**bound), ranking_options(**policy))
 
 
 def describe(
@@ -110,3 +115,34 @@ def describe(
         text = (module.__doc__ if module else None) or make.__doc__ or ""
         rows.append(row | {"description": text.strip().split("\n")[0]})
     return rows
+
+
+@dataclass
+class PhaseTimer:
+    """Wall time of phases, in seconds, and where progress is told."""
+
+    tell: Callable[[str, int, int], None]
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[Callable[[int, int], None]]:
+        """Time a phase; yields what is to be told how many of how many are done."""
+        started = time.perf_counter()
+        try:
+            yield lambda done, total: self.tell(name, done, total)
+        finally:
+            self.seconds[name] += time.perf_counter() - started
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """What a cell is made with; `embedder` is None for a lexical retriever.
+
+    Of the profile the fields count that speak of a run.
+    """
+
+    chunker: LoadedChunker
+    embedder: Embedder | None
+    retriever: LoadedRetriever
+    order: Order
+    profile: Profile

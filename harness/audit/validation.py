@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Literal
 
 from chunkers.errors import InputError
 from chunkers.languages import language_of
-from harness.audit.audits import Audit
-from harness.audit.copies import count_twins, identical_files
-from harness.audit.findings import SOME, findings
-from harness.audit.leaks import find_leaks, summarise
-from harness.audit.run_differences import pairs_of
+from harness.audit.audit import Audit
+from harness.audit.counts import count_twins, identical_files
+from harness.audit.interpretation import SOME, findings
+from harness.audit.pair_differences import pairs_of
+from harness.audit.self_retrieval import find_leaks, summarise
 from harness.building.query_set import alike, folder_of
-from harness.runs.prepare import prepare
+from harness.runs.query_set import prepare
 from harness.stats.power import Spread, queries_for, smallest_difference, spread_of, worst_case
 from harness.support.wording import counted
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.model import Corpus, Dataset, Query, Target
-    from harness.runs.prepare import Prepared
+    from harness.runs.query_set import QuerySet
 
 State = Literal["broken", "finding", "ok"]
 
@@ -41,7 +41,7 @@ _MOST = 0.8  # share of one group that makes a mean its own
 
 
 @dataclass(frozen=True)
-class Check:
+class ValidationCheck:
     """One thing that was looked at.
 
     Attributes:
@@ -60,7 +60,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Group:
+class QueryGroup:
     """The queries that share a value: of `corpus`, `language`, `folder`, or a tag."""
 
     by: str
@@ -98,8 +98,8 @@ class Validation:
     fingerprint: str
     queries: int
     corpora: int
-    checks: tuple[Check, ...]
-    balance: tuple[Group, ...]
+    checks: tuple[ValidationCheck, ...]
+    balance: tuple[QueryGroup, ...]
     power: tuple[Power, ...]
 
     @property
@@ -141,7 +141,7 @@ def validate(dataset: Dataset, run: Path | None = None, measure: str | None = No
     )
 
 
-def _targets(dataset: Dataset) -> Iterator[Check]:
+def _targets(dataset: Dataset) -> Iterator[ValidationCheck]:
     corpora = {corpus.id: _Files.of(corpus) for corpus in dataset.corpora}
     faults: dict[str, list[str]] = defaultdict(list)
     count = 0
@@ -171,9 +171,9 @@ def _targets(dataset: Dataset) -> Iterator[Check]:
             number = f"{len(faults[fault])} of {counted(count, 'target')}"
             if fault == "none":
                 number = counted(len(ids), "query", "queries")
-            yield Check("targets", state, f"{number} {says}", reading, ids)
+            yield ValidationCheck("targets", state, f"{number} {says}", reading, ids)
     if not found:
-        yield Check("targets", "ok", counted(count, "target"), "all exist and hold text")
+        yield ValidationCheck("targets", "ok", counted(count, "target"), "all exist and hold text")
 
 
 @dataclass(frozen=True)
@@ -210,14 +210,14 @@ def _gold(query: Query) -> list[tuple[str, Target | None]]:
     return [(target.path, target) for target in query.targets]
 
 
-def _texts(dataset: Dataset) -> Iterator[Check]:
+def _texts(dataset: Dataset) -> Iterator[ValidationCheck]:
     blank = tuple(query.id for query in dataset.queries if not query.text.strip())
     if blank:
         reading = "nothing can be found by them"
         found = counted(len(blank), "query has no text", "queries have no text")
-        yield Check("texts", "broken", found, reading, blank)
+        yield ValidationCheck("texts", "broken", found, reading, blank)
     if not dataset.queries:
-        yield Check("texts", "broken", "there is no query", "nothing can be scored")
+        yield ValidationCheck("texts", "broken", "there is no query", "nothing can be scored")
     empty = tuple(
         corpus.id
         for corpus in dataset.corpora
@@ -226,23 +226,23 @@ def _texts(dataset: Dataset) -> Iterator[Check]:
     if empty:
         reading = "their queries cannot be answered"
         found = counted(len(empty), "corpus has no text", "corpora have no text")
-        yield Check("texts", "broken", found, reading, empty)
+        yield ValidationCheck("texts", "broken", found, reading, empty)
     if dataset.queries and not blank and not empty:
         files = sum(len(corpus.sources) for corpus in dataset.corpora)
         found = f"{len(dataset.queries)} queries, {files} files"
-        yield Check("texts", "ok", found, "every query and every corpus has text")
+        yield ValidationCheck("texts", "ok", found, "every query and every corpus has text")
     if dataset.absent:
         lost = sum(one.n_queries for one in dataset.absent)
         names = tuple(one.corpus for one in dataset.absent)
         found = f"{len(names)} corpora with {lost} queries are not at hand"
-        yield Check("absent", "finding", found, "scores are of the others", names)
+        yield ValidationCheck("absent", "finding", found, "scores are of the others", names)
     for reason, count in sorted(dataset.left_out.items()):
         if count:
             reading = "the loader left them out"
-            yield Check("left out", "finding", f"{count}: {reason}", reading)
+            yield ValidationCheck("left out", "finding", f"{count}: {reason}", reading)
 
 
-def _duplicates(dataset: Dataset) -> Iterator[Check]:
+def _duplicates(dataset: Dataset) -> Iterator[ValidationCheck]:
     asked: dict[str, list[Query]] = defaultdict(list)
     for query in dataset.queries:
         if query.text.strip():
@@ -261,9 +261,13 @@ def _duplicates(dataset: Dataset) -> Iterator[Check]:
     ):  # fmt: skip
         ids = tuple(query.id for group in kind for query in group)
         if ids:
-            yield Check("duplicate queries", "finding", f"{len(ids)} queries {found}", reading, ids)
+            yield ValidationCheck(
+                "duplicate queries", "finding", f"{len(ids)} queries {found}", reading, ids
+            )
     if not many:
-        yield Check("duplicate queries", "ok", "0 queries", "every query has a text of its own")
+        yield ValidationCheck(
+            "duplicate queries", "ok", "0 queries", "every query has a text of its own"
+        )
 
 
 def _answer(query: Query) -> object:
@@ -272,7 +276,7 @@ def _answer(query: Query) -> object:
     return tuple(sorted((t.path, t.start_line or 0, t.end_line or 0) for t in query.targets))
 
 
-def _copies_and_leaks(dataset: Dataset, prepared: Prepared) -> Iterator[Check]:
+def _copies_and_leaks(dataset: Dataset, prepared: QuerySet) -> Iterator[ValidationCheck]:
     """What the audit of data sets says of twins, copies and queries that stand in their corpus."""
     leaks = find_leaks(prepared)
     span = dataset.gold == "span"
@@ -303,10 +307,10 @@ def _copies_and_leaks(dataset: Dataset, prepared: Prepared) -> Iterator[Check]:
     for one in findings(audit):
         seen, ids = about[one.audit]
         state: State = "finding" if seen else "ok"
-        yield Check(one.audit, state, one.found, one.reading, tuple(ids))
+        yield ValidationCheck(one.audit, state, one.found, one.reading, tuple(ids))
 
 
-def _balance(dataset: Dataset) -> Iterator[Group]:
+def _balance(dataset: Dataset) -> Iterator[QueryGroup]:
     languages = {
         (corpus.id, source.path): source.language
         for corpus in dataset.corpora
@@ -325,17 +329,17 @@ def _balance(dataset: Dataset) -> Iterator[Group]:
     for by in sorted(counts):
         total = counts[by].total()
         for value, count in sorted(counts[by].items(), key=lambda one: (-one[1], one[0])):
-            yield Group(by, value, count, count / total)
+            yield QueryGroup(by, value, count, count / total)
 
 
-def _balanced(balance: Sequence[Group]) -> Iterator[Check]:
-    by: dict[str, list[Group]] = defaultdict(list)
+def _balanced(balance: Sequence[QueryGroup]) -> Iterator[ValidationCheck]:
+    by: dict[str, list[QueryGroup]] = defaultdict(list)
     for group in balance:
         by[group.by].append(group)
     for name, groups in by.items():
         if len(groups) == 1:
             found = f"all queries are of one {name}: {groups[0].value}"
-            yield Check(f"balance, {name}", "ok", found, "scores say nothing of others")
+            yield ValidationCheck(f"balance, {name}", "ok", found, "scores say nothing of others")
             continue
         first, small = groups[0], tuple(one.value for one in groups if one.queries < FEW)
         found = (
@@ -349,7 +353,7 @@ def _balanced(balance: Sequence[Group]) -> Iterator[Check]:
         else:
             reading = "no value decides the means alone"
         state: State = "finding" if first.share > _MOST or small else "ok"
-        yield Check(f"balance, {name}", state, found, reading, small)
+        yield ValidationCheck(f"balance, {name}", state, found, reading, small)
 
 
 def _power(

@@ -71,10 +71,10 @@ class Chunk:
     @property
     def parts(self) -> list[tuple[int, int]]:
         """The intervals of `nws` that the chunk has, in order: one, if it has no gaps."""
-        return without(self.nws, self.gaps)
+        return without_gaps(self.nws, self.gaps)
 
 
-def without(whole: tuple[int, int], gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def without_gaps(whole: tuple[int, int], gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """What gaps, in order, leave of an interval; an empty one is itself."""
     begin, end = whole
     parts = []
@@ -201,7 +201,7 @@ class _Part:
         )
 
 
-def cut(
+def chunk_corpus(
     corpus: Corpus,
     chunker: LoadedChunker,
     count_tokens: Callable[[str], int] | None = None,
@@ -212,10 +212,10 @@ def cut(
 ) -> ChunkedCorpus:
     """Cut one corpus; see `cut_all`."""
     given = Services(embed, count_tokens)
-    return cut_all((corpus,), chunker, given, progress, keep_blank=keep_blank)[0]
+    return chunk_corpora((corpus,), chunker, given, progress, keep_blank=keep_blank)[0]
 
 
-def cut_all(
+def chunk_corpora(
     corpora: Sequence[Corpus],
     chunker: LoadedChunker,
     services: Services,

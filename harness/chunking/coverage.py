@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chunkers.plugins.loading import LoadedChunker
-    from harness.chunking.cut import ChunkedCorpus
+    from harness.chunking.corpus import ChunkedCorpus
 
 
-def covered(chunked: ChunkedCorpus) -> tuple[int, int, int]:
+def covered_chars(chunked: ChunkedCorpus) -> tuple[int, int, int]:
     """Distinct characters in some chunk, characters in chunks, characters in the corpus (`c`)."""
     parts = sorted((chunk.path, *part) for chunk in chunked.chunks for part in chunk.parts)
     distinct = total = 0
@@ -28,20 +28,20 @@ def covered(chunked: ChunkedCorpus) -> tuple[int, int, int]:
     return distinct, total, sum(layout.size for layout in chunked.layouts)
 
 
-def cover(chunked: Sequence[ChunkedCorpus]) -> dict[str, float]:
+def coverage_shares(chunked: Sequence[ChunkedCorpus]) -> dict[str, float]:
     """Shares of the non-white-space characters of corpora.
 
     Returns:
         `coverage` (of what is in some chunk; 1 where there is nothing to cover) and `repeated` (of
         what is in a further chunk, counted each time).
     """
-    distinct, total, whole = np.sum([covered(one) for one in chunked], axis=0).tolist()
+    distinct, total, whole = np.sum([covered_chars(one) for one in chunked], axis=0).tolist()
     if not whole:
         return {"coverage": 1.0, "repeated": 0.0}
     return {"coverage": distinct / whole, "repeated": (total - distinct) / whole}
 
 
-def sizes(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> dict[str, Any]:
+def size_statistics(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> dict[str, Any]:
     """Sizes of chunks in the chunker's own unit.
 
     Returns:

@@ -13,11 +13,11 @@ from worlds import BYTES, files, grid, small
 from chunkers import Services, load_chunker
 from chunkers.source import Source, Span
 from harness.chunking.chunk_vectors import ChunkVectors
-from harness.chunking.cut import cut
+from harness.chunking.corpus import chunk_corpus
 from harness.embedding.store import VectorStore
 from harness.model import Corpus
-from harness.runs.components import load_embedder
-from harness.runs.cuts import UNITS
+from harness.runs.chunking import UNITS
+from harness.runs.pipeline import load_embedder
 
 SPEC = "semantic:max_size=200,unit_size=40"
 
@@ -45,12 +45,12 @@ def test_the_texts_of_all_files_are_embedded_at_once_and_served_from_memory(mini
     assert vectors.seconds > 0
     spent = vectors.spent
     assert spent > 0
-    cuts = [cut(one, chunker, embed=vectors) for one in corpora]
+    cuts = [chunk_corpus(one, chunker, embed=vectors) for one in corpora]
     assert (vectors.computed, vectors.spent) == (vectors.texts, spent)
     assert not any(one.failures for one in cuts)
 
     single = ChunkVectors(minilm, store)
-    alone = [cut(one, chunker, embed=single) for one in corpora]
+    alone = [chunk_corpus(one, chunker, embed=single) for one in corpora]
     assert [one.chunks for one in alone] == [one.chunks for one in cuts]
     assert (single.texts, single.computed) == (vectors.texts, 0)
     assert single.seconds == pytest.approx(vectors.seconds)
@@ -225,7 +225,7 @@ def test_a_unit_that_the_model_has_no_vector_for_is_noted(minilm, store, monkeyp
 
     monkeypatch.setattr(encoder.Encoder, "_forward", broken)
     corpus = Corpus("one", (Source(TOPICS, "a.py", "python"),))
-    found = cut(corpus, load_chunker("semantic"), embed=ChunkVectors(minilm, store))
+    found = chunk_corpus(corpus, load_chunker("semantic"), embed=ChunkVectors(minilm, store))
     assert found.notes == {"unit without a vector": 1}
     assert not found.failures
 
@@ -260,6 +260,6 @@ def test_blank_spans_are_dropped_and_counted_whatever_stands_in_their_header():
         load_chunker("ast"), chunk=lambda source, given: blanks(source), made_by=""
     )
     with pytest.warns(UserWarning, match="cuts in this process"):
-        found = cut(corpus, chunker)
+        found = chunk_corpus(corpus, chunker)
     assert found.blank == 3
     assert [(one.id, one.text) for one in found.chunks] == [("a.py:2-2", "a.py\nx = 1\n")]

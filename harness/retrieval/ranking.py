@@ -50,7 +50,7 @@ class Material:
 
 
 @dataclass(frozen=True)
-class Question:
+class SearchQuery:
     """One query as a retriever sees it.
 
     Attributes:
@@ -73,7 +73,7 @@ class Index(Protocol):
         ...
 
     def scores(
-        self, question: Question, depth: int
+        self, question: SearchQuery, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Units and their scores, in no order: at least those that can be among the first `depth`.
 
@@ -91,7 +91,7 @@ class Ranker(Protocol):
         """Size of what is searched, in bytes."""
         ...
 
-    def rank(self, question: Question, order: Order, rankable: Rankable) -> Ranking:
+    def rank(self, question: SearchQuery, order: Order, rankable: Rankable) -> Ranking:
         """Rank the units, to the depth and on until the budget is spent."""
         ...
 
@@ -215,7 +215,7 @@ class Rankable:
         return self.sizes if self.own is None else self.own
 
 
-def rank(index: Index | Ranker, question: Question, order: Order, rankable: Rankable) -> Ranking:
+def rank(index: Index | Ranker, question: SearchQuery, order: Order, rankable: Rankable) -> Ranking:
     """Rank one corpus for one query, to the depth and on until the budget is spent."""
     if isinstance(index, Ranker):
         return index.rank(question, order, rankable)

@@ -3,9 +3,9 @@
 import pytest
 
 from chunkers.source import Source
-from harness.audit.leaks import Leak, find_leaks, summarise
+from harness.audit.self_retrieval import Leak, find_leaks, summarise
 from harness.model import Corpus, Dataset, Query, Region, Target
-from harness.runs.prepare import prepare
+from harness.runs.query_set import prepare
 
 CODE = "".join(f"    value_{n} = compute(argument_{n})\n" for n in range(20))
 

@@ -8,15 +8,24 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from chunkers.source import Services
-from harness.audit.copies import Duplicates, Twins, count_duplicates, count_twins, identical_files
-from harness.audit.cuts import GoldCut, count_cuts
-from harness.audit.leaks import SelfRetrieval, find_leaks, summarise
-from harness.audit.lost import Truncation, of_chunks, of_queries
+from harness.audit.counts import (
+    Duplicates,
+    GoldCut,
+    Truncation,
+    Twins,
+    count_cuts,
+    count_duplicates,
+    count_twins,
+    identical_files,
+    of_chunks,
+    of_queries,
+)
+from harness.audit.self_retrieval import SelfRetrieval, find_leaks, summarise
 from harness.chunking.chunk_vectors import counter
-from harness.chunking.cut import cut_all
-from harness.relevance.gold import Table
+from harness.chunking.corpus import chunk_corpora
+from harness.relevance.chunk_gold import ChunkTable
 from harness.runs.folder import check_files, read_cell, stored_cells
-from harness.runs.prepare import prepare
+from harness.runs.query_set import prepare
 from harness.runs.record import read_record
 from harness.runs.results import table_of
 
@@ -26,11 +35,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from chunkers.plugins.loading import LoadedChunker
-    from harness.chunking.cut import ChunkedCorpus
+    from harness.chunking.corpus import ChunkedCorpus
     from harness.embedding.embed import Embedder
     from harness.model import Dataset
-    from harness.relevance.gold import Place
-    from harness.runs.prepare import Prepared
+    from harness.relevance.targets import LocatedTarget
+    from harness.runs.query_set import QuerySet
     from harness.runs.record import Record
 
 NEEDS_TEXTS = ("self-retrieval", "identical files")
@@ -137,13 +146,13 @@ def audit_dataset(
 
 
 def _audit_chunker(
-    prepared: Prepared,
+    prepared: QuerySet,
     chunker: LoadedChunker,
     embedders: Sequence[Embedder],
     told: Callable[[int, int], None],
 ) -> ChunkerAudit:
     count = counter(embedders[0]) if embedders and chunker.unit == "tokens" else None
-    chunked = cut_all(prepared.corpora, chunker, Services(count_tokens=count), told)
+    chunked = chunk_corpora(prepared.corpora, chunker, Services(count_tokens=count), told)
     span = prepared.dataset.gold == "span"
     windows = span and chunker.windows == "max"
     return ChunkerAudit(
@@ -156,10 +165,10 @@ def _audit_chunker(
 
 
 def _tables(
-    prepared: Prepared, chunked: Sequence[ChunkedCorpus]
-) -> Iterator[tuple[Table, Sequence[Place]]]:
+    prepared: QuerySet, chunked: Sequence[ChunkedCorpus]
+) -> Iterator[tuple[ChunkTable, Sequence[LocatedTarget]]]:
     tables = {
-        one.corpus.id: Table.of(
+        one.corpus.id: ChunkTable.of(
             [(c.path, c.nws, c.lines, (c.start_line - 1, c.end_line - 1)) for c in one.chunks],
             [c.gaps for c in one.chunks],
         )
@@ -241,7 +250,7 @@ def _stored_chunker(name: str, cell: Mapping[str, Any], record: Record) -> Chunk
     )
 
 
-def _stored_tables(record: Record) -> Iterator[tuple[Table, Sequence[Place]]]:
+def _stored_tables(record: Record) -> Iterator[tuple[ChunkTable, Sequence[LocatedTarget]]]:
     tables = {name: table_of(rows) for name, rows in record.ranked().items()}
     for query in record.queries:
         yield tables[query.ranked], query.places

@@ -1,4 +1,4 @@
-"""Cuts the corpora of a data set by one chunker, with the embedder that it may need."""
+"""ChunkingCache the corpora of a data set by one chunker, with the embedder that it may need."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 
 from chunkers.source import Services
 from harness.chunking.chunk_vectors import ChunkVectors, counter
-from harness.chunking.cut import ChunkedCorpus, TooManyFailuresError, cut_all
+from harness.chunking.corpus import ChunkedCorpus, TooManyFailuresError, chunk_corpora
 
 if TYPE_CHECKING:
     from chunkers.plugins.loading import LoadedChunker
     from chunkers.processes.isolation import Limits
     from harness.embedding.embed import Embedder
     from harness.embedding.store import VectorStore
-    from harness.runs.context import Watch
-    from harness.runs.prepare import Prepared
+    from harness.runs.pipeline import PhaseTimer
+    from harness.runs.query_set import QuerySet
 
 UNITS = "embedding units"
 """The phase of embedding what a chunker asks for; progress counts it to `chunking`."""
 
 
 @dataclass(frozen=True)
-class Cut:
+class ChunkedFiles:
     """The cut corpora, and what cutting cost.
 
     Attributes:
@@ -40,7 +40,7 @@ class Cut:
     computed: int = 0
 
 
-class Cuts:
+class ChunkingCache:
     """The cuts of one data set by one chunker, each made at most once.
 
     Args:
@@ -54,7 +54,7 @@ class Cuts:
 
     def __init__(
         self,
-        prepared: Prepared,
+        prepared: QuerySet,
         chunker: LoadedChunker,
         store: VectorStore,
         *,
@@ -67,9 +67,9 @@ class Cuts:
         self._store = store
         self._keep_blank = keep_blank
         self._limits, self._most = limits, most
-        self._made: dict[str, Cut | TooManyFailuresError] = {}
+        self._made: dict[str, ChunkedFiles | TooManyFailuresError] = {}
 
-    def by(self, helper: Embedder | None, watch: Watch) -> Cut:
+    def by(self, helper: Embedder | None, watch: PhaseTimer) -> ChunkedFiles:
         """The cut with an embedder's tokens and vectors; without one where none is needed.
 
         Raises:
@@ -92,7 +92,7 @@ class Cuts:
         self._made[name] = made
         return made
 
-    def _make(self, helper: Embedder | None, watch: Watch) -> Cut:
+    def _make(self, helper: Embedder | None, watch: PhaseTimer) -> ChunkedFiles:
         chunker, files, limits = self._chunker, self._prepared.files, self._limits
         count = None if helper is None else counter(helper)
         vectors = None
@@ -100,7 +100,7 @@ class Cuts:
             if helper is not None and chunker.embeds:
                 vectors = ChunkVectors(helper, self._store, told)
                 vectors.prepare(files, chunker, count, limits)
-            corpora = cut_all(
+            corpora = chunk_corpora(
                 files,
                 chunker,
                 Services(vectors, count),
@@ -110,8 +110,10 @@ class Cuts:
                 most=self._most,
             )
         if helper is None or vectors is None:
-            return Cut(corpora, watch.seconds["chunking"])
+            return ChunkedFiles(corpora, watch.seconds["chunking"])
         watch.seconds["chunking"] -= vectors.spent
         watch.seconds[UNITS] += vectors.spent
         seconds = None if helper.limit is None else round(vectors.seconds, 3)
-        return Cut(corpora, watch.seconds["chunking"], vectors.texts, seconds, vectors.computed)
+        return ChunkedFiles(
+            corpora, watch.seconds["chunking"], vectors.texts, seconds, vectors.computed
+        )

@@ -17,7 +17,7 @@ Expand = Literal["none", "neighbours", "parent"]
 
 
 @dataclass(frozen=True)
-class Policy:
+class RankingOptions:
     """How one ranking, or two, become what is delivered.
 
     Attributes:
@@ -32,9 +32,9 @@ class Policy:
     hop_chunks: int = 5
 
 
-def make_policy(
+def ranking_options(
     *, expand: Expand = "none", hops: Literal["1", "2"] = "1", hop_chunks: int = 5
-) -> Policy:
+) -> RankingOptions:
     """The options of every retriever.
 
     Raises:
@@ -42,12 +42,12 @@ def make_policy(
     """
     if not 1 <= hop_chunks <= _MOST:
         raise InputError(f"hop_chunks={hop_chunks}: it is 1 to {_MOST}")
-    if hops == "1" and hop_chunks != Policy.hop_chunks:
+    if hops == "1" and hop_chunks != RankingOptions.hop_chunks:
         raise InputError(f"hop_chunks={hop_chunks}: it needs hops=2 beside it")
-    return Policy(expand, int(hops), hop_chunks)
+    return RankingOptions(expand, int(hops), hop_chunks)
 
 
-def refuse_profile(name: str, policy: Policy, profile: Profile) -> None:
+def refuse_profile(name: str, policy: RankingOptions, profile: Profile) -> None:
     """Refuse a policy that a profile cannot have.
 
     Raises:
@@ -60,7 +60,7 @@ def refuse_profile(name: str, policy: Policy, profile: Profile) -> None:
         )
 
 
-def refuse_dataset(name: str, policy: Policy, dataset: Dataset) -> None:
+def refuse_dataset(name: str, policy: RankingOptions, dataset: Dataset) -> None:
     """Refuse a policy that a data set cannot have.
 
     Raises:

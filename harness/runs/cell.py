@@ -11,10 +11,10 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.relevance.masking import chunks_before, spliced
 from harness.retrieval.expansion import unparsed
-from harness.runs.health import cut_pairs, health, truncation, uncut
-from harness.runs.ranking import rank_cell
+from harness.runs.chunking import UNITS
+from harness.runs.health import chunk_health, pair_truncation, truncation, uncovered_targets
 from harness.runs.record import ChunkRow, FileRow, MaskRow, QueryRow, RankingRow, Record, finite
-from harness.runs.searching import unit_ids
+from harness.runs.search import rank_cell, unit_ids
 from harness.runs.texts import embed_documents, embed_queries, texts_of
 
 if TYPE_CHECKING:
@@ -22,17 +22,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.chunking.cut import ChunkedCorpus
+    from harness.chunking.corpus import ChunkedCorpus
     from harness.embedding.embed import Embedder, Vectors
     from harness.embedding.store import VectorStore
     from harness.relevance.masking import Mask
-    from harness.retrieval.retriever import Ranking
-    from harness.runs.context import Parts, Watch
-    from harness.runs.prepare import Prepared
+    from harness.retrieval.ranking import Ranking
+    from harness.runs.chunking import ChunkedFiles
+    from harness.runs.pipeline import PhaseTimer, Pipeline
+    from harness.runs.query_set import QuerySet
 
 
 @dataclass(frozen=True)
-class Computed:
+class ComputedCell:
     """A cell fresh from computing.
 
     Attributes:
@@ -51,12 +52,12 @@ class Computed:
 
 
 def compute(
-    prepared: Prepared,
+    prepared: QuerySet,
     chunked: Sequence[ChunkedCorpus],
-    parts: Parts,
+    parts: Pipeline,
     store: VectorStore,
-    watch: Watch,
-) -> Computed:
+    watch: PhaseTimer,
+) -> ComputedCell:
     """Compute a cell.
 
     Args:
@@ -87,15 +88,15 @@ def compute(
     again = ranked.again
     record = _record(prepared, chunked, corpora, ranked.rankings)
     used = _once(corpora, texts.embedded_of_chunk)
-    cut = health(prepared, chunked, parts.chunker, uncut(prepared, corpora))
+    cut = chunk_health(prepared, chunked, parts.chunker, uncovered_targets(prepared, corpora))
     if parts.retriever.policy.expand == "parent":
         cut["notes"] |= unparsed(source for one in corpora for source in one.corpus.sources)
     lost = truncation(parts.embedder, vectors, queries, again, used)
-    return Computed(
+    return ComputedCell(
         record=record,
         health=cut
         | lost
-        | cut_pairs(ranked.counts)
+        | pair_truncation(ranked.counts)
         | {
             "masked_copies": prepared.copied,
             "zero_vectors": texts.unusable,
@@ -132,7 +133,9 @@ def _once(
     return kept
 
 
-def _embed_again(parts: Parts, store: VectorStore, watch: Watch, asked: Sequence[str]) -> Vectors:
+def _embed_again(
+    parts: Pipeline, store: VectorStore, watch: PhaseTimer, asked: Sequence[str]
+) -> Vectors:
     """Vectors of second queries, of which a model sees the head: the rarest names."""
     if parts.embedder is None:
         raise ValueError("second queries are embedded where first ones are")
@@ -144,7 +147,7 @@ def _embed_again(parts: Parts, store: VectorStore, watch: Watch, asked: Sequence
 
 
 def _record(
-    prepared: Prepared,
+    prepared: QuerySet,
     chunked: Sequence[ChunkedCorpus],
     corpora: Sequence[ChunkedCorpus],
     rankings: Sequence[Ranking],
@@ -219,3 +222,32 @@ def _seen_tokens(embedder: Embedder | None, vectors: Vectors | None) -> int | No
     if embedder is None or embedder.limit is None or vectors is None:
         return None
     return int(np.minimum(vectors.tokens, embedder.limit).sum())
+
+
+def cost_of(
+    computed: ComputedCell, cut: ChunkedFiles, watch: PhaseTimer
+) -> dict[str, float | None]:
+    """What the cell costs; `seconds` from an empty store: cutting and embedding whenever done."""
+    apart = {"chunking", UNITS, "embedding"}
+    seconds = [one for name, one in watch.seconds.items() if name not in apart]
+    seconds += [cut.seconds, cut.embedding or 0.0, computed.cost["embedding_seconds"] or 0.0]
+    now = computed.cost["embedded_now"]
+    return computed.cost | {
+        "chunking_texts": cut.texts,
+        "chunking_embedding_seconds": cut.embedding,
+        "embedded_now": now if cut.texts is None else (now or 0) + cut.computed,
+        "seconds": round(sum(seconds), 3),
+    }
+
+
+def latency_of(seconds: dict[str, NDArray[np.float64] | None]) -> dict[str, Any]:
+    """Milliseconds for a query: p50 and p95 of embedding it, searching, and both."""
+    embedding, search = seconds["embedding"], seconds["search"]
+    total = search if embedding is None or search is None else embedding + search
+    columns = {"embedding": embedding, "search": search, "total": total}
+    return {
+        name: None
+        if values is None or not len(values)
+        else {f"p{p}": round(float(np.percentile(values, p)) * 1000, 3) for p in (50, 95)}
+        for name, values in columns.items()
+    }

@@ -5,7 +5,7 @@ from commands import call, says
 from worlds import function, grid, small
 
 from chunkers.source import Source
-from harness.audit.validate import validate
+from harness.audit.validation import validate
 from harness.model import Absent, Corpus, Dataset, Query, Skipped, Target
 
 WORDS = "which of the many places turns a reading into a value and keeps it"
@@ -237,7 +237,7 @@ def test_a_run_of_other_data_or_without_the_measure_is_refused(capsys, tmp_path)
 def test_the_pairs_of_a_run_are_those_of_its_stored_values(tmp_path):
     import json
 
-    from harness.audit.run_differences import pairs_of
+    from harness.audit.pair_differences import pairs_of
     from harness.runs.folder import stored_cells
 
     grid(tmp_path, chunkers=("ast:max_size=120", "fixed:max_size=60"), retrievers=("bm25", "bow"))

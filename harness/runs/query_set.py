@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chunkers.errors import InputError
 from harness.chunking.layout import Layout
-from harness.relevance.gold import locate
 from harness.relevance.masking import masks_of, refuse_mask
-from harness.relevance.twins import Squeezed, SqueezedFile
+from harness.relevance.targets import Squeezed, SqueezedFile, locate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.model import Corpus, Dataset, Query
-    from harness.relevance.gold import Place
     from harness.relevance.masking import Mask
+    from harness.relevance.targets import LocatedTarget
 
 
 @dataclass(frozen=True)
-class Prepared:
+class QuerySet:
     """The queries that every cell of a data set answers.
 
     Attributes:
@@ -41,7 +40,7 @@ class Prepared:
     corpora: tuple[Corpus, ...]
     files: tuple[Corpus, ...]
     queries: tuple[Query, ...]
-    places: tuple[tuple[Place, ...], ...]
+    places: tuple[tuple[LocatedTarget, ...], ...]
     left_out: tuple[tuple[str, str], ...]
     targets_dropped: int
     masks: tuple[Mask, ...] = ()
@@ -50,7 +49,7 @@ class Prepared:
 
 def prepare(
     dataset: Dataset, limit: int | None = None, seed: int = 0, *, mask: bool = False
-) -> Prepared:
+) -> QuerySet:
     """Choose the queries and resolve their targets.
 
     Args:
@@ -66,7 +65,7 @@ def prepare(
     wanted = {query.corpus for query in queries}
     corpora = tuple(corpus for corpus in dataset.corpora if corpus.id in wanted)
     if dataset.gold == "document" and not mask:
-        return Prepared(dataset, corpora, corpora, queries, ((),) * len(queries), (), 0)
+        return QuerySet(dataset, corpora, corpora, queries, ((),) * len(queries), (), 0)
     masks: tuple[Mask, ...] = ()
     if mask:
         refuse_mask(dataset)
@@ -84,7 +83,7 @@ def prepare(
     masks = tuple(one for one in masks if one.query.id in kept)
     asked = {one.query.id: one.query for one in masks}
     queries = tuple(asked.get(query.id, query) for query in queries if query.id in kept)
-    return Prepared(
+    return QuerySet(
         dataset=dataset,
         corpora=_ranked(corpora, masks, queries),
         files=(*corpora, *(one.file for one in masks)),
@@ -100,7 +99,7 @@ def prepare(
 class _Found(NamedTuple):
     """Where a query's targets are, why others were dropped, and whether its text is left."""
 
-    places: list[Place]
+    places: list[LocatedTarget]
     reasons: list[str]
     copied: bool
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.chunking.layout import squeezed
-from harness.relevance.masking import without
+from harness.relevance.masking import without_region
 from harness.support.word_runs import grams_of, shared_grams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from harness.model import Corpus, Query
-    from harness.runs.prepare import Prepared
+    from harness.runs.query_set import QuerySet
 
 MOST = 0.9
 """Share of a query's lines above which it is taken to be its own answer."""
@@ -99,7 +99,7 @@ def summarise(leaks: Sequence[Leak]) -> SelfRetrieval:
     )
 
 
-def find_leaks(prepared: Prepared) -> tuple[Leak, ...]:
+def find_leaks(prepared: QuerySet) -> tuple[Leak, ...]:
     """The leak of every query, in their order."""
     found = {}
     for corpus in prepared.corpora:
@@ -132,7 +132,7 @@ def _in_rest(query: Query, corpus: Corpus, holding: Sequence[str]) -> bool:
     if region is None or holding != [region.path]:
         return bool(holding)
     source = next(one for one in corpus.sources if one.path == region.path)
-    return squeezed(query.text) in squeezed(without(source, region, query.id).text)
+    return squeezed(query.text) in squeezed(without_region(source, region, query.id).text)
 
 
 def _gold(query: Query, corpus: Corpus, texts: Mapping[str, str]) -> list[str]:
