@@ -1,15 +1,26 @@
-"""Documents say what is there: every key of every file of a run, every option, every command."""
+"""The documentation describes what exists: keys, options, commands, paths, links."""
 
 import doctest
+import importlib
+import importlib.util
 import json
 import re
+import shlex
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+import yaml
+
+from harness.cli import program
 
 ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 
 @pytest.fixture(scope="module")
@@ -22,21 +33,21 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def keys(value: object, depth: int) -> set[str]:
     if isinstance(value, list):
-        return set().union(*(keys(one, depth) for one in value))
+        return set().union(*(keys(item, depth) for item in value))
     if not isinstance(value, dict) or depth == 0:
         return set()
-    return set(value).union(*(keys(one, depth - 1) for one in value.values()))
+    return set(value).union(*(keys(item, depth - 1) for item in value.values()))
 
 
 def test_every_key_of_the_run_folder_is_documented(finished: Path):
     words = set(re.findall(r"`([a-z_0-9]+)`", (ROOT / "docs/run-folder.md").read_text("utf-8")))
     manifest = json.loads((finished / "manifest.json").read_text("utf-8"))
     (folder,) = (finished / "cells").iterdir()
-    documents = [keys(manifest, 1), *(keys(one, 1) for one in manifest["datasets"].values())]
+    documents = [keys(manifest, 1), *(keys(entry, 1) for entry in manifest["datasets"].values())]
     cell = json.loads((folder / "cell.json").read_text("utf-8"))
     documents += [keys(cell, 1), keys(cell["health"], 1), keys(cell["cost"], 1)]
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
-    documents += [keys(metrics, 1), *(keys(one, 1) for one in metrics["metrics"].values())]
+    documents += [keys(metrics, 1), *(keys(entry, 1) for entry in metrics["metrics"].values())]
     for name in ("chunks", "queries", "targets", "scores", "per_query"):
         line = (folder / f"{name}.jsonl").read_text("utf-8").split("\n", 1)[0]
         documents.append(keys(json.loads(line), 1))
@@ -51,13 +62,6 @@ def test_the_folder_holds_the_files_that_are_documented(finished: Path):
     assert {path.name for path in folder.iterdir()} == named
 
 
-def test_every_file_that_the_architecture_names_is_there():
-    text = (ROOT / "docs/architecture.md").read_text("utf-8")
-    for name in re.findall(r"`((?:harness|chunkers|datasets)/[a-z_/.]*)`", text):
-        if "my_name" not in name:
-            assert (ROOT / name).exists(), name
-
-
 def test_the_commands_of_the_readme_are_those_of_the_makefile():
     readme = (ROOT / "README.md").read_text("utf-8")
     makefile = (ROOT / "Makefile").read_text("utf-8")
@@ -67,51 +71,123 @@ def test_the_commands_of_the_readme_are_those_of_the_makefile():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
-def test_options_in_the_readme_exist():
-    readme = (ROOT / "README.md").read_text("utf-8")
-    help_text = "".join(
-        subprocess.run(
-            [sys.executable, "-m", "harness.cli", command, "--help"],
-            check=True, capture_output=True, text=True, env={"COLUMNS": "200", "TERM": "dumb"},
-        ).stdout
-        for command in ("run", "score", "gate")
-    )  # fmt: skip
-    for option in set(re.findall(r"(?<!\S)--[a-z-]+", readme)):
-        assert option in help_text, option
-
-
 def test_the_examples_on_parity_are_what_they_print():
     path = ROOT / "docs/parity.md"
     failed, tried = doctest.testfile(str(path), module_relative=False, encoding="utf-8")
     assert (failed, tried > 15) == (0, True)
 
 
-def test_the_chunker_of_the_architecture_page_runs(tmp_path: Path):
-    text = (ROOT / "docs/architecture.md").read_text("utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    (tmp_path / "mymodule.py").write_text(code)
-    command = ["run", "-c", "mymodule:halves,overlap=20", "-r", "bm25", "--limit", "3"]
-    done = subprocess.run(
-        [Path(sys.executable).with_name("chunkmark"), *command, "--format", "json"],
-        capture_output=True, text=True, check=False, cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    (cell,) = json.loads(done.stdout)["cells"]
-    assert cell["chunker"] == "mymodule:halves,overlap=20"
-    assert cell["health"]["coverage"] == 1.0
-
-
 def test_the_readme_shows_what_this_code_prints(tmp_path: Path):
-    """The chunks of every chunker, where Python's own library is the one that was read."""
+    """The chunks of every chunker, if this Python's library is the one in the README."""
     readme = (ROOT / "README.md").read_text("utf-8")
+    page = (ROOT / "docs/reading-results.md").read_text("utf-8")
+    options = ["run", "-r", "bm25", "-o", str(tmp_path / "run"), "--format", "json"]
     done = subprocess.run(
-        [sys.executable, "-m", "harness.cli", "run", "-r", "bm25", "-o", str(tmp_path / "run"),
-         "--format", "json"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "harness.cli", *options], capture_output=True, text=True, check=True
+    )
     cells = json.loads(done.stdout)["cells"]
-    if f"data {cells[0]['fingerprint'][:12]}" not in readme:
-        pytest.skip("the README was made with another release of Python")
+    if f"data {cells[0]['fingerprint'][:12]}" not in page:
+        pytest.skip("the output in the documentation was made with another release of Python")
     for cell in cells:
-        row = rf"^{cell['chunker']} +{cell['health']['chunks']} "
-        assert re.search(row, readme, re.MULTILINE), cell["chunker"]
+        name, count = cell["chunker"], cell["health"]["chunks"]
+        assert re.search(rf"^\| {name} \| .* \| {count} \|", readme, re.MULTILINE), name
+        assert re.search(rf"^{name} +{count} ", page, re.MULTILINE), name
+
+
+def test_the_readme_shows_scores_of_the_whole_output():
+    readme = (ROOT / "README.md").read_text("utf-8")
+    page = (ROOT / "docs/reading-results.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([a-z-]+) \| ([\d.]+) ±([\d.]+) \|", readme, re.MULTILINE)
+    assert len(rows) == 5
+    for name, mean, half in rows:
+        assert re.search(rf"^{name} +{mean} .*\n  ± 95 % +±{half} ", page, re.MULTILINE), name
+
+
+def test_every_page_is_linked_from_the_index():
+    index = (ROOT / "docs/index.md").read_text("utf-8")
+    linked = set(re.findall(r"\]\(([\w-]+\.md)\)", index))
+    assert linked == {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path):
+    for link in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text("utf-8")):
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", target.read_text("utf-8"), re.MULTILINE)
+            assert anchor in {_anchor(heading) for heading in headings}, link
+
+
+def _anchor(heading: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_paths_and_names_in_the_text_exist(page: Path):
+    text = page.read_text("utf-8")
+    for name in re.findall(r"`((?:harness|chunkers|datasets|tests|benchmarks)/[\w./-]*)`", text):
+        if "my_name" not in name and "my-name" not in name:
+            assert (ROOT / name).exists(), name
+    for name in re.findall(r"`((?:harness|chunkers)(?:\.\w+)+)(?:\([^`]*\))?`", text):
+        assert _exists(name), name
+    for name in re.findall(r"python -m (benchmarks\.\w+)", text):
+        assert _exists(name), name
+
+
+def _exists(name: str) -> bool:
+    """Whether a dotted name is a module, or an attribute of one."""
+    head, _, last = name.rpartition(".")
+    try:
+        module = importlib.import_module(head)
+    except ModuleNotFoundError:
+        return False
+    return hasattr(module, last) or importlib.util.find_spec(name) is not None
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """The words of every call of chunkmark in the code blocks and inline code of a page."""
+    text = page.read_text("utf-8").replace("\\\n", " ")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    shell = "\n".join(block for language, block in blocks if language in ("", "console"))
+    lines = [line.removeprefix("$ ") for line in shell.splitlines()]
+    for line in [*lines, *re.findall(r"`(chunkmark [^`\n]+)`", text)]:
+        if line.startswith("chunkmark "):
+            yield shlex.split(line, comments=True)[1:]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_and_option_exists(page: Path):
+    for call in commands(page):
+        command: Any = typer.main.get_command(program.app)
+        words = call
+        options = {"--help", "--debug", "--version"}
+        while hasattr(command, "commands") and words[0] in command.commands:
+            command, words = command.commands[words[0]], words[1:]
+            options |= {name for param in command.params for name in param.opts}
+            options |= {name for param in command.params for name in param.secondary_opts}
+        known = not hasattr(command, "commands") or words[0] in {"COMMAND", *options}
+        assert known, f"chunkmark {' '.join(call)}"
+        for word in words:
+            if re.match(r"--?[a-z]", word):
+                assert word in options, f"{command.name} {word}"
+
+
+def test_the_version_is_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
+    assert f"## [{project['version']}]" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_the_python_in_the_readme_runs(tmp_path: Path):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    scores, means = done.stdout.splitlines()
+    assert scores.startswith("ast 0.")
+    assert means == "{'nDCG@10': 0.6309297535714575, 'MRR': 0.5}"
