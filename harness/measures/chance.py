@@ -9,26 +9,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.measures.evaluate import included, limit_of, mean_over, weights
+from harness.measures.gold_ranks import shared_gold_ranks
 from harness.measures.grammar import family_of
-from harness.measures.merged import Cuts
-from harness.measures.projected import Board, place_shared_runs
-from harness.measures.ranked import place_orders
-from harness.measures.seeded import permutation, words
+from harness.measures.random_numbers import permutation, words
 from harness.measures.views import view_of, views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from harness.measures.cell import Cell
+    from harness.measures.gold_ranks import GoldRanks
+    from harness.measures.gold_tables import GoldTables
     from harness.measures.grammar import Measure
-    from harness.measures.inputs import Cell
     from harness.measures.profiles import Profile
-    from harness.measures.ranked import Ranked
-    from harness.measures.tables import GoldTables
-    from harness.measures.views import Seen, View
+    from harness.measures.views import View, ViewName
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
 PERMUTATIONS = 200
@@ -70,7 +69,7 @@ def chance(
         permutations: How many, at least 2.
     """
     seen = views(cell, measures, profile)
-    gold = seen["units"].gold
+    gold = seen["chunks"].gold
     mask = included(cell, profile)[0]
     by_order_alone = gold.twin.count() + gold.again.count() > 0
     result: dict[str, Chance | None] = {}
@@ -88,7 +87,7 @@ def chance(
         result[str(measure)] = Chance(exact, mean_over(exact, mask, gold), 0.0)
         if by_order.any():
             simulated[measure] = by_order
-    values = _simulate(cell, seen, list(simulated), (seed, permutations))
+    values = _simulate(cell, seen, list(simulated), seed, permutations)
     for measure, by_order in simulated.items():
         name = str(measure)
         result[name] = _with_error(result[name], values[measure], by_order, mask, gold)
@@ -96,41 +95,27 @@ def chance(
 
 
 def _simulate(
-    cell: Cell, seen: Mapping[View, Seen], measures: Sequence[Measure], drawn: tuple[int, int]
+    cell: Cell, seen: Mapping[ViewName, View], measures: Sequence[Measure], seed: int, count: int
 ) -> dict[Measure, Floats]:
-    """Values in every permutation, shape (count, q); `drawn` is the seed and the count."""
-    gold, profile = seen["units"].gold, seen["units"].gold.profile
-    view = {one: view_of(one, cell, profile) or "units" for one in measures}
-    values = {one: np.zeros((drawn[1], gold.n_queries)) for one in measures}
-    wanted = {name: seen[name] for name in seen if name in view.values()}
-    for number, ranked in enumerate(_orders(cell, wanted, *drawn)):
-        for one, out in values.items():
-            out[number] = family_of(one).evaluate(ranked[view[one]], limit_of(one))
-    return values
-
-
-def _orders(
-    cell: Cell, seen: Mapping[View, Seen], seed: int, count: int
-) -> Iterator[dict[View, Ranked]]:
-    """Random orders of every corpus, in the views that are wanted."""
+    """Values in every permutation, shape (count, q)."""
+    profile = seen["chunks"].gold.profile
+    names = {measure: view_of(measure, cell, profile) or "chunks" for measure in measures}
+    values = {measure: np.zeros((count, len(cell.queries))) for measure in measures}
     sources = [words((seed, number)) for number in range(len(cell.corpora))]
-    cuts = [Cuts.of(units) for units in cell.corpora] if "merged" in seen else []
-    boards = [Board.of(one) for one in cell.projection.runs] if cell.projection else []
-    for _ in range(count if seen else 0):
+    for number in range(count if measures else 0):
         orders = [
             permutation(source, len(units.size))
             for units, source in zip(cell.corpora, sources, strict=True)
         ]
-        ranked: dict[View, Ranked] = {}
-        for view, one in seen.items():
-            if view == "runs":
-                ranked[view] = place_shared_runs(one.gold, boards, orders)
-            elif view == "merged":
-                once = [cut.order(order) for cut, order in zip(cuts, orders, strict=True)]
-                ranked[view] = place_orders(one.gold, one.cell.corpora, once)
-            else:
-                ranked[view] = place_orders(one.gold, cell.corpora, orders)
-        yield ranked
+        ranks = {name: _shared_ranks(seen[name], orders) for name in {*names.values()}}
+        for measure, out in values.items():
+            out[number] = family_of(measure).evaluate(ranks[names[measure]], limit_of(measure))
+    return values
+
+
+def _shared_ranks(view: View, orders: Sequence[Ints]) -> GoldRanks:
+    ranked = [view.order(corpus, order, None) for corpus, order in enumerate(orders)]
+    return shared_gold_ranks(view.gold, view.corpora, ranked)
 
 
 def _with_error(

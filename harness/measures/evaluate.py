@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.measures.gold_ranks import NEVER, gold_ranks
 from harness.measures.grammar import family_of
-from harness.measures.ranked import NEVER, Ranked, place
 from harness.measures.views import view_of, views
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from harness.measures.cell import Cell
+    from harness.measures.gold_tables import GoldTables
     from harness.measures.grammar import Measure
-    from harness.measures.inputs import Cell
     from harness.measures.profiles import Profile
-    from harness.measures.tables import GoldTables
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
@@ -75,8 +75,9 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
     Raises:
         InputError: A measure of an unknown family.
     """
-    ranked = {view: seen.place() for view, seen in views(cell, measures, profile).items()}
-    gold = ranked["units"].gold
+    seen = views(cell, measures, profile)
+    ranks = {name: view.ranks(cell) for name, view in seen.items()}
+    gold = seen["chunks"].gold
     mask, left_out = included(cell, profile)
     counted: dict[str, Bools] = {}
     per_query: dict[str, Floats | None] = {}
@@ -86,8 +87,9 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
         counted[name] = np.ones_like(mask) if own_mrr else mask
         per_query[name] = None
         if view is not None:
-            seen = _as_given(cell, gold, ranked["units"]) if own_mrr else ranked[view]
-            per_query[name] = family_of(measure).evaluate(seen, limit_of(measure))
+            as_given = own_mrr and cell.as_given is not None
+            own = gold_ranks(gold, cell.corpora, cell.as_given or ()) if as_given else ranks[view]
+            per_query[name] = family_of(measure).evaluate(own, limit_of(measure))
     return Scores(
         queries=cell.queries,
         corpus=gold.group,
@@ -97,10 +99,6 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
         per_query=per_query,
         mean={name: mean_over(one, counted[name], gold) for name, one in per_query.items()},
     )
-
-
-def _as_given(cell: Cell, gold: GoldTables, ranked: Ranked) -> Ranked:
-    return ranked if cell.as_given is None else place(replace(cell, ranking=cell.as_given), gold)
 
 
 def included(cell: Cell, profile: Profile) -> tuple[Bools, dict[str, int]]:

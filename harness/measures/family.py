@@ -12,12 +12,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.measures.best_spans import BestSpans
-    from harness.measures.ranked import Ranked
-    from harness.measures.tables import GoldTables
+    from harness.measures.gold_ranks import GoldRanks
+    from harness.measures.gold_tables import GoldTables
 
     Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -35,8 +33,6 @@ class Family:
         lines: Whether it needs gold that is lines of files. Such a measure does not depend on
             how many chunks hold the gold, so it is comparable across chunkers.
         projected: Whether its units are runs of lines, which take the scores of the chunks on them.
-        oracle: The largest values that any ranking reaches, and whether each is exact rather
-            than a bound, both shape (q,); None where relevant units first are best.
         chance: Expected values over all orders of the corpus, shape (q,), where a twin and a unit
             that counts again count as any unit; None, or giving None under a profile, where there
             is no closed form.
@@ -46,11 +42,10 @@ class Family:
     description: str
     source: str
     cut: Literal["rank", "optional", "none", "budget"]
-    evaluate: Callable[[Ranked, int], Floats]
+    evaluate: Callable[[GoldRanks, int], Floats]
     aliases: tuple[str, ...] = ()
     lines: bool = False
     projected: bool = False
-    oracle: Callable[[BestSpans], tuple[Floats, Bools]] | None = None
     chance: Callable[[GoldTables, int], Floats | None] | None = None
 
 

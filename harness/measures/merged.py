@@ -13,39 +13,39 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.measures.inputs import Gold, Pieces, Units
-from harness.measures.ranked import NEVER
+from harness.measures.cell import Gold, Pieces, Units
+from harness.measures.gold_ranks import NEVER
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from harness.measures.inputs import Cell
+    from harness.measures.cell import Cell
 
     Ints = NDArray[np.int64]
 
 
-def merged_cell(cell: Cell) -> Cell:
-    """The same cell with pieces for units; only what measures of budgets need is there."""
-    cuts = [Cuts.of(units) for units in cell.corpora]
-    return replace(
-        cell,
-        corpora=tuple(cut.units for cut in cuts),
-        gold=tuple(
-            Gold(
-                corpus=one.corpus,
-                unit=np.zeros(0, dtype=np.int64),
-                grade=np.zeros(0),
-                pieces=cuts[one.corpus].cut(one.pieces),
-                gold_size=one.gold_size,
-                targets=one.targets,
-            )
-            for one in cell.gold
-        ),
-        ranking=tuple(
-            cuts[one.corpus].order(ranking)
-            for one, ranking in zip(cell.gold, cell.ranking, strict=True)
-        ),
+def merged_gold(cell: Cell, cuts: Sequence[Cuts]) -> Cell:
+    """The same cell with pieces for units, without rankings; only what budgets need is there.
+
+    Args:
+        cell: The cell.
+        cuts: Of each corpus.
+    """
+    nothing = np.zeros(0, dtype=np.int64)
+    gold = tuple(
+        Gold(
+            corpus=each.corpus,
+            unit=nothing,
+            grade=np.zeros(0),
+            pieces=cuts[each.corpus].cut(each.pieces),
+            gold_size=each.gold_size,
+            targets=each.targets,
+        )
+        for each in cell.gold
     )
+    return replace(cell, corpora=tuple(cut.units for cut in cuts), gold=gold, ranking=())
 
 
 @dataclass(frozen=True)

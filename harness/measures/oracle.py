@@ -10,29 +10,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.measures.best_merged import best_merged
-from harness.measures.best_runs import best_runs
 from harness.measures.best_spans import best_spans
 from harness.measures.evaluate import included, limit_of, mean_over
+from harness.measures.gold_ranks import relevant_first
 from harness.measures.grammar import family_of
-from harness.measures.ranked import relevant_first
+from harness.measures.projection import BestRuns
 from harness.measures.views import view_of, views
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from harness.measures.best_spans import BestSpans
+    from harness.measures.cell import Cell
     from harness.measures.grammar import Measure
-    from harness.measures.inputs import Cell
     from harness.measures.profiles import Profile
-    from harness.measures.views import View
-
-_SOLVED: dict[View, Callable[[Cell, Sequence[int]], dict[int, BestSpans]]] = {
-    "units": best_spans,
-    "merged": best_merged,
-}
 
 
 @dataclass(frozen=True)
@@ -56,39 +48,33 @@ def oracle(cell: Cell, measures: Sequence[Measure], profile: Profile) -> dict[st
 
     The rankings of the cell play no part, only its gold and its units.
     """
-    kinds = {one: view_of(one, cell, profile) for one in measures}
-    seen = views(cell, [one for one in measures if kinds[one] == "runs"], profile)
-    gold = seen["units"].gold
+    names = {measure: view_of(measure, cell, profile) for measure in measures}
+    seen = views(cell, [measure for measure in measures if names[measure] == "runs"], profile)
+    gold = seen["chunks"].gold
     best = relevant_first(gold)
     mask, _ = included(cell, profile)
-    spans = {
-        view: solved(cell, budgets)
-        for view, solved in _SOLVED.items()
-        if (budgets := _budgets(kinds, view))
-    }
+    budgets = sorted({limit_of(one) for one in measures if names[one] and _has_budget(one)})
+    spans = best_spans(cell, budgets, merge=profile.assemble == "merge") if budgets else {}
     runs = None
     if "runs" in seen and cell.projection is not None:
-        runs = best_runs(cell.projection, seen["runs"].gold)
-    result: dict[str, Oracle | None] = {}
-    for measure, view in kinds.items():
+        view = seen["runs"]
+        runs = BestRuns.of(cell.projection, view.gold, view.corpora, view.layouts)
+    result: dict[str, Oracle | None] = dict.fromkeys(map(str, measures))
+    for measure, name in names.items():
         family, limit = family_of(measure), limit_of(measure)
-        if view is None:
-            result[str(measure)] = None
+        if name is None:
             continue
-        if runs is not None and view == "runs":
-            values, exact = runs.of(family, limit)
-        elif family.oracle is not None:
-            values, exact = family.oracle(spans[view][limit])
+        if runs is not None and name == "runs":
+            values, exact = runs.values(family, limit)
+        elif _has_budget(measure):
+            values, exact = spans[limit][family.name]
         else:
             values = family.evaluate(best, limit)
             exact = np.ones(len(values), dtype=np.bool_)
-        result[str(measure)] = Oracle(
-            values, mean_over(values, mask, gold), bool(exact[mask].all())
-        )
+        mean = mean_over(values, mask, gold)
+        result[str(measure)] = Oracle(values, mean, bool(exact[mask].all()))
     return result
 
 
-def _budgets(kinds: Mapping[Measure, View | None], view: View) -> list[int]:
-    """The budgets of the measures that see a cell in one view."""
-    spans = [one for one in kinds if kinds[one] == view and family_of(one).oracle is not None]
-    return sorted({limit_of(one) for one in spans})
+def _has_budget(measure: Measure) -> bool:
+    return family_of(measure).cut == "budget"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.measures.cell import Cell, Gold, Units
 from harness.measures.evaluate import ABSENT, evaluate
 from harness.measures.grammar import Measure, parse_measure
-from harness.measures.inputs import Cell, Gold, Units
 from harness.measures.profiles import Profile, load_profile
 
 if TYPE_CHECKING:

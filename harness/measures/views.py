@@ -1,51 +1,64 @@
-"""What the measures of a cell take for its units: chunks, text delivered once, or runs of lines."""
+"""The units that the measures of a cell see: chunks, text delivered once, or runs of lines."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from harness.measures.gold_ranks import gold_ranks
+from harness.measures.gold_tables import gold_tables
 from harness.measures.grammar import family_of
-from harness.measures.merged import merged_cell
-from harness.measures.projected import place_runs, run_tables
-from harness.measures.ranked import place
-from harness.measures.tables import gold_tables
+from harness.measures.merged import Cuts, merged_gold
+from harness.measures.projection import RunLayout, levels, run_gold, run_units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
+    from numpy.typing import NDArray
+
+    from harness.measures.cell import Cell, Units
+    from harness.measures.gold_ranks import GoldRanks
+    from harness.measures.gold_tables import GoldTables
     from harness.measures.grammar import Measure
-    from harness.measures.inputs import Cell
     from harness.measures.profiles import Profile
-    from harness.measures.ranked import Ranked
-    from harness.measures.tables import GoldTables
 
-View = Literal["units", "merged", "runs"]
-"""`units`: as they are ranked. `merged`: their text, each character once. `runs`: runs of lines."""
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+ViewName = Literal["chunks", "merged", "runs"]
+"""`chunks`: as ranked; `merged`: their text, each character once; `runs`: runs of lines."""
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A cell in one view.
+class View:
+    """One kind of units, and the gold in them.
 
     Attributes:
-        view: Which.
-        cell: Its queries and rankings; in the view `merged` the units are pieces of chunks.
-        gold: What is looked for.
+        gold: The gold.
+        corpora: The units of each corpus.
+        order: The ranking of these units that a ranking of chunks gives; called with the number of
+            the corpus, the chunks, and their scores, None where each place is one step down.
+        layouts: The runs of lines of each corpus; empty in other views.
     """
 
-    view: View
-    cell: Cell
     gold: GoldTables
+    corpora: tuple[Units, ...]
+    order: Callable[[int, Ints, Floats | None], Ints]
+    layouts: tuple[RunLayout, ...] = ()
 
-    def place(self) -> Ranked:
-        """Look the gold up in the rankings."""
-        if self.view == "runs" and self.cell.projection is not None:
-            return place_runs(self.cell, self.cell.projection, self.gold)
-        return place(self.cell, self.gold)
+    def ranks(self, cell: Cell) -> GoldRanks:
+        """Look the gold up in the rankings of the cell."""
+        scores = [None] * len(cell.gold) if cell.projection is None else cell.projection.scores
+        orders = (
+            self.order(gold.corpus, ranking, row)
+            for gold, ranking, row in zip(cell.gold, cell.ranking, scores, strict=True)
+        )
+        return gold_ranks(self.gold, self.corpora, orders)
 
 
-def view_of(measure: Measure, cell: Cell, profile: Profile) -> View | None:
+def view_of(measure: Measure, cell: Cell, profile: Profile) -> ViewName | None:
     """How a measure sees a cell; None where it does not apply.
 
     Raises:
@@ -56,16 +69,33 @@ def view_of(measure: Measure, cell: Cell, profile: Profile) -> View | None:
         return None
     if family.projected:
         return None if cell.projection is None else "runs"
-    return "merged" if family.cut == "budget" and profile.assemble == "merge" else "units"
+    return "merged" if family.cut == "budget" and profile.assemble == "merge" else "chunks"
 
 
-def views(cell: Cell, measures: Iterable[Measure], profile: Profile) -> dict[View, Seen]:
-    """The cell in all views that the measures need, and as it is."""
-    wanted = {"units", *(view_of(measure, cell, profile) for measure in measures)}
-    result: dict[View, Seen] = {"units": Seen("units", cell, gold_tables(cell, profile))}
+def views(cell: Cell, measures: Iterable[Measure], profile: Profile) -> dict[ViewName, View]:
+    """The cell in all views that the measures need, and always as chunks."""
+    wanted = {view_of(measure, cell, profile) for measure in measures}
+    result: dict[ViewName, View] = {
+        "chunks": View(
+            gold_tables(cell, profile), cell.corpora, lambda _corpus, ranking, _: ranking
+        )
+    }
     if "merged" in wanted:
-        once = merged_cell(cell)
-        result["merged"] = Seen("merged", once, gold_tables(once, profile))
+        cuts = [Cuts.of(units) for units in cell.corpora]
+        once = merged_gold(cell, cuts)
+        result["merged"] = View(
+            gold_tables(once, profile),
+            once.corpora,
+            lambda corpus, ranking, _: cuts[corpus].order(ranking),
+        )
     if "runs" in wanted and cell.projection is not None:
-        result["runs"] = Seen("runs", cell, run_tables(cell, cell.projection, profile))
+        corpora = run_units(cell.projection)
+        layouts = tuple(RunLayout.of(runs) for runs in cell.projection.runs)
+
+        def order(corpus: int, ranking: Ints, scores: Floats | None) -> Ints:
+            places = np.arange(len(ranking))[::-1]
+            return layouts[corpus].order(ranking, places if scores is None else levels(scores))
+
+        gold = run_gold(cell, cell.projection, corpora, profile)
+        result["runs"] = View(gold, corpora, order, layouts)
     return result

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from harness.measures.inputs import Gold, Pieces, Units
+from harness.measures.cell import Gold, Pieces, Units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

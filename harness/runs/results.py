@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.measures.cell import Cell, Gold, Projection, Runs, Units
 from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import comparable, family_of
-from harness.measures.inputs import Cell, Gold, Projection, Runs, Units
 from harness.measures.oracle import oracle
 from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
 from harness.runs.record import digest
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from harness.measures.cell import Gold
     from harness.measures.evaluate import Scores
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile

@@ -12,7 +12,7 @@ import numpy as np
 
 from chunkers.source import Source
 from harness.chunking.layout import Layout
-from harness.measures.inputs import Cell, Gold, Units
+from harness.measures.cell import Cell, Gold, Units
 from harness.model import Relevance
 from harness.reading.reader import ReadRules, read_file
 from harness.relevance.chunk_gold import ChunkTable, span_gold

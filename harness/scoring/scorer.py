@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.measures.inputs import Cell
+    from harness.measures.cell import Cell
     from harness.measures.profiles import Profile
     from harness.scoring.judging import Judged
     from harness.scoring.values import Record

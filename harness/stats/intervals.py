@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.measures.seeded import draws, words
+from harness.measures.random_numbers import draws, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,90 +7,90 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.measures.family import Family, ratio
-from harness.measures.ranked import log_discount
-from harness.measures.tables import sum_by
+from harness.measures.gold_ranks import log_discount
+from harness.measures.gold_tables import sum_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from harness.measures.gold_ranks import GoldRanks
+    from harness.measures.gold_tables import GoldTables
     from harness.measures.profiles import Profile
-    from harness.measures.ranked import Ranked
-    from harness.measures.tables import GoldTables
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
 
-def _precision(ranked: Ranked, k: int) -> Floats:
-    if ranked.gold.profile.precision == "retrieved":
-        return ratio(ranked.count(k), np.minimum(ranked.retrieved, k))
-    return ratio(ranked.count(k), k)
+def _precision(ranks: GoldRanks, k: int) -> Floats:
+    if ranks.gold.profile.precision == "retrieved":
+        return ratio(ranks.count(k), np.minimum(ranks.retrieved, k))
+    return ratio(ranks.count(k), k)
 
 
-def _recall(ranked: Ranked, k: int) -> Floats:
-    if ranked.gold.profile.recall == "any-hit":
-        return _hit(ranked, k)
-    return ratio(ranked.count(k), ranked.gold.n_relevant)
+def _recall(ranks: GoldRanks, k: int) -> Floats:
+    if ranks.gold.profile.recall == "any-hit":
+        return _hit(ranks, k)
+    return ratio(ranks.count(k), ranks.gold.n_relevant)
 
 
-def _f1(ranked: Ranked, k: int) -> Floats:
-    if not _plain(ranked.gold.profile):
-        precision, recall = _precision(ranked, k), _recall(ranked, k)
+def _f1(ranks: GoldRanks, k: int) -> Floats:
+    if not _plain(ranks.gold.profile):
+        precision, recall = _precision(ranks, k), _recall(ranks, k)
         return ratio(2 * precision * recall, precision + recall)
     # 2PR/(P+R) with P = h/k and R = h/g; one division loses no digit.
-    return ratio(2 * ranked.count(k), k + ranked.gold.n_relevant)
+    return ratio(2 * ranks.count(k), k + ranks.gold.n_relevant)
 
 
 def _plain(profile: Profile) -> bool:
     return profile.precision == "k" and profile.recall == "all-gold"
 
 
-def _hit(ranked: Ranked, k: int) -> Floats:
-    return (ranked.count(k) > 0).astype(np.float64)
+def _hit(ranks: GoldRanks, k: int) -> Floats:
+    return (ranks.count(k) > 0).astype(np.float64)
 
 
-def _rprec(ranked: Ranked, k: int) -> Floats:
-    hits, n_relevant = ranked.hits, ranked.gold.n_relevant
+def _rprec(ranks: GoldRanks, k: int) -> Floats:
+    hits, n_relevant = ranks.hits, ranks.gold.n_relevant
     within = hits.rank <= n_relevant[hits.query]
-    return ratio(ranked.sum(np.ones(len(hits.rank)), within), n_relevant)
+    return ratio(ranks.sum(np.ones(len(hits.rank)), within), n_relevant)
 
 
-def _reciprocal_rank(ranked: Ranked, k: int) -> Floats:
-    hits = ranked.hits
-    return ranked.sum(1.0 / hits.rank, (hits.nth == 1) & (hits.rank <= k))
+def _reciprocal_rank(ranks: GoldRanks, k: int) -> Floats:
+    hits = ranks.hits
+    return ranks.sum(1.0 / hits.rank, (hits.nth == 1) & (hits.rank <= k))
 
 
-def _average_precision(ranked: Ranked, k: int) -> Floats:
-    hits = ranked.hits
-    return ratio(ranked.sum(hits.nth / hits.rank, hits.rank <= k), ranked.gold.n_relevant)
+def _average_precision(ranks: GoldRanks, k: int) -> Floats:
+    hits = ranks.hits
+    return ratio(ranks.sum(hits.nth / hits.rank, hits.rank <= k), ranks.gold.n_relevant)
 
 
-def ndcg(ranked: Ranked, k: int) -> Floats:
+def ndcg(ranks: GoldRanks, k: int) -> Floats:
     """The values of nDCG@k, shape (q,)."""
-    hits = ranked.hits
+    hits = ranks.hits
     within = hits.rank <= k
     gain = np.zeros(len(hits.rank))
     gain[within] = hits.gain[within] / log_discount(hits.rank[within])
-    ideal = _ideal(ranked.gold, k)
-    if ranked.gold.profile.ideal == "found-unless-named":
-        ideal = np.where(ranked.gold.named, ideal, _ideal_of_found(ranked, k))
-    value = ratio(ranked.sum(gain, within), ideal)
-    if ranked.gold.profile.repeats == "each-counts":
+    ideal = _ideal(ranks.gold, k)
+    if ranks.gold.profile.ideal == "found-unless-named":
+        ideal = np.where(ranks.gold.named, ideal, _ideal_of_found(ranks, k))
+    value = ratio(ranks.sum(gain, within), ideal)
+    if ranks.gold.profile.repeats == "each-counts":
         return value
     # Two nearly equal grades in the wrong order can round to just above the ideal.
     return np.minimum(value, 1.0)
 
 
-def _ideal_of_found(ranked: Ranked, k: int) -> Floats:
+def _ideal_of_found(ranks: GoldRanks, k: int) -> Floats:
     """The best order of the hits in the first k."""
-    hits = ranked.hits
+    hits = ranks.hits
     found = np.flatnonzero(hits.rank <= k)
     order = found[np.lexsort((-hits.gain[found], hits.query[found]))]
     query = hits.query[order]
     rank = np.arange(len(order)) - np.searchsorted(query, query, side="left") + 1
-    return sum_by(query, hits.gain[order] / log_discount(rank), ranked.gold.n_queries)
+    return sum_by(query, hits.gain[order] / log_discount(rank), ranks.gold.n_queries)
 
 
 def _ideal(gold: GoldTables, k: int) -> Floats:
@@ -99,11 +99,11 @@ def _ideal(gold: GoldTables, k: int) -> Floats:
     return sum_by(gold.relevant.query[within], gain, gold.n_queries)
 
 
-def _judged(ranked: Ranked, k: int) -> Floats:
-    gold = ranked.gold
-    seen = gold.relevant.count(ranked.relevant <= k) + gold.again.count(ranked.again <= k)
-    seen = seen + gold.judged.count(ranked.judged <= k)
-    first = np.minimum(ranked.retrieved, k)
+def _judged(ranks: GoldRanks, k: int) -> Floats:
+    gold = ranks.gold
+    seen = gold.relevant.count(ranks.relevant <= k) + gold.again.count(ranks.again <= k)
+    seen = seen + gold.judged.count(ranks.judged <= k)
+    first = np.minimum(ranks.retrieved, k)
     return ratio(np.where(gold.all_judged, first, seen), first)
 
 

@@ -15,57 +15,35 @@ from harness.measures.family import Family, ratio
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.measures.best_spans import BestSpans
-    from harness.measures.ranked import Ranked
+    from harness.measures.gold_ranks import GoldRanks
 
     Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 _SOURCE = "chunkmark: delivered against gold characters under a budget"
 
 
-def _recall(ranked: Ranked, budget: int) -> Floats:
-    return ratio(ranked.deliver(budget).credited, ranked.gold.gold_size)
+def _recall(ranks: GoldRanks, budget: int) -> Floats:
+    return ratio(ranks.deliver(budget).credited, ranks.gold.gold_size)
 
 
-def _precision(ranked: Ranked, budget: int) -> Floats:
-    got = ranked.deliver(budget)
+def _precision(ranks: GoldRanks, budget: int) -> Floats:
+    got = ranks.deliver(budget)
     return ratio(got.credited, got.delivered)
 
 
-def _f1(ranked: Ranked, budget: int) -> Floats:
+def _f1(ranks: GoldRanks, budget: int) -> Floats:
     # 2PR/(P+R) with P = c/d and R = c/g; one division loses no digit.
-    got = ranked.deliver(budget)
-    return ratio(2 * got.credited, got.delivered + ranked.gold.gold_size)
+    got = ranks.deliver(budget)
+    return ratio(2 * got.credited, got.delivered + ranks.gold.gold_size)
 
 
-def _iou(ranked: Ranked, budget: int) -> Floats:
-    got = ranked.deliver(budget)
-    return ratio(got.credited, got.delivered + ranked.gold.gold_size - got.credited)
+def _iou(ranks: GoldRanks, budget: int) -> Floats:
+    got = ranks.deliver(budget)
+    return ratio(got.credited, got.delivered + ranks.gold.gold_size - got.credited)
 
 
-def _complete(ranked: Ranked, budget: int) -> Floats:
-    return ranked.deliver(budget).complete.astype(np.float64)
-
-
-def _best_recall(best: BestSpans) -> tuple[Floats, Bools]:
-    return best.recall, best.exact
-
-
-def _best_precision(best: BestSpans) -> tuple[Floats, Bools]:
-    return best.precision, best.precision_exact
-
-
-def _best_f1(best: BestSpans) -> tuple[Floats, Bools]:
-    return best.f1, best.f1_exact
-
-
-def _best_iou(best: BestSpans) -> tuple[Floats, Bools]:
-    return best.iou, best.f1_exact
-
-
-def _best_complete(best: BestSpans) -> tuple[Floats, Bools]:
-    return best.complete, best.complete_exact
+def _complete(ranks: GoldRanks, budget: int) -> Floats:
+    return ranks.deliver(budget).complete.astype(np.float64)
 
 
 FAMILIES = (
@@ -77,7 +55,6 @@ FAMILIES = (
         evaluate=_recall,
         aliases=("span_recall",),
         lines=True,
-        oracle=_best_recall,
     ),
     Family(
         name="SpanP",
@@ -87,7 +64,6 @@ FAMILIES = (
         evaluate=_precision,
         aliases=("span_precision",),
         lines=True,
-        oracle=_best_precision,
     ),
     Family(
         name="SpanF1",
@@ -96,7 +72,6 @@ FAMILIES = (
         cut="budget",
         evaluate=_f1,
         lines=True,
-        oracle=_best_f1,
     ),
     Family(
         name="SpanIoU",
@@ -105,7 +80,6 @@ FAMILIES = (
         cut="budget",
         evaluate=_iou,
         lines=True,
-        oracle=_best_iou,
     ),
     Family(
         name="Complete",
@@ -115,6 +89,5 @@ FAMILIES = (
         evaluate=_complete,
         aliases=("completeness",),
         lines=True,
-        oracle=_best_complete,
     ),
 )

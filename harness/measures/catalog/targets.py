@@ -11,28 +11,28 @@ from harness.measures.family import Family, ratio
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.measures.ranked import Ranked
-    from harness.measures.tables import GoldTables
+    from harness.measures.gold_ranks import GoldRanks
+    from harness.measures.gold_tables import GoldTables
 
     Floats = NDArray[np.float64]
 
 
-def _file_recall(ranked: Ranked, k: int) -> Floats:
-    rows = ranked.gold.file
-    return ratio(rows.count(ranked.file <= k), rows.count())
+def _file_recall(ranks: GoldRanks, k: int) -> Floats:
+    rows = ranks.gold.file
+    return ratio(rows.count(ranks.file <= k), rows.count())
 
 
-def _file_reciprocal_rank(ranked: Ranked, k: int) -> Floats:
-    best = np.zeros(ranked.gold.n_queries)
-    within = ranked.file <= k
-    np.maximum.at(best, ranked.gold.file.query[within], 1.0 / ranked.file[within])
+def _file_reciprocal_rank(ranks: GoldRanks, k: int) -> Floats:
+    best = np.zeros(ranks.gold.n_queries)
+    within = ranks.file <= k
+    np.maximum.at(best, ranks.gold.file.query[within], 1.0 / ranks.file[within])
     return best
 
 
-def _iou(ranked: Ranked, k: int) -> Floats:
-    best = np.zeros(ranked.gold.n_queries)
-    within = ranked.overlapping <= k
-    np.maximum.at(best, ranked.gold.overlapping.query[within], ranked.gold.iou[within])
+def _iou(ranks: GoldRanks, k: int) -> Floats:
+    best = np.zeros(ranks.gold.n_queries)
+    within = ranks.overlapping <= k
+    np.maximum.at(best, ranks.gold.overlapping.query[within], ranks.gold.iou[within])
     return best
 
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from harness.measures.inputs import Cell, Gold, Pieces, Projection, Runs, Units
+from harness.measures.cell import Cell, Gold, Pieces, Projection, Runs, Units
 
 
 def ints(values):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.measures.cell import Cell, Gold, Pieces, Units
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import list_families, parse_measure
-from harness.measures.inputs import Cell, Gold, Pieces, Units
 from harness.measures.profiles import load_profile
 
 DEFAULT = load_profile("default")

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.measures.best_merged import best_merged
+from harness.measures.best_spans import best_spans
+from harness.measures.cell import Cell, Gold, Pieces, Units
 from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import parse_measure
-from harness.measures.inputs import Cell, Gold, Pieces, Units
 from harness.measures.oracle import oracle
 from harness.measures.profiles import load_profile
 
@@ -166,14 +166,8 @@ def test_oracle_equals_brute_force(cells, rng):
 def test_bound_beyond_the_search_is_no_less_than_brute_force(cells, rng):
     cell = cells.span_cell(rng, most=5)
     largest = brute_force(cells, cell)
-    for budget, best in best_merged(cell, BUDGETS, most_searched=1).items():
-        for name, got, exact in (
-            ("SpanR", best.recall, best.exact),
-            ("SpanP", best.precision, best.precision_exact),
-            ("SpanF1", best.f1, best.f1_exact),
-            ("SpanIoU", best.iou, best.f1_exact),
-            ("Complete", best.complete, best.complete_exact),
-        ):
+    for budget, best in best_spans(cell, BUDGETS, merge=True, most_searched=1).items():
+        for name, (got, exact) in best.items():
             want = largest[f"{name}@{budget}c"]
             assert want - 1e-12 <= got[0] <= 1, name
             assert not exact[0] or got[0] == pytest.approx(want, abs=1e-12), name

@@ -5,14 +5,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.measures import best_spans
+from harness.measures.best_spans import (
+    Subsets,
+    _knapsack,
+    _search,
+    best_spans,
+    gold_units,
+    without_dominated,
+)
+from harness.measures.cell import Cell, Gold, Pieces, Units
 from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import list_families, parse_measure
-from harness.measures.inputs import Cell, Gold, Pieces, Units
 from harness.measures.oracle import oracle
 from harness.measures.profiles import load_profile
-from harness.measures.useful import useful_units, without_dominated
 
 DEFAULT = load_profile("default")
 RNGS = st.randoms(use_true_random=True)
@@ -57,14 +63,8 @@ def test_bound_beyond_the_search_is_no_less_than_brute_force(cells, rng):
     cell = cells.span_cell(rng, most=5)
     budgets = [1, 2, 3, 4, 6, 9, 14, 40]
     largest = brute_force(cells, cell)
-    for budget, best in best_spans.best_spans(cell, budgets, most_searched=1).items():
-        for name, got, exact in (
-            ("SpanR", best.recall, best.exact),
-            ("SpanP", best.precision, best.exact),
-            ("SpanF1", best.f1, best.f1_exact),
-            ("SpanIoU", best.iou, best.f1_exact),
-            ("Complete", best.complete, best.complete_exact),
-        ):
+    for budget, best in best_spans(cell, budgets, most_searched=1).items():
+        for name, (got, exact) in best.items():
             want = largest[f"{name}@{budget}c"]
             assert got[0] >= want - 1e-12, name
             assert got[0] <= 1
@@ -97,13 +97,14 @@ def knapsack_units(rng, n):
 def test_dynamic_programme_equals_trying_all_sets(seed):
     rng = np.random.default_rng(seed)
     gold, units = knapsack_units(rng, 9)
-    useful = useful_units(gold, units)
+    of_gold = gold_units(gold, units)
     budgets = [1, 7, 20, 45, 80, 120, 200, 300, 600]
-    assert useful.disjoint
-    by_sets = best_spans._by_search(useful, gold.gold_size, budgets)
-    by_table = best_spans._by_knapsack(useful, gold.gold_size, budgets)
-    for one, other in zip(by_sets, by_table, strict=True):
-        assert (one.credit, one.f1, one.iou) == (other.credit, other.f1, other.iou)
+    assert of_gold.disjoint
+    by_sets = _search(Subsets.of(of_gold), gold.gold_size, budgets, [])
+    by_table = _knapsack(of_gold, gold.gold_size, budgets)
+    for best, (most, f1, iou) in zip(by_sets, by_table, strict=True):
+        assert best["SpanR"] == (most / gold.gold_size, True)
+        assert (best["SpanF1"][0], best["SpanIoU"][0]) == (f1, iou)
 
 
 def test_best_cut_takes_the_dense_head_of_a_long_unit():
@@ -122,8 +123,8 @@ def test_best_cut_takes_the_dense_head_of_a_long_unit():
 def test_equal_units_count_once():
     pieces = Pieces(ints(0, 1, 2), ints(0, 0, 3), ints(5, 5, 5), ints(0, 0, 0))
     gold = Gold(0, ints(0), np.ones(1), pieces=pieces, gold_size=5, targets=(((0, 5),),))
-    useful = useful_units(gold, Units(ints(6, 6, 9), ints(0, 1, 2)))
-    assert without_dominated(useful).size.tolist() == [6]
+    of_gold = gold_units(gold, Units(ints(6, 6, 9), ints(0, 1, 2)))
+    assert without_dominated(of_gold).size.tolist() == [6]
 
 
 def chain(n):

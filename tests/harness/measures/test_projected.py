@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.measures.cell import Cell, Gold, Projection, Runs, Units
 from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import comparable, parse_measure
-from harness.measures.inputs import Cell, Gold, Projection, Runs, Units
 from harness.measures.oracle import oracle
 from harness.measures.profiles import load_profile
-from harness.measures.projected import levels
+from harness.measures.projection import levels
 
 DEFAULT = load_profile("default")
 MEASURES = [parse_measure(f"pnDCG@{k}") for k in (1, 2, 3, 5, 10)]

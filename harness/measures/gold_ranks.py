@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.measures.tables import sum_by
+from harness.measures.gold_tables import sum_by
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from harness.measures.inputs import Cell, Units
-    from harness.measures.tables import GoldTables, Rows
+    from harness.measures.cell import Units
+    from harness.measures.gold_tables import GoldTables, Rows
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -60,7 +60,7 @@ class Delivered:
 
 
 @dataclass(frozen=True)
-class Ranked:
+class GoldRanks:
     """One ranking for each query, seen from the gold.
 
     Attributes:
@@ -114,14 +114,14 @@ class Ranked:
         return self._budgets[budget]
 
 
-def _hits(ranked: Ranked) -> tuple[Ints, Ints, Floats]:
-    gold = ranked.gold
-    rank = np.concatenate((ranked.relevant, ranked.twin, ranked.again))
+def _hits(ranks: GoldRanks) -> tuple[Ints, Ints, Floats]:
+    gold = ranks.gold
+    rank = np.concatenate((ranks.relevant, ranks.twin, ranks.again))
     query = np.concatenate((gold.relevant.query, gold.twin.query, gold.again.query))
-    gain = np.concatenate((gold.grade, np.zeros(len(ranked.twin)), gold.again_grade))
+    gain = np.concatenate((gold.grade, np.zeros(len(ranks.twin)), gold.again_grade))
     order = np.lexsort((rank, query))
     order = order[rank[order] < NEVER]
-    if len(ranked.twin):
+    if len(ranks.twin):
         _let_twins_stand(gold, order, query, gain)
         order = order[gain[order] > 0]
     return query[order], rank[order], gain[order]
@@ -143,9 +143,9 @@ def _let_twins_stand(gold: GoldTables, order: Ints, query: Ints, gain: Floats) -
             found.add(free)
 
 
-def _deliver(ranked: Ranked, budget: int) -> Delivered:
-    gold = ranked.gold
-    begin = ranked.before + gold.piece_offset
+def _deliver(ranks: GoldRanks, budget: int) -> Delivered:
+    gold = ranks.gold
+    begin = ranks.before + gold.piece_offset
     length = np.clip(budget - begin, 0, gold.piece_length)
     # The rows are in order of their first character, so what a row adds to the union is what
     # reaches beyond all rows before it.
@@ -159,7 +159,7 @@ def _deliver(ranked: Ranked, budget: int) -> Delivered:
     complete = np.zeros(gold.n_queries, dtype=np.bool_)
     whole = (of_target == gold.target_size) & (gold.target_size > 0)
     complete[gold.target.query[whole]] = True
-    return Delivered(credited.astype(np.int64), np.minimum(ranked.total, budget), complete)
+    return Delivered(credited.astype(np.int64), np.minimum(ranks.total, budget), complete)
 
 
 def _covered(start: Ints, length: Ints, point: Ints) -> Ints:
@@ -175,99 +175,44 @@ def _covered(start: Ints, length: Ints, point: Ints) -> Ints:
     return np.where(at > 0, before[last] + inside, 0)
 
 
-def place(cell: Cell, gold: GoldTables) -> Ranked:
-    """Look the gold up in the rankings of the cell."""
+def gold_ranks(gold: GoldTables, corpora: Sequence[Units], rankings: Iterable[Ints]) -> GoldRanks:
+    """Look the gold up in the rankings of its queries.
+
+    Args:
+        gold: The gold.
+        corpora: The units of each corpus.
+        rankings: Units in rank order, of every query.
+    """
     rank = np.full(gold.missing_unit + 1, NEVER, dtype=np.int64)
     before = np.full(gold.missing_unit + 1, NEVER, dtype=np.int64)
     file_rank = np.full(gold.missing_file + 1, NEVER, dtype=np.int64)
-    found = {
-        name: np.full(len(rows.item), NEVER, dtype=np.int64) for name, rows, _ in _lookups(gold)
-    }
+    tables = {"rank": rank, "before": before, "file": file_rank}
+    lookups = _lookups(gold)
+    columns = {name: np.full(len(rows.item), NEVER, dtype=np.int64) for name, rows, _ in lookups}
+    retrieved = np.zeros(gold.n_queries, dtype=np.int64)
     total = np.zeros(gold.n_queries, dtype=np.int64)
-    for query, ranking in enumerate(cell.ranking):
-        units = cell.corpora[cell.gold[query].corpus]
+    for query, ranking in enumerate(rankings):
+        units = corpora[gold.corpus[query]]
         sizes = units.size[ranking]
         ends = np.cumsum(sizes)
+        retrieved[query] = len(ranking)
         total[query] = ends[-1] if len(ends) else 0
         rank[ranking] = np.arange(1, len(ranking) + 1)
         before[ranking] = ends - sizes
         files = units.file[ranking]
         if len(gold.file.item):
             set_file_ranks(files, file_rank)
-        for name, rows, kind in _lookups(gold):
+        for name, rows, kind in lookups:
             part = rows.of(query)
-            table = {"rank": rank, "before": before, "file": file_rank}[kind]
-            found[name][part] = table[rows.item[part]]
+            columns[name][part] = tables[kind][rows.item[part]]
         rank[ranking] = before[ranking] = NEVER
         file_rank[files] = NEVER
-    retrieved = np.array([len(ranking) for ranking in cell.ranking], dtype=np.int64)
-    return Ranked(gold=gold, retrieved=retrieved, total=total, **found)
+    return GoldRanks(gold=gold, retrieved=retrieved, total=total, **columns)
 
 
-@dataclass(frozen=True)
-class Found:
-    """Ranks of relevant units and of twins, and of nothing else, filled query by query.
-
-    Attributes:
-        gold: The gold; the corpora hold all of it.
-        relevant: Rank of each row of `gold.relevant`, NEVER until it is found.
-        twin: The same for `gold.twin`.
-    """
-
-    gold: GoldTables
-    relevant: Ints
-    twin: Ints
-
-    @classmethod
-    def nothing(cls, gold: GoldTables) -> Found:
-        """Nothing yet."""
-        relevant, twin = gold.relevant.item, gold.twin.item
-        return cls(gold, np.full_like(relevant, NEVER), np.full_like(twin, NEVER))
-
-    def look_up(self, query: int, rank: Ints) -> None:
-        """Look the gold of a query up in the ranks of all units of its corpus."""
-        for rows, found in ((self.gold.relevant, self.relevant), (self.gold.twin, self.twin)):
-            part = rows.of(query)
-            found[part] = rank[rows.item[part]]
-
-    def ranked(self) -> Ranked:
-        """What measures of relevant units are computed from."""
-        none = np.zeros(0, dtype=np.int64)
-        return Ranked(
-            gold=self.gold,
-            relevant=self.relevant,
-            again=none,
-            twin=self.twin,
-            judged=none,
-            overlapping=none,
-            file=none,
-            before=none,
-            retrieved=self.gold.n_units,
-            total=np.zeros(self.gold.n_queries, dtype=np.int64),
-        )
-
-
-def place_shared(
-    gold: GoldTables, rank: Ints, before: Ints, file_rank: Ints, total: Ints
-) -> Ranked:
-    """Look the gold up in one ranking of the whole corpus that its queries share.
-
-    Args:
-        gold: The gold.
-        rank: Rank of every unit of every corpus, shape (corpora, missing_unit + 1).
-        before: Characters before every unit, same shape.
-        file_rank: Rank of every file, shape (corpora, missing_file + 1).
-        total: Characters of every corpus, shape (corpora,).
-    """
-    tables = {"rank": rank, "before": before, "file": file_rank}
-    found = {
-        name: tables[kind][gold.corpus[rows.query], rows.item]
-        for name, rows, kind in _lookups(gold)
-    }
-    return Ranked(gold=gold, retrieved=gold.n_units, total=total[gold.corpus], **found)
-
-
-def place_orders(gold: GoldTables, corpora: Sequence[Units], orders: Sequence[Ints]) -> Ranked:
+def shared_gold_ranks(
+    gold: GoldTables, corpora: Sequence[Units], orders: Sequence[Ints]
+) -> GoldRanks:
     """Look the gold up in one order of each corpus, which its queries share."""
     shape = (len(corpora), gold.missing_unit + 1)
     rank = np.full(shape, NEVER, dtype=np.int64)
@@ -279,10 +224,15 @@ def place_orders(gold: GoldTables, corpora: Sequence[Units], orders: Sequence[In
         before[number, order] = np.cumsum(sizes) - sizes
         set_file_ranks(units.file[order], files[number])
     total = np.array([units.size.sum() for units in corpora], dtype=np.int64)
-    return place_shared(gold, rank, before, files, total)
+    tables = {"rank": rank, "before": before, "file": files}
+    columns = {
+        name: tables[kind][gold.corpus[rows.query], rows.item]
+        for name, rows, kind in _lookups(gold)
+    }
+    return GoldRanks(gold=gold, retrieved=gold.n_units, total=total[gold.corpus], **columns)
 
 
-def relevant_first(gold: GoldTables) -> Ranked:
+def relevant_first(gold: GoldTables) -> GoldRanks:
     """What the best ranking looks like to a measure of ranks.
 
     Relevant units come first, by grade, and those that count again among them; nothing else is
@@ -299,7 +249,7 @@ def relevant_first(gold: GoldTables) -> Ranked:
     reachable = (gold.judged.item != gold.missing_unit) & (n_first == 0)[gold.judged.query]
     of_corpus = gold.file.item != gold.missing_file
     others = np.where(gold.all_judged, gold.n_units, gold.judged.count(reachable))
-    return Ranked(
+    return GoldRanks(
         gold=gold,
         relevant=first[: len(relevant)],
         again=first[len(relevant) :],

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.measures.inputs import Cell, Gold, Units
+    from harness.measures.cell import Cell, Gold, Units
     from harness.measures.profiles import Profile
 
     Ints = NDArray[np.int64]
