@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from harness.measures import catalog
-from harness.measures.texts import TEXT_FAMILIES, TextFamily
+from harness.measures.text_measures import TEXT_FAMILIES, TextFamily
 
 if TYPE_CHECKING:
     from harness.measures.family import Family

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from chunkers.errors import InputError
-from harness.measures.text_overlap import exact_match, holds, relevant_by_text, tokens
+from harness.measures.text_measures import exact_match, holds, relevant_by_text, tokens
 from harness.scoring.document_ids import documents_of
 
 if TYPE_CHECKING:

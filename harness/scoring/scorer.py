@@ -12,7 +12,7 @@ import numpy as np
 from harness.measures.evaluate import ABSENT, evaluate
 from harness.measures.grammar import Measure, family_of, is_of_texts
 from harness.measures.score import UNJUDGED, score
-from harness.measures.texts import TextCase
+from harness.measures.text_measures import TextCase
 from harness.scoring.judging import judge, judge_as_memorybench
 from harness.scoring.line_cells import PlaceCase, SourceFolder, line_cell
 from harness.scoring.loading import Rankings, load_grades, load_run

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from harness.measures.text_overlap import exact_match
-from harness.measures.texts import TEXT_FAMILIES
+from harness.measures.text_measures import TEXT_FAMILIES, exact_match
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.measures.grammar import Measure
-    from harness.measures.texts import TextCase
+    from harness.measures.text_measures import TextCase
     from harness.scoring.judging import Judged
 
 

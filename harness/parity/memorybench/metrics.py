@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.measures.score import score
-from harness.measures.text_overlap import ANSWERED, RELEVANT, relevant_by_text, token_f1
+from harness.measures.text_measures import ANSWERED, RELEVANT, relevant_by_text, token_f1
 from harness.parity.javascript import to_fixed, total
 from harness.parity.memorybench.places import covered, file_matches, line_iou, normalize_path
 from harness.parity.memorybench.results import STRATEGIES, judge, listed, pack_of, target_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import InputError
-from harness.measures.text_overlap import relevant_by_text
+from harness.measures.text_measures import relevant_by_text
 from harness.parity.javascript import trim
 from harness.parity.memorybench.places import Lines, file_matches, is_location_relevant
 from harness.parity.memorybench.text import is_jaccard_match, tokenize

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from chunkers.errors import InputError
-from harness.measures.text_overlap import lcs_length, token_f1
+from harness.measures.text_measures import lcs_length, token_f1
 from harness.parity.memorybench.metrics import METRICS
 from harness.parity.memorybench.places import (
     Lines,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.text_overlap import (
+from harness.measures.text_measures import (
     ContextScore,
     TokenF1,
     answer_success,
