@@ -102,7 +102,8 @@ def info(
     from chunkers.plugins.spec import parse_spec
     from harness.building.folder import CARD, read_card
     from harness.datasets.cards import card_names
-    from harness.datasets.loaders.built import find_folder
+    from harness.datasets.loaders.built import NEEDED
+    from harness.datasets.loaders.files import find_folder
     from harness.datasets.loading import load_dataset
 
     if (Path(name) / CARD).is_file():
@@ -113,7 +114,7 @@ def info(
         return
     spec = None if Path(name).is_dir() else parse_spec(name)
     if spec is not None and spec.name == "built" and spec.argument and not spec.options:
-        folder = find_folder(spec.argument, data_dir)
+        folder = find_folder(spec.argument, data_dir, NEEDED)
         _show(form, {"folder": str(folder), **read_card(folder)})
         return
     loaded = load_dataset(name, data_dir=data_dir, languages=language or ())

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from harness.cli.progress import Progress
-    from harness.scoring.scorer import Asked
+    from harness.scoring.score_file import ScoreOptions
 
 DEFAULT_MEASURES = ("nDCG@5", "nDCG@10", "P@5", "R@5", "R@10", "MRR", "MAP@10")
 _LINE = 40
@@ -78,12 +78,12 @@ def score(
     from harness.cli.progress import Progress
     from harness.reports import scores
     from harness.reports.tables import plain
-    from harness.scoring.scorer import score_file
+    from harness.scoring.score_file import score_file
 
     path = _only_one(run, records)
-    asked = _asked(measure, profile, f1_threshold, source)
+    options = _options(measure, profile, f1_threshold, source)
     with Progress() as progress:
-        scored = score_file(path, qrels, asked, _told(progress, path))
+        scored = score_file(path, qrels, options, _told(progress, path))
         document = scores.score_document(scored, per_query=per_query)
         for line in scored.warnings:
             progress.warn(line)
@@ -115,20 +115,20 @@ def _only_one(run: Path | None, records: Path | None) -> Path:
     return path
 
 
-def _asked(
+def _options(
     measures: list[str] | None, profile: str, threshold: float, source: Path | None
-) -> Asked:
+) -> ScoreOptions:
     from chunkers.errors import InputError
     from harness.measures.grammar import parse_measure
     from harness.measures.profiles import load_profile
-    from harness.scoring.scorer import Asked
+    from harness.scoring.score_file import ScoreOptions
 
     if not 0 < threshold <= 1:
         raise InputError(f"--f1-threshold {threshold}: it lies above 0 and up to 1")
     if source is not None and not source.is_dir():
         raise InputError(f"--source {source} is no folder")
     wanted = [parse_measure(text) for text in measures or DEFAULT_MEASURES]
-    return Asked(tuple(dict.fromkeys(wanted)), load_profile(profile), threshold, source)
+    return ScoreOptions(tuple(dict.fromkeys(wanted)), load_profile(profile), threshold, source)
 
 
 def _told(progress: Progress, path: Path) -> Callable[[int], None]:

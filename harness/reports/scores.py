@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.profiles import Profile
-    from harness.scoring.scorer import Column, Scored
+    from harness.scoring.score_file import Column, FileScores
 
 MOST_RESAMPLED = 10_000
 """Queries up to which intervals are resampled; beyond, the normal one is as good and quick."""
@@ -26,7 +26,7 @@ _QUANTILE = 1.959963984540054
 COLUMNS = ("measure", "mean", "ci95_low", "ci95_high", "n", "status")
 
 
-def score_document(scored: Scored, *, per_query: bool) -> dict[str, Any]:
+def score_document(scored: FileScores, *, per_query: bool) -> dict[str, Any]:
     """The document `chunkmark.score/1`.
 
     Args:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.measures.cell import Gold
     from harness.measures.evaluate import Scores
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile

@@ -5,20 +5,23 @@ Explicit ids, then lines that a target shares, then a target's file, then the ex
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from chunkers.errors import InputError
 from harness.measures.text_measures import exact_match, holds, relevant_by_text, tokens
-from harness.scoring.document_ids import documents_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from harness.scoring.values import Item, Record
+    from harness.scoring.records import QueryRecord, RetrievedItem
 
 Strategy = Literal["qrels", "span", "file", "text"]
 STRATEGIES: tuple[Strategy, ...] = ("qrels", "span", "file", "text")
+
+_CHUNK = re.compile(r"(?P<document>.+)::chunk-[0-9]+", re.DOTALL)
+_PREFIX = "doc-"
 
 NO_LABEL = "no ids, no targets and no expected answer"
 NO_PATH = "targets, but nothing that was retrieved has a path"
@@ -26,7 +29,7 @@ NO_TEXT = "an expected answer, but nothing that was retrieved has a text"
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedRecord:
     """A record with its gold.
 
     Attributes:
@@ -43,10 +46,10 @@ class Judged:
         holding: By `text`, relevant items that have it in them.
     """
 
-    record: Record
+    record: QueryRecord
     strategy: Strategy | None
     why: str
-    items: tuple[Item, ...]
+    items: tuple[RetrievedItem, ...]
     names: tuple[str, ...]
     grades: Mapping[str, float]
     merged: int = 0
@@ -67,8 +70,8 @@ class Judged:
 
 
 def judge(
-    record: Record, row: Mapping[str, float] | None, threshold: float, *, each_counts: bool
-) -> Judged:
+    record: QueryRecord, row: Mapping[str, float] | None, threshold: float, *, each_counts: bool
+) -> JudgedRecord:
     """Judge one record.
 
     Args:
@@ -83,7 +86,7 @@ def judge(
     gold = row or dict.fromkeys(record.relevant, 1.0)
     if gold:
         ids = _ids(record)
-        names = documents_of(ids, gold)
+        names = _documents_of(ids, gold)
         return _ranked(record, "qrels", names, gold, each_counts=each_counts)
     strategy, why = _strategy(record)
     # Every name begins with the query's id, so that none is equal to it or to another's.
@@ -97,7 +100,7 @@ def judge(
     return judged if strategy is None else _by_place(judged, names)
 
 
-def judge_as_memorybench(record: Record, benchmark: str, threshold: float) -> Judged:
+def judge_as_memorybench(record: QueryRecord, benchmark: str, threshold: float) -> JudgedRecord:
     """Judge an EvalResult as memorybench does, faults included.
 
     Args:
@@ -118,7 +121,7 @@ def judge_as_memorybench(record: Record, benchmark: str, threshold: float) -> Ju
         "pack": "text" if benchmark == "repobench-r" else pack,
         "token-fallback": "text",
     }
-    judged = Judged(
+    judged = JudgedRecord(
         record=record,
         strategy=strategies[found.strategy],
         why="",
@@ -131,14 +134,14 @@ def judge_as_memorybench(record: Record, benchmark: str, threshold: float) -> Ju
     return _counted(judged, [record.items[int(one)].text or "" for one in found.gold])
 
 
-def _ids(record: Record) -> list[str]:
+def _ids(record: QueryRecord) -> list[str]:
     ids = [one.id for one in record.items if one.id is not None]
     if len(ids) < len(record.items):
         raise InputError(f"{record.where}: the gold is ids, but something retrieved has no id")
     return ids
 
 
-def _strategy(record: Record) -> tuple[Strategy | None, str]:
+def _strategy(record: QueryRecord) -> tuple[Strategy | None, str]:
     why = NO_LABEL
     if record.targets:
         if not record.items or any(one.place is not None for one in record.items):
@@ -153,19 +156,19 @@ def _strategy(record: Record) -> tuple[Strategy | None, str]:
 
 
 def _ranked(
-    record: Record,
+    record: QueryRecord,
     strategy: Strategy | None,
     names: Sequence[str],
     grades: Mapping[str, float],
     *,
     each_counts: bool,
     why: str = "",
-) -> Judged:
+) -> JudgedRecord:
     """The ranking without repeats, cut at k."""
     first = {name: at for at, name in reversed(list(enumerate(names)))}
     kept = [at for at, name in enumerate(names) if each_counts or first[name] == at]
     cut = kept[: record.k]
-    return Judged(
+    return JudgedRecord(
         record=record,
         strategy=strategy,
         why=why,
@@ -176,7 +179,7 @@ def _ranked(
     )
 
 
-def _by_place(judged: Judged, names: Sequence[str]) -> Judged:
+def _by_place(judged: JudgedRecord, names: Sequence[str]) -> JudgedRecord:
     grades: dict[str, float] = {}
     for number, (target, grade) in enumerate(judged.record.targets):
         met = [
@@ -189,7 +192,7 @@ def _by_place(judged: Judged, names: Sequence[str]) -> Judged:
     return replace(judged, grades=grades)
 
 
-def _by_text(judged: Judged, names: Sequence[str], threshold: float) -> Judged:
+def _by_text(judged: JudgedRecord, names: Sequence[str], threshold: float) -> JudgedRecord:
     wanted = tokens(judged.record.expected or "")
     relevant = {
         name: one.text
@@ -200,7 +203,7 @@ def _by_text(judged: Judged, names: Sequence[str], threshold: float) -> Judged:
     return _counted(replace(judged, grades=grades), relevant.values())
 
 
-def _counted(judged: Judged, relevant: Collection[str]) -> Judged:
+def _counted(judged: JudgedRecord, relevant: Collection[str]) -> JudgedRecord:
     expected = judged.record.expected or ""
     return replace(
         judged,
@@ -208,3 +211,28 @@ def _counted(judged: Judged, relevant: Collection[str]) -> Judged:
         exact=sum(exact_match(text, expected) for text in relevant),
         holding=sum(holds(text, expected) for text in relevant),
     )
+
+
+def _documents_of(ids: Sequence[str], gold: Collection[str]) -> list[str]:
+    """The documents that retrieved chunks belong to, in the same order.
+
+    `doc-<urn:uuid:1>::chunk-0` is the gold document `<urn:uuid:1>`: what follows the document is
+    dropped, and `doc-` before it where the gold knows the rest. An id that the gold knows as it
+    is stays so, and so does everything where the gold itself names chunks.
+
+    Args:
+        ids: Retrieved ids of one query.
+        gold: Its gold ids.
+    """
+    if any(_CHUNK.fullmatch(name) for name in gold):
+        return list(ids)
+    return [name if name in gold else _document(name, gold) for name in ids]
+
+
+def _document(name: str, gold: Collection[str]) -> str:
+    match = _CHUNK.fullmatch(name)
+    document = match["document"] if match else name
+    bare = document.removeprefix(_PREFIX)
+    # Without a chunk after it, or a bracket, `doc-7` may well be another document than `7`.
+    wrapped = match is not None or bare.startswith("<")
+    return bare if wrapped and document not in gold and bare in gold else document

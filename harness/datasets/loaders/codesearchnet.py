@@ -19,7 +19,7 @@ from pydantic import Field
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.datasets.cards import find_file, told_published
-from harness.datasets.loaders.documents import blank
+from harness.datasets.loaders.files import blank
 from harness.model import Absent, Corpus, Dataset, Query
 from harness.support.json_files import StrictModel, decode_utf8, numbered_lines, read_rows
 from harness.support.wording import left_out_line

@@ -20,9 +20,10 @@ from chunkers.errors import InputError
 from chunkers.grammars.loading import parser
 from chunkers.source import Source
 from harness.datasets.cards import find_file
+from harness.datasets.loaders.files import unique_rows
 from harness.model import Corpus, Dataset, Query, Skipped
 from harness.support.data_folders import find_data
-from harness.support.json_files import Id, StrictModel, read_rows
+from harness.support.json_files import Id, StrictModel
 from harness.support.paths import plain_path
 from harness.support.wording import left_out_line
 
@@ -154,16 +155,12 @@ def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools, in
     A snippet that several rows of a repository retrieved is one.
     """
     tasks: list[_Task] = []
-    first: dict[str, str] = {}
     pools: _Pools = defaultdict(dict)
     known: set[tuple[str, str, str]] = set()
     blank = 0
     numbers: Counter[tuple[str, str]] = Counter()
-    for where, row in read_rows(file, _Row):
+    for where, row in unique_rows(file, _Row, lambda row: row.metadata.task_id):
         about = row.metadata
-        if about.task_id in first:
-            raise InputError(f"{where}: {about.task_id} stands already at {first[about.task_id]}")
-        first[about.task_id] = where
         names = _names(row.groundtruth) - _names(row.prompt) - keywords
         path = plain_path(about.file, where)
         tasks.append(_Task(about.task_id, about.repository, path, row.prompt, names))

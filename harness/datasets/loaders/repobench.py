@@ -15,7 +15,7 @@ from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.chunking.layout import squeezed
 from harness.datasets.cards import find_file
-from harness.datasets.loaders.documents import blank
+from harness.datasets.loaders.files import blank
 from harness.model import Corpus, Dataset, Query, Skipped
 from harness.support.data_folders import find_data
 from harness.support.json_files import StrictModel, read_rows

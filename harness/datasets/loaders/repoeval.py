@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import AliasChoices, Field
 
 from chunkers.errors import InputError
 from harness.datasets.cards import find_file, told_published
 from harness.model import Absent, Corpus, Dataset, Query, Region, Target
 from harness.reading.reader import ReadRules, read_folder, read_zip, zip_folders
 from harness.support.data_folders import data_dirs, find_data
-from harness.support.json_files import parse_json, refuse_lone_surrogates, require_regular_file
+from harness.support.json_files import StrictModel, parse_json, read_rows, require_regular_file
 from harness.support.paths import plain_path
 
 if TYPE_CHECKING:
@@ -28,6 +30,22 @@ _RULES = ReadRules(suffixes=(".py",), closed=frozenset())
 _PINNED = "2k"
 # Prompts were cut by the tokenizer of one of two models; a length exists for one of them.
 _MODELS = ("codex", "codegen")
+
+
+_Line = Annotated[int, Field(ge=0)]
+
+
+class _About(StrictModel):
+    fpath_tuple: Annotated[list[str], Field(min_length=1)]
+    ground_truth: str
+    context_start_lineno: _Line
+    # Tasks of functions call it `lineno`, those of lines and calls `line_no`.
+    lineno: Annotated[_Line, Field(validation_alias=AliasChoices("lineno", "line_no"))]
+
+
+class _Row(StrictModel):
+    prompt: str
+    metadata: _About
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +87,7 @@ def load(
         InputError: A file is missing or damaged, a repository unknown, or no tree is at hand.
     """
     file = _tasks_file(card, context, data_dir)
-    data = file.read_bytes()
-    tasks = _tasks(file, data)
+    tasks = _tasks(file)
     names = _chosen(card, repos, tasks)
     trees = find_file(card, 1, data_dir)
     at_hand = _at_hand(trees)
@@ -95,7 +112,7 @@ def load(
             for name in names
             if name not in at_hand
         ),
-        information={"tasks": _published(card, context, data)},
+        information={"tasks": _published(card, context, file)},
     )
 
 
@@ -111,10 +128,10 @@ def _tasks_file(card: Card, context: str, data_dir: Path | None) -> Path:
     return found or find_data(names[0], data_dir, place=f"the file from {card.source}")
 
 
-def _published(card: Card, context: str, data: bytes) -> str:
+def _published(card: Card, context: str, file: Path) -> str:
     if context != _PINNED or card.files[0].sha256 is None:
         return "no published digest is known"
-    return told_published(card.files[0], data)
+    return told_published(card.files[0], file.read_bytes())
 
 
 def _orders(file: Path) -> dict[str, list[str]]:
@@ -142,39 +159,22 @@ def _ordered(corpus: Corpus, paths: list[str], file: str) -> Corpus:
     return replace(corpus, sources=tuple(sources[path] for path in paths))
 
 
-def _tasks(file: Path, data: bytes) -> dict[str, list[_Task]]:
+def _tasks(file: Path) -> dict[str, list[_Task]]:
     """The tasks of every repository, in the file's order."""
     tasks: dict[str, list[_Task]] = defaultdict(list)
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if line.strip():
-            where = f"{file}, line {number}"
-            raw = parse_json(line, where)
-            try:
-                task = _task(raw, where)
-            except (ValueError, KeyError, TypeError) as error:
-                raise InputError(f"{where}: no task: {type(error).__name__}: {error}") from None
-            refuse_lone_surrogates([task.repo, task.path, task.prompt], line, where)
-            tasks[task.repo].append(task)
-    if not tasks:
-        raise InputError(f"{file} holds no task")
+    for where, row in read_rows(file, _Row):
+        about = row.metadata
+        repo, *parts = about.fpath_tuple
+        first, body = about.context_start_lineno, about.lineno
+        if first > body:
+            raise InputError(
+                f"{where}: context_start_lineno {first} must not be after lineno {body}"
+            )
+        # As many lines as its text begins; a last LF begins none.
+        lines = about.ground_truth.removesuffix("\n").count("\n") + 1
+        path = plain_path("/".join(parts), where)
+        tasks[repo].append(_Task(repo, path, row.prompt, first + 1, body + 1, lines))
     return tasks
-
-
-def _task(raw: dict[str, Any], where: str) -> _Task:
-    about = raw["metadata"]
-    repo, *parts = about["fpath_tuple"]
-    # Tasks of functions call it `lineno`, those of lines and calls `line_no`.
-    first, body = about["context_start_lineno"], about["lineno" if "lineno" in about else "line_no"]
-    truth, prompt = about["ground_truth"], raw["prompt"]
-    kinds = [(first, int), (body, int), (truth, str), (prompt, str), (repo, str)]
-    for value, kind in kinds + [(part, str) for part in parts]:
-        if type(value) is not kind:
-            raise TypeError(f"{value!r} is no {kind.__name__}")
-    if not 0 <= first <= body:
-        raise ValueError(f"context_start_lineno {first} and lineno {body} are no range")
-    # As many lines as its text begins; a last LF begins none.
-    lines = truth.removesuffix("\n").count("\n") + 1
-    return _Task(repo, plain_path("/".join(parts), where), prompt, first + 1, body + 1, lines)
 
 
 def _chosen(card: Card, repos: str, tasks: Collection[str]) -> list[str]:

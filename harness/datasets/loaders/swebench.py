@@ -17,9 +17,10 @@ from chunkers.errors import InputError
 from harness.building.git.changes import gold_of
 from harness.building.git.patches import parse_patch
 from harness.datasets.cards import as_published, find_file, told_published
+from harness.datasets.loaders.files import unique_rows
 from harness.datasets.loaders.worktrees import Worktrees
 from harness.model import Absent, Corpus, Dataset, Query, Target
-from harness.support.json_files import StrictModel, read_rows
+from harness.support.json_files import StrictModel
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ class _Row(StrictModel):
 class _Instance:
     row: _Row
     files: tuple[PatchFile, ...]
-    where: str
 
 
 def load(
@@ -131,16 +131,12 @@ def _pinned(card: Card, trees: Worktrees, corpora: Iterable[Corpus]) -> int:
 def _instances(file: Path) -> dict[str, _Instance]:
     """All instances by id."""
     found: dict[str, _Instance] = {}
-    for where, row in read_rows(file, _Row):
-        if row.instance_id in found:
-            raise InputError(
-                f"{where}: {row.instance_id} stands already at {found[row.instance_id].where}"
-            )
+    for where, row in unique_rows(file, _Row, lambda row: row.instance_id):
         try:
             files = tuple(parse_patch(row.patch))
         except InputError as error:
             raise InputError(f"{where}: {row.instance_id}: {error}") from None
-        found[row.instance_id] = _Instance(row, files, where)
+        found[row.instance_id] = _Instance(row, files)
     return found
 
 

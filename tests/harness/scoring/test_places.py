@@ -3,8 +3,8 @@
 import pytest
 from commands import says
 
-from harness.scoring.line_cells import SourceFolder, line_cell
-from harness.scoring.values import Place
+from harness.scoring.located_cells import SourceFolder, line_cell
+from harness.scoring.records import Location
 
 
 def item(path, first, last, **more):
@@ -144,10 +144,10 @@ def test_lines_from_0_are_compared_as_given_but_stand_in_no_file(score, tree):
 
 
 def test_a_range_that_ends_before_it_begins_meets_nothing():
-    backwards, around = Place("a", 9, 3), Place("a", 1, 20)
+    backwards, around = Location("a", 9, 3), Location("a", 1, 20)
     assert backwards.shared(around) == around.shared(backwards) == backwards.shared(backwards) == 0
-    assert around.shared(Place("a", 20, 30)) == 1
-    assert around.shared(Place("b", 1, 20)) == 0
+    assert around.shared(Location("a", 20, 30)) == 1
+    assert around.shared(Location("b", 1, 20)) == 0
 
 
 def test_cells_of_no_query_are_empty(tree):

@@ -5,7 +5,7 @@ import os
 import pytest
 from commands import call, says
 
-from harness.scoring.formats import shape_of
+from harness.scoring.files import open_file
 
 RECORD = '{"query_id": "q", "retrieved_ids": ["a"]}'
 
@@ -31,7 +31,7 @@ RECORD = '{"query_id": "q", "retrieved_ids": ["a"]}'
     ],
 )
 def test_format_is_found(put, name, text, shape):
-    assert shape_of(put(name, text)) == shape
+    assert open_file(put(name, text)).shape == shape
 
 
 @pytest.mark.parametrize(

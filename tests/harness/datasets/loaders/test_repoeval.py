@@ -168,7 +168,7 @@ class TestMadeUp:
     def test_a_damaged_task_is_named_by_its_line(self, root: Path, line: str) -> None:
         good = json.dumps(task(TRACR, 0, 1, "x"))
         (root / TASKS).write_text(f"{good}\n\n{line}\n", encoding="utf-8")
-        with pytest.raises(InputError, match=r"line 3: (no task|invalid JSON)"):
+        with pytest.raises(InputError, match="line 3: "):
             load_dataset("repoeval-function")
 
     @pytest.mark.parametrize("path", ["./pkg/a.py", "pkg//a.py", "pkg\\a.py", "pkg/../pkg/a.py"])
@@ -185,7 +185,7 @@ class TestMadeUp:
 
     def test_an_empty_file_of_tasks_is_an_error(self, root: Path) -> None:
         (root / TASKS).write_text("\n", encoding="utf-8")
-        with pytest.raises(InputError, match="holds no task"):
+        with pytest.raises(InputError, match="has no rows"):
             load_dataset("repoeval-function")
 
 

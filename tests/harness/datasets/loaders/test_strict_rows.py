@@ -83,7 +83,7 @@ def test_a_grade_beyond_numbers_is_named_by_its_line(root: Path, grade: str) -> 
     put(root / "mine/corpus.jsonl", {"_id": "d", "text": "a"})
     put(root / "mine/queries.jsonl", {"_id": "q", "text": "b"})
     put(root / "mine/qrels/test.tsv", "q\td\t1", f"q\te\t{grade}")
-    with pytest.raises(InputError, match=r"test\.tsv, line 2: the grade is -?inf"):
+    with pytest.raises(InputError, match=r"test\.tsv, line 2: the grade '-?9+"):
         load_dataset("beir:mine")
 
 

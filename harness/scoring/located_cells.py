@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from harness.scoring.values import Place
+    from harness.scoring.records import Location
 
 
 @dataclass(frozen=True)
-class PlaceCase:
-    """Where the gold of a query lies, and what was retrieved for it.
+class LocatedQuery:
+    """The locations of a query's gold, and of what was retrieved for it.
 
     Attributes:
         query: Its id.
-        retrieved: In rank order; None for what has no place.
+        retrieved: In rank order; None for what has no location.
         targets: With grades above 0, at least one.
     """
 
     query: str
-    retrieved: tuple[Place | None, ...]
-    targets: tuple[tuple[Place, float], ...]
+    retrieved: tuple[Location | None, ...]
+    targets: tuple[tuple[Location, float], ...]
 
     @property
     def has_lines(self) -> bool:
@@ -45,7 +45,7 @@ class PlaceCase:
         return any(place.first is not None for place, _ in self.targets)
 
 
-def line_cell(cases: Sequence[PlaceCase]) -> Cell:
+def line_cell(cases: Sequence[LocatedQuery]) -> Cell:
     """What IoU, FileR and FileMRR are computed from: paths and line numbers alone."""
     return _cell(cases, [_line_parts(case, number) for number, case in enumerate(cases)])
 
@@ -54,7 +54,7 @@ _Row = tuple[str, tuple[int, int], tuple[int, int], tuple[int, int]]
 _Parts = tuple[Units, Gold, list[int]]
 
 
-def _cell(cases: Sequence[PlaceCase], parts: Sequence[_Parts]) -> Cell:
+def _cell(cases: Sequence[LocatedQuery], parts: Sequence[_Parts]) -> Cell:
     return Cell(
         queries=tuple(case.query for case in cases),
         corpora=tuple(units for units, _, _ in parts),
@@ -63,10 +63,10 @@ def _cell(cases: Sequence[PlaceCase], parts: Sequence[_Parts]) -> Cell:
     )
 
 
-def _line_parts(case: PlaceCase, number: int) -> _Parts:
+def _line_parts(case: LocatedQuery, number: int) -> _Parts:
     numbers: dict[str, int] = {}
     n = len(case.retrieved)
-    # What has no path is a file of its own that nobody looks for.
+    # What has no path is a file of its own, which is no target.
     files = [
         n + at if place is None else numbers.setdefault(place.path, len(numbers))
         for at, place in enumerate(case.retrieved)
@@ -82,23 +82,23 @@ def _line_parts(case: PlaceCase, number: int) -> _Parts:
         unit=np.zeros(0, dtype=np.int64),
         grade=np.zeros(0),
         best_iou=tuple((at, value) for at, value in iou.items() if value > 0),
-        target_files=np.array([numbers.get(one, -1 - at) for at, one in enumerate(wanted)]),
+        target_files=np.array([numbers.get(path, -1 - at) for at, path in enumerate(wanted)]),
     )
     units = Units(size=np.zeros(n, dtype=np.int64), file=np.array(files, dtype=np.int64))
     return units, gold, list(range(n))
 
 
-def _iou(one: Place, other: Place) -> float:
-    """Of the line numbers; 0 where one of them has none."""
-    if one.first is None or other.first is None:
+def _iou(place: Location, other: Location) -> float:
+    """Line IoU; 0 where one of them has no lines."""
+    if place.first is None or other.first is None:
         return 0.0
-    shared = one.shared(other)
-    (begin, end), (other_begin, other_end) = one.lines, other.lines
+    shared = place.shared(other)
+    (begin, end), (other_begin, other_end) = place.lines, other.lines
     return shared / ((end - begin) + (other_end - other_begin) - shared) if shared else 0.0
 
 
 class SourceFolder:
-    """The files that outside places lie in; each is read once.
+    """The files that outside locations lie in; each is read once.
 
     Attributes:
         lost_items: Retrieved items that lie in no file of the folder, or beyond its end.
@@ -111,24 +111,24 @@ class SourceFolder:
         self.lost_items = 0
         self.lost_targets = 0
 
-    def cell(self, cases: Sequence[PlaceCase]) -> Cell:
+    def cell(self, cases: Sequence[LocatedQuery]) -> Cell:
         """What the span measures are computed from, for the queries with a target to find.
 
         A retrieved item is the whole lines that it names. One that cannot be found is left out
         of the ranking, neither charged nor credited, and counted.
         """
-        kept: list[PlaceCase] = []
+        kept: list[LocatedQuery] = []
         parts: list[_Parts] = []
         for case in cases:
             targets = [self._target(place, grade) for place, grade in case.targets]
-            found = [one for one in targets if one is not None]
-            self.lost_targets += len(targets) - len(found)
-            if found:
-                parts.append(self._parts(case, found, len(kept)))
+            places = [place for place in targets if place is not None]
+            self.lost_targets += len(targets) - len(places)
+            if places:
+                parts.append(self._parts(case, places, len(kept)))
                 kept.append(case)
         return _cell(kept, parts)
 
-    def _parts(self, case: PlaceCase, targets: Sequence[LocatedTarget], number: int) -> _Parts:
+    def _parts(self, case: LocatedQuery, targets: Sequence[LocatedTarget], number: int) -> _Parts:
         all_rows = [None if place is None else self._row(place) for place in case.retrieved]
         rows = [row for row in all_rows if row is not None]
         self.lost_items += len(all_rows) - len(rows)
@@ -138,7 +138,7 @@ class SourceFolder:
         gold = span_gold(targets, table, number, Relevance())
         return table.units, gold, [unit[at] for at in range(len(rows))]
 
-    def _target(self, place: Place, grade: float) -> LocatedTarget | None:
+    def _target(self, place: Location, grade: float) -> LocatedTarget | None:
         row = self._row(place)
         if row is None or row[1][0] == row[1][1]:
             return None
@@ -146,7 +146,7 @@ class SourceFolder:
         first, last = place.first, place.last
         return LocatedTarget(path, first, last, grade, (path, low, high), lines)
 
-    def _row(self, place: Place) -> _Row | None:
+    def _row(self, place: Location) -> _Row | None:
         """Path, characters, non-blank lines and lines of a place, as `ChunkTable.of` takes them."""
         if place.path not in self._read:
             self._read[place.path] = self._file(place.path)

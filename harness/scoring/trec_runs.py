@@ -1,12 +1,11 @@
-"""TREC's run and qrels files, and BEIR's tables of judgements, read line by line.
+"""TREC's run files, read line by line.
 
-A run is kept as columns, so that ten million rows take about a tenth of what Python objects
-would; only queries that are judged are kept at all.
+A run is kept as columns, so that ten million rows take about a tenth of the memory of Python
+objects; only queries with judgements are kept.
 """
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,19 +15,15 @@ from urllib.parse import unquote
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.runs.record import encode_id
-from harness.scoring.formats import MOST_QUERIES, QUERY_COLUMNS
-from harness.support.json_files import decode_utf8, finite_number, numbered_lines
+from harness.support.json_files import decode_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
     from pathlib import Path
 
 
 OUR_TAG = b"chunkmark"
-"""What the last field of our own runs says; their ids are percent-encoded."""
-
-_GRADE = re.compile(r"[+-]?[0-9]{1,15}(\.0*)?")
+"""The last field of chunkmark's own runs; their ids are percent-encoded."""
 
 
 @dataclass
@@ -40,7 +35,7 @@ class _Columns:
         query: Number of each row's query.
         score: Its score.
         line: Its line.
-        ids: The documents, one behind the other.
+        ids: The documents, joined.
         end: Where each row's document ends.
     """
 
@@ -55,12 +50,11 @@ class _Columns:
 class Run(Mapping[str, Mapping[str, float]]):
     """A run: query id -> document id -> score, in the order of the file.
 
-    The rows of a query become a dictionary only when they are asked for, and are checked then:
-    InputError for a score that is not finite, an id that is no UTF-8, and a document that stands
-    twice with different scores.
+    The rows of a query become a dictionary on access, and are checked then: InputError for a score
+    that is not finite, an id that is not UTF-8, and a document with two different scores.
 
     Attributes:
-        repeated: Rows that repeat another, by query, for the queries asked for so far.
+        repeated: Rows that repeat another, by query, for the queries accessed so far.
     """
 
     def __init__(self, path: Path, columns: _Columns, *, ours: bool) -> None:
@@ -94,10 +88,10 @@ class Run(Mapping[str, Mapping[str, float]]):
             at = int(np.argmin(np.isfinite(scores)))
             raise InputError(f"{self._place(rows[at])}: the score is {scores[at]}, not finite")
         ids = [self._id(row) for row in rows.tolist()]
-        made = dict(zip(ids, scores.tolist(), strict=True))
-        if len(made) < len(ids):
+        row = dict(zip(ids, scores.tolist(), strict=True))
+        if len(row) < len(ids):
             self.repeated[query] = self._repeats(query, ids, rows.tolist())
-        return made
+        return row
 
     def _id(self, row: int) -> str:
         end = self._columns.end
@@ -113,38 +107,32 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     def _repeats(self, query: str, ids: Sequence[str], rows: Sequence[int]) -> int:
         first: dict[str, int] = {}
-        for row, one in zip(rows, ids, strict=True):
-            known = first.setdefault(one, row)
+        for row, name in zip(rows, ids, strict=True):
+            known = first.setdefault(name, row)
             if self._columns.score[known] != self._columns.score[row]:
                 raise InputError(
-                    f"{self._place(row)}: query {query} has {one} already at line "
+                    f"{self._place(row)}: query {query} has {name} already at line "
                     f"{self._columns.line[known]}, with another score"
                 )
         return len(ids) - len(first)
 
 
-def is_ours(path: Path) -> bool:
-    """Whether the first row of a run carries our own tag."""
-    for _, line in numbered_lines(path):
-        if line.strip():
-            return line.split()[-1] == OUR_TAG
-    return False
-
-
 def read_run(
     path: Path,
+    lines: Iterable[tuple[int, bytes]],
     wanted: Container[str] | None,
     *,
     ours: bool,
-    tell: Callable[[int], None] = lambda lines: None,
+    progress: Callable[[int], None] = lambda lines: None,
 ) -> tuple[Run, int]:
-    """Read a TREC run: query, Q0, document, rank, score, tag. The rank column is not looked at.
+    """Read a TREC run: query, Q0, document, rank, score, tag. The rank is ignored.
 
     Args:
-        path: The file.
+        path: The file, for messages.
+        lines: Its lines with their numbers.
         wanted: Queries to keep; None for all.
         ours: Whether ids are percent-encoded.
-        tell: Told now and then how many lines are read.
+        progress: Called now and then with the number of lines read.
 
     Returns:
         The run, and how many queries of the file were not kept.
@@ -158,7 +146,7 @@ def read_run(
     ids = columns.ids
     end = 0
     seen: dict[bytes, int | None] = {}
-    for number, line in numbered_lines(path):
+    for number, line in lines:
         fields = line.split()
         if len(fields) != 6:
             if not fields:
@@ -184,7 +172,7 @@ def read_run(
             add_score(score)
             add_line(number)
         if not number & 0xFFFF:
-            tell(number)
+            progress(number)
     return Run(path, columns, ours=ours), sum(which is None for which in seen.values())
 
 
@@ -195,87 +183,4 @@ def _score(text: bytes, path: Path, number: int) -> float:
         except ValueError:
             pass
     where = f"{path}, line {number}"
-    raise InputError(f"{where}: the score {decode_utf8(text, where)!r:.40} is no number")
-
-
-@dataclass(frozen=True)
-class Judgements:
-    """Grades: query id -> document id -> grade, and how many rows repeated another."""
-
-    grades: dict[str, dict[str, float]]
-    repeated: int = 0
-
-
-def read_qrels(path: Path, *, table: bool, ours: bool | None) -> Judgements:
-    """Read TREC's qrels: query, iteration, document, grade; or BEIR's, without the iteration.
-
-    Args:
-        path: The file.
-        table: Whether it is a table; a line with the names of the columns may stand first.
-        ours: Whether ids are percent-encoded; None: where our own encoding could have made every
-            id that holds `%`.
-
-    Raises:
-        InputError: A damaged line, by its number, or a document with two different grades.
-    """
-    grades: dict[str, dict[str, float]] = {}
-    values: dict[str, float] = {}
-    repeated = 0
-    header = table
-    for number, line in numbered_lines(path):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        query, document, grade = _fields(decode_utf8(line, where), where, table=table)
-        if header:
-            header = False
-            if query.strip().lower() in QUERY_COLUMNS:
-                continue
-        if grade not in values:
-            values[grade] = _grade(grade, where)
-        row = grades.setdefault(query, {})
-        if len(grades) > MOST_QUERIES:
-            raise InputError(f"{where}: over {MOST_QUERIES:,} queries; score them in parts")
-        if document not in row:
-            row[document] = values[grade]
-            continue
-        repeated += 1
-        if row[document] != values[grade]:
-            raise InputError(
-                f"{where}: query {query} and {document} have the grade {values[grade]:g}, "
-                f"but {row[document]:g} in a line before"
-            )
-    if ours or (ours is None and _all_encoded(grades)):
-        grades = {
-            unquote(query): {unquote(one): grade for one, grade in row.items()}
-            for query, row in grades.items()
-        }
-    return Judgements(grades, repeated)
-
-
-def _fields(line: str, where: str, *, table: bool) -> tuple[str, str, str]:
-    if table:
-        fields = line.rstrip("\r\n").split("\t") if "\t" in line else line.split()
-        if len(fields) == 3:
-            return fields[0], fields[1], fields[2].strip()
-        needs = "query id, document id and grade, between tabs"
-    else:
-        fields = line.split()
-        if len(fields) == 4:
-            return fields[0], fields[2], fields[3]
-        needs = "query, iteration, document and grade"
-    raise InputError(f"{where}: {len(fields)} fields; judgements have {needs}")
-
-
-def _grade(text: str, where: str) -> float:
-    if not _GRADE.fullmatch(text):
-        raise InputError(
-            f"{where}: the grade {text!r:.40} is no whole number\nqrels in JSON may hold fractions"
-        )
-    return finite_number(float(text), f"{where}: the grade")
-
-
-def _all_encoded(grades: Mapping[str, Mapping[str, float]]) -> bool:
-    """Whether our own encoding could have made every id that holds `%`."""
-    ids = (one for query, row in grades.items() for one in (query, *row))
-    return all(encode_id(unquote(one)) == one for one in ids if "%" in one)
+    raise InputError(f"{where}: the score {decode_utf8(text, where)!r:.40} is not a number")

@@ -1,0 +1,259 @@
+"""Files of rankings and judgements: which format each has, and what it holds.
+
+A file is opened once. Its format shows in its first line and its suffix.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import unquote
+
+from chunkers.errors import InputError
+from harness.reading.qrels import QUERY_COLUMNS, Qrels, read_qrels
+from harness.runs.record import encode_id
+from harness.scoring.records import from_array, from_lines, from_table, rows_of
+from harness.scoring.trec_runs import OUR_TAG, read_run
+from harness.support.json_files import finite_number, id_of, numbered_lines, parse_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from harness.scoring.records import QueryRecord
+
+    Grades = Mapping[str, Mapping[str, float]]
+
+Shape = Literal["run", "qrels", "judgements", "table", "json", "jsonl"]
+
+MOST_QUERIES = 2_000_000
+"""Queries of a file of records; more would take gigabytes of memory."""
+
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_BY_FIELDS: dict[int, Shape] = {6: "run", 4: "qrels", 3: "judgements"}
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """An open file.
+
+    Attributes:
+        path: Where it is.
+        shape: `run`: TREC, six fields a line. `qrels`: TREC, four fields. `judgements`: BEIR, three
+            columns. `table`: tab-separated with a heading. `json`: one document. `jsonl`: one
+            object a line.
+        lines: Its lines with their numbers; they can be read once.
+        ours: Whether the first row of a run carries chunkmark's own tag.
+    """
+
+    path: Path
+    shape: Shape
+    lines: Iterator[tuple[int, bytes]]
+    ours: bool
+
+
+def open_file(path: Path) -> InputFile:
+    """Open a file and find its format.
+
+    Raises:
+        InputError: It cannot be read, is empty, or has an unknown format.
+    """
+    lines = numbered_lines(path)
+    head: list[tuple[int, bytes]] = []
+
+    def next_row() -> bytes:
+        """The next line that is not blank; empty at the end."""
+        for number, line in lines:
+            head.append((number, line))
+            if line.strip():
+                return line
+        return b""
+
+    first = next_row()
+    if not first:
+        raise InputError(f"{path} is empty")
+    if head[0][1].startswith(_WIDE_MARKS):
+        raise InputError(f"{path} is UTF-16; save it as UTF-8")
+    if first.lstrip()[:1] not in (b"{", b"["):
+        shape = _shape_of_row(first, path)
+    elif path.suffix.lower() in (".jsonl", ".ndjson"):
+        shape = "jsonl"
+    else:
+        shape = "jsonl" if next_row() and _is_object(first) else "json"
+    return InputFile(path, shape, chain(head, lines), first.split()[-1] == OUR_TAG)
+
+
+def _shape_of_row(first: bytes, path: Path) -> Shape:
+    columns = [name.strip() for name in first.decode("utf-8", "replace").lower().split("\t")]
+    if len(columns) > 1 and columns[0] in QUERY_COLUMNS:
+        ids = {"retrieved_ids", "relevant_ids"}
+        return "judgements" if ids.isdisjoint(columns) else "table"
+    fields = len(columns) if len(columns) > 1 else len(first.split())
+    if fields not in _BY_FIELDS:
+        raise InputError(
+            f"{path}: unknown format with {fields} fields in the first line\n"
+            "see `chunkmark score --help` for the formats"
+        )
+    return _BY_FIELDS[fields]
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """Rankings of ids.
+
+    Attributes:
+        rankings: Query -> document -> score, or query -> documents in rank order.
+        unjudged: Queries of the file that are left out, for they have no judgements.
+    """
+
+    rankings: Mapping[str, Mapping[str, float] | list[str]]
+    unjudged: int = 0
+
+
+def load_grades(file: InputFile, run: InputFile) -> Qrels:
+    """Read judgements of any format.
+
+    Args:
+        file: The judgements.
+        run: What is to be scored: a run decides whether the ids of a TREC file are decoded.
+
+    Raises:
+        InputError: The file is damaged, or holds no judgements.
+    """
+    if file.shape == "run":
+        raise InputError(f"{file.path} is a run, not judgements: six fields a line")
+    if file.shape in ("qrels", "judgements"):
+        layout: Literal["trec", "columns"] = "trec" if file.shape == "qrels" else "columns"
+        qrels = read_qrels(file.path, file.lines, layout)
+        encoded = run.ours if run.shape == "run" else _all_encoded(qrels.grades)
+        return Qrels(_decoded(qrels.grades), qrels.repeated) if encoded else qrels
+    content = _load(file)
+    if not isinstance(content, dict):
+        return Qrels(
+            {record.query: dict.fromkeys(record.relevant, 1.0) for record in _unique(content)}
+        )
+    rows = _by_query(content, str(file.path), "grade")
+    return Qrels(
+        {
+            query: dict.fromkeys(row, 1.0) if isinstance(row, list) else row
+            for query, row in rows.items()
+        }
+    )
+
+
+def _all_encoded(grades: Grades) -> bool:
+    """Whether our own encoding could have made every id that holds `%`."""
+    ids = (name for query, row in grades.items() for name in (query, *row))
+    return all(encode_id(unquote(name)) == name for name in ids if "%" in name)
+
+
+def _decoded(grades: Grades) -> dict[str, dict[str, float]]:
+    return {
+        unquote(query): {unquote(name): grade for name, grade in row.items()}
+        for query, row in grades.items()
+    }
+
+
+def load_run(
+    file: InputFile,
+    grades: Grades | None,
+    *,
+    root: str,
+    unjudged: bool,
+    progress: Callable[[int], None],
+) -> Rankings | Iterator[QueryRecord]:
+    """Read what is to be scored: rankings, which need judgements, or records.
+
+    Args:
+        file: The file.
+        grades: The judgements, if there are any.
+        root: Below which the paths of records are made relative, or nothing.
+        unjudged: Whether queries without judgements are kept.
+        progress: Called with the number of lines read.
+
+    Raises:
+        InputError: The file is damaged, or holds rankings and there are no judgements. Damaged
+            records are found when they are iterated over.
+    """
+    if file.shape in ("qrels", "judgements"):
+        raise InputError(
+            f"{file.path} looks like judgements, not like a run\n"
+            "a run has six fields a line: query, Q0, document, rank, score, tag"
+        )
+    content = None if file.shape == "run" else _load(file, root)
+    if content is not None and not isinstance(content, dict):
+        return _unique(content)
+    if grades is None:
+        raise InputError(f"{file.path} holds rankings alone; give judgements by --qrels FILE")
+    if content is not None:
+        return Rankings(_by_query(content, str(file.path), "score"))
+    wanted = None if unjudged else grades
+    return Rankings(*read_run(file.path, file.lines, wanted, ours=file.ours, progress=progress))
+
+
+def _load(file: InputFile, root: str = "") -> dict[str, Any] | Iterator[QueryRecord]:
+    """A dictionary, or records."""
+    if file.shape == "table":
+        return from_table(file.path, file.lines)
+    if file.shape == "jsonl":
+        return from_lines(file.path, file.lines, root)
+    document = parse_json(b"".join(line for _, line in file.lines), str(file.path))
+    rows = rows_of(document)
+    if rows is not None:
+        return from_array(rows, file.path, root)
+    if not isinstance(document, dict):
+        raise InputError(f"{file.path} holds neither records nor a dictionary of queries")
+    return document
+
+
+def _by_query(
+    document: dict[str, Any], where: str, kind: str
+) -> dict[str, dict[str, float] | list[str]]:
+    """`{query: {document: number}}` or `{query: [document, ...]}`.
+
+    Raises:
+        InputError: It is something else, or a number is not finite.
+    """
+    rows: dict[str, dict[str, float] | list[str]] = {}
+    for query, row in document.items():
+        name = f"{where}: query {query}"
+        if isinstance(row, list):
+            rows[query] = [id_of(value, f"{name}: a document id") for value in row]
+        elif isinstance(row, dict):
+            rows[query] = {
+                key: finite_number(value, f"{name}: the {kind} of {key}")
+                for key, value in row.items()
+            }
+        else:
+            raise InputError(
+                f"{name} has {row!r:.40}\n"
+                f'write {{"query": {{"document": {kind}}}}} or {{"query": ["document", ...]}}'
+            )
+    return rows
+
+
+def _unique(records: Iterator[QueryRecord]) -> Iterator[QueryRecord]:
+    """The records, of which no two may be of one query.
+
+    Raises:
+        InputError: Two are.
+    """
+    first: dict[str, str] = {}
+    for record in records:
+        if record.query in first:
+            raise InputError(
+                f"{record.where}: query {record.query} is already at {first[record.query]}"
+            )
+        first[record.query] = record.where
+        if len(first) > MOST_QUERIES:
+            raise InputError(f"{record.where}: over {MOST_QUERIES:,} queries; score them in parts")
+        yield record
