@@ -128,7 +128,7 @@ def test_every_spelling_of_a_path_is_the_file(root: Path) -> None:
     ("line", "says"),
     [
         ("nothing", "invalid JSON"),
-        (row(0), "project_cc_python/0 stands already at .*line 1$"),
+        (row(0), "'project_cc_python/0' is already at .*line 1$"),
         (row(1, prompt=3), "prompt: Input should be a valid string"),
         (row(1, crossfile_context={"text": ""}), "crossfile_context.list: Field required"),
         (row(1, metadata={"task_id": "a"}), "metadata.repository: Field required"),

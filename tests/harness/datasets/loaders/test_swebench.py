@@ -278,7 +278,7 @@ def test_repositories_can_be_chosen(root: Path) -> None:
         (json.dumps(row("a", problem_statement="\ud800")), "half of a surrogate pair"),
         (json.dumps(row("a", "diff --git a/x b/x\n@@ what\n")), "a: the patch is malformed"),
         (json.dumps(row("a", PATCH.replace("pkg/a", "../a"))), "no path inside a repository"),
-        (json.dumps(row("one__pkg-1")), "one__pkg-1 stands already at .*line 1$"),
+        (json.dumps(row("one__pkg-1")), "'one__pkg-1' is already at .*line 1$"),
     ],
 )
 def test_a_malformed_row_is_named_by_its_line(root: Path, line: str, says: str) -> None:
