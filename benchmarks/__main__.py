@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from pathlib import Path
 
-for found in sorted(pkgutil.iter_modules([str(Path(__file__).parent)]), key=lambda one: one.name):
-    if found.name != "__main__":
-        print(f"== {found.name}", flush=True)
-        importlib.import_module(f"benchmarks.{found.name}").main()
+for name in sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)])):
+    if name != "__main__":
+        print(f"== {name}", flush=True)
+        importlib.import_module(f"benchmarks.{name}").main()

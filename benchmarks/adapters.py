@@ -1,10 +1,10 @@
-"""What every chunker keeps, loses and makes too large, over the standard library without its tests.
+"""Losses and oversized chunks of every chunker, over the standard library without its tests.
 
     python -m benchmarks.adapters [SPEC ...]
 
-Files are read as the data set `stdlib` reads them, but all of them, and none is cut before. Limits
-are 1,500 characters where a chunker can count them. Vectors are those of the conformance kit, which
-cost nothing: what is cut by meaning is cut otherwise than in a run. Prints a Markdown table.
+All modules are read, with their docstrings. The size limit is 1,500 characters if a chunker can
+count them. Vectors are the cheap ones of the conformance kit, so semantic chunkers cut differently
+than in a run. Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TESTS = {"test", "tests", "idle_test"}
 _PACKAGES = {"site-packages", "dist-packages"}
 _LIMIT = ":max_size=1500,unit=chars"
 _OPTIONS = {
-    "astchunk": ":max_size=1100",  # of those characters that are no white space
+    "astchunk": ":max_size=1100",  # non-white-space characters
     "chonkie-token": ":max_size=1500",
     "langchain-code": f"{_LIMIT},strip=off",
     "langchain-recursive": f"{_LIMIT},strip=off",
@@ -46,10 +46,10 @@ _COLUMNS = (
 
 
 def specs() -> list[str]:
-    """Every chunker that can be used here, in order of family and name."""
-    found = [one for one in list_chunkers() if one.version]
-    found.sort(key=lambda one: (one.family, one.name))
-    return [f"{one.name}{_OPTIONS.get(one.name, _limit(one.options))}" for one in found]
+    """Every installed chunker, in order of family and name."""
+    chunkers = [chunker for chunker in list_chunkers() if chunker.version]
+    chunkers.sort(key=lambda chunker: (chunker.family, chunker.name))
+    return [f"{each.name}{_OPTIONS.get(each.name, _limit(each.options))}" for each in chunkers]
 
 
 def _limit(options: Mapping[str, str]) -> str:
@@ -57,22 +57,22 @@ def _limit(options: Mapping[str, str]) -> str:
 
 
 def sources() -> list[Source]:
-    """The files."""
+    """The modules of the standard library, without tests and installed packages."""
     root = Path(sysconfig.get_path("stdlib"))
     rules = ReadRules(suffixes=(".py",))
-    found = []
+    files = []
     for file in sorted(root.rglob("*.py")):
         path = file.relative_to(root)
         if (_TESTS | _PACKAGES).isdisjoint(path.parts):
             read = read_file(file, path.as_posix(), rules)
             if not isinstance(read, Skipped):
-                found.append(read)
-    return found
+                files.append(read)
+    return files
 
 
 def lost(source: Source, spans: Sequence[Span]) -> int:
-    """Characters of a file that are no white space and in no chunk."""
-    # What chunks repeat would hide a loss, so places are counted, not characters.
+    """Number of non-white-space characters of a file that are in no chunk."""
+    # Repeated text would hide a loss, so positions are counted, not characters.
     seen = np.zeros(len(source.text), dtype=bool)
     for span in spans:
         borders = [span.start, *(border for gap in span.gaps for border in gap), span.end]
@@ -82,21 +82,21 @@ def lost(source: Source, spans: Sequence[Span]) -> int:
 
 
 def measure(chunker: LoadedChunker, files: list[Source]) -> dict[str, str]:
-    """The columns of one chunker."""
+    """The values of a chunker, by column."""
     counts: Counter[str] = Counter()
     sizes: list[int] = []
     for source in files:
         services = cheap_services()
         try:
             spans = chunker.chunk(source, services)
-        # Other people's code may raise anything; it is counted.
+        # A library may raise anything; failures are counted.
         except Exception:
             counts["failed"] += 1
             continue
         kept = [span.kept(source.text) for span in spans]
-        gone = lost(source, spans)
-        counts["lost"] += gone
-        counts["lossy"] += gone > 0
+        loss = lost(source, spans)
+        counts["lost"] += loss
+        counts["lossy"] += loss > 0
         counts["joined"] += "".join(kept) == source.text
         sizes += [span_size(source, span, chunker.unit, services) for span in spans]
     limit = chunker.max_size
@@ -114,7 +114,7 @@ def measure(chunker: LoadedChunker, files: list[Source]) -> dict[str, str]:
 
 
 def rows(chosen: list[str], files: list[Source]) -> Iterator[dict[str, str]]:
-    """A row for every chunker, as soon as it is measured."""
+    """Yield the row of each chunker as soon as it is measured."""
     for spec in chosen:
         try:
             chunker = load_chunker(spec)
@@ -128,7 +128,7 @@ def main() -> None:
     """Print the table."""
     files = sources()
     size = sum(source.lines.size(0, len(source.text)) for source in files)
-    print(f"{len(files)} files, {size:,} characters that are no white space\n")
+    print(f"{len(files)} files, {size:,} non-white-space characters\n")
     print("| " + " | ".join(_COLUMNS) + " |")
     print("|---|" + "---:|" * (len(_COLUMNS) - 1))
     for row in rows(sys.argv[1:] or specs(), files):

@@ -1,11 +1,11 @@
-"""How fast every chunker is, beside bare parsing of the same bytes.
+"""Speed of every chunker, compared with parsing alone.
 
     python -m benchmarks.chunking [ROUNDS]
 
-The files are those of `benchmarks.adapters`. All are parsed, and cut by each chunker with its
-defaults. The rounds of all alternate; the best round of each counts, in processor time. A chunker's
-time holds everything from the text to the spans, the line index included. Vectors, which cost what
-the embedder does, are those of the conformance kit, made once; so are counts of tokens.
+The files are those of `benchmarks.adapters`. Each chunker cuts all of them with its default
+options. Rounds alternate between chunkers; the best round of each counts, in processor time. The
+time covers everything from text to spans, including the line index. Vectors and token counts come
+from the conformance kit and are cached, because their cost is the embedder's.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MORE = ("ast:max_size=1500", "ast:overlap=3", "ast:header=on", "fixed:overlap=3")
-PARSING = "bare parsing"
+PARSING = "parsing alone"
 
 
 @dataclass
 class Timed:
-    """One chunker.
+    """The timings of a chunker.
 
     Attributes:
-        family: Its family.
+        family: Its family; empty for parsing alone.
         run: Cuts all files and returns the processor seconds.
-        seconds: The best round.
-        lost: Characters that are no white space and in no chunk.
-        failed: Files on which it fails; they count in its time.
+        seconds: Time of the best round.
+        lost: Non-white-space characters in no chunk.
+        failed: Files on which it fails; their time counts.
     """
 
     family: str
@@ -52,29 +52,28 @@ class Timed:
 
 
 def specs() -> list[tuple[str, str]]:
-    """Every chunker that can be used here, and some variants, each with its family."""
-    listed = {one.name: one.family for one in list_chunkers() if one.version}
-    named = [*listed, *MORE]
-    named.sort(key=lambda spec: (listed[spec.partition(":")[0]], spec))
-    return [(spec, listed[spec.partition(":")[0]]) for spec in named]
+    """Every installed chunker and some variants, each with its family."""
+    families = {each.name: each.family for each in list_chunkers() if each.version}
+    pairs = [(spec, families[spec.partition(":")[0]]) for spec in (*families, *MORE)]
+    return sorted(pairs, key=lambda pair: pair[::-1])
 
 
 def parsing(files: list[Source]) -> Timed:
-    """Bare parsing; the bytes are at hand."""
-    octets = [one.text.encode() for one in files]
+    """Parsing alone, from bytes."""
+    octets = [file.text.encode() for file in files]
 
     def run() -> float:
         parse = parser("python").parse
         start = time.process_time()
-        for one in octets:
-            parse(one)
+        for text in octets:
+            parse(text)
         return time.process_time() - start
 
     return Timed("", run)
 
 
 def cutting(files: list[Source], spec: str, family: str) -> Timed:
-    """A chunker. What it imports and makes at first use is no part of its speed."""
+    """A chunker, warmed up: imports and first use are not timed."""
     chunk = load_chunker(spec).chunk
     vector = functools.cache(lambda text: embed([text])[0])
 
@@ -86,12 +85,12 @@ def cutting(files: list[Source], spec: str, family: str) -> Timed:
     def run() -> float:
         timed.lost = timed.failed = 0
         seconds = 0.0
-        for one in files:
-            source = replace(one)  # with no line index yet
+        for file in files:
+            source = replace(file)  # without its cached line index
             start = time.process_time()
             try:
                 spans = chunk(source, services)
-            # Other people's code may raise anything; it is counted.
+            # A library may raise anything; failures are counted.
             except Exception:
                 spans = None
             seconds += time.process_time() - start
@@ -107,28 +106,28 @@ def cutting(files: list[Source], spec: str, family: str) -> Timed:
 
 
 def main() -> None:
-    """Print a table of MB/s, of the ratios to bare parsing, and of what was lost."""
+    """Print a table of MB/s, the ratio to parsing alone, and losses."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     files = sources()
-    size = sum(len(one.text.encode()) for one in files) / 1e6
+    size = sum(len(file.text.encode()) for file in files) / 1e6
     jobs = {PARSING: parsing(files)}
     jobs |= {spec: cutting(files, spec, family) for spec, family in specs()}
     for _ in range(rounds):
-        for one in jobs.values():
-            one.seconds = min(one.seconds, one.run())
+        for job in jobs.values():
+            job.seconds = min(job.seconds, job.run())
     print(f"{len(files)} files, {size:.1f} MB, best of {rounds} rounds\n")
-    print("| chunker | family | MB/s | of bare parsing | characters lost | files failed |")
+    print("| chunker | family | MB/s | ratio to parsing | characters lost | files failed |")
     print("|---|---|---:|---:|---:|---:|")
     bare = jobs[PARSING].seconds
-    for name, one in jobs.items():
-        speed, ratio = size / one.seconds, bare / one.seconds
-        print(f"| {name} | {one.family} | {speed:.2f} | {ratio:.2f} | {one.lost} | {one.failed} |")
+    for name, job in jobs.items():
+        speed, ratio = size / job.seconds, bare / job.seconds
+        print(f"| {name} | {job.family} | {speed:.2f} | {ratio:.2f} | {job.lost} | {job.failed} |")
     whole = [
-        (one.seconds, name)
-        for name, one in jobs.items()
-        if one.family == "syntax" and ":" not in name and not (one.lost or one.failed)
+        (job.seconds, name)
+        for name, job in jobs.items()
+        if job.family == "syntax" and ":" not in name and not (job.lost or job.failed)
     ]
-    print(f"\nthe fastest of family syntax that keeps every character: {min(whole)[1]}")
+    print(f"\nfastest chunker of family syntax that loses no character: {min(whole)[1]}")
 
 
 if __name__ == "__main__":

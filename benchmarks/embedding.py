@@ -1,4 +1,4 @@
-"""Texts a second: batches of fixed shape against plain `encode`, paired in one run."""
+"""Texts per second: batches of fixed shape compared with plain `encode`, alternating."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ROUNDS, TEXTS, LINES = 3, 120, 18
 
 
 def texts() -> list[str]:
-    """Runs of lines out of the standard library, of all lengths."""
-    found: list[str] = []
+    """Distinct runs of lines from the standard library, of all lengths."""
+    runs: list[str] = []
     for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
         lines = path.read_text("utf-8").split("\n")
-        found += ["\n".join(lines[at : at + LINES]) for at in range(0, len(lines), LINES)]
-    kept = sorted({text for text in found if text.strip()})
+        runs += ["\n".join(lines[at : at + LINES]) for at in range(0, len(lines), LINES)]
+    kept = sorted({text for text in runs if text.strip()})
     return [kept[at] for at in np.random.default_rng(0).permutation(len(kept))[: ROUNDS * TEXTS]]
 
 
@@ -39,12 +39,12 @@ def main() -> None:
         embed(["warm"], embedder, store, "document")
         model.encode(["warm"])
         for turn in range(ROUNDS):
-            mine = every[turn * TEXTS : (turn + 1) * TEXTS]
+            batch = every[turn * TEXTS : (turn + 1) * TEXTS]
             started = time.perf_counter()
-            vectors = embed(mine, embedder, store, "document").values
+            vectors = embed(batch, embedder, store, "document").values
             fixed = time.perf_counter() - started
             started = time.perf_counter()
-            plain = model.encode(mine, batch_size=32)
+            plain = model.encode(batch, batch_size=32)
             encode = time.perf_counter() - started
             ratios.append(fixed / encode)
             print(

@@ -1,8 +1,7 @@
-"""What every chunker makes of a program in every language: `python -m benchmarks.languages`.
+"""How each chunker cuts a program of each language: `python -m benchmarks.languages`.
 
 The programs are those of the tests, written by hand for each grammar. `--write` puts the table into
-`docs/languages.md`. Chunkers that ask for vectors or tokens get cheap ones, which show how they
-behave and not what they find.
+`docs/languages.md`. Vectors and tokens are the cheap ones of the conformance kit.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def table() -> str:
     """The table as Markdown, a row for each language."""
     chunkers = [f"`{spec.partition(':')[0]}`" for spec in SPECS]
     rows = [[*HEAD, *chunkers], ["---"] * 4 + ["--:"] * (2 + len(SPECS))]
-    rows += [_row(one) for one in list_languages()]
+    rows += [_row(language) for language in list_languages()]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
@@ -47,26 +46,26 @@ def _row(language: ListedLanguage) -> list[str]:
     grammar = language.grammar or "-"
     if language.source not in ("wheel", "none"):
         grammar = f"{language.grammar} (extra)"
-    known = [language.name, files or "-", grammar, language.version or "-"]
+    names = [language.name, files or "-", grammar, language.version or "-"]
     source = sample(language.name)
     if source is None:
-        return [*known, *["-"] * (2 + len(SPECS))]
-    found = [source.lines.offsets_of(head, end) for head, _, end in definition_lines(source)]
-    fitting = sum(source.lines.size(*one) <= SIZE for one in found)
-    count = f"{len(found)} ({fitting})" if found else "0"
-    cells = [_cell(source, spec, any_found=bool(found)) for spec in SPECS]
-    return [*known, str(source.lines.count), count, *cells]
+        return [*names, *["-"] * (2 + len(SPECS))]
+    ranges = [source.lines.offsets_of(head, end) for head, _, end in definition_lines(source)]
+    fitting = sum(source.lines.size(*offsets) <= SIZE for offsets in ranges)
+    count = f"{len(ranges)} ({fitting})" if ranges else "0"
+    cells = [_cell(source, spec, definitions=bool(ranges)) for spec in SPECS]
+    return [*names, str(source.lines.count), count, *cells]
 
 
-def _cell(source: Source, spec: str, *, any_found: bool) -> str:
+def _cell(source: Source, spec: str, *, definitions: bool) -> str:
     corpus = Corpus("sample", (source,))
     chunked = chunk_corpus(corpus, load_chunker(spec), count_tokens, embed=embed)
     chunks = str(len(chunked.chunks))
-    return f"{boundaries(chunked).whole} in {chunks}" if any_found else chunks
+    return f"{boundaries(chunked).whole} in {chunks}" if definitions else chunks
 
 
 def sample(language: str) -> Source | None:
-    """The program of a language; None where it has no grammar that is at hand."""
+    """The program of a language; None if no grammar is installed."""
     if grammar_of(language) is None:
         return None
     files = (PROGRAMS / f"{language}.txt", PROGRAMS / "extra" / f"{language}.txt")
@@ -75,13 +74,13 @@ def sample(language: str) -> Source | None:
 
 
 def with_table(document: str) -> str:
-    """The document with the table of now in the place of the old one."""
-    made = re.compile(r"(?<=<!-- made by `python -m benchmarks.languages` -->\n\n)(?:\|.*\n)*")
-    return made.sub(lambda _: table(), document)
+    """The document with its table replaced by the current one."""
+    old = re.compile(r"(?<=<!-- made by `python -m benchmarks.languages` -->\n\n)(?:\|.*\n)*")
+    return old.sub(lambda _: table(), document)
 
 
 def main() -> None:
-    """Print the table, or write it into the document."""
+    """Print the table, or with `--write` put it into the document."""
     if "--write" in sys.argv[1:]:
         DOCUMENT.write_text(with_table(DOCUMENT.read_text("utf-8")), encoding="utf-8")
     else:

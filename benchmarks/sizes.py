@@ -1,4 +1,4 @@
-"""The size curve: what a chunk's size does to retrieval, with and without windows."""
+"""Retrieval by chunk size, with and without embedding windows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MEASURES = ("SpanR@10000c", "Complete@10000c")
 
 
 def main() -> None:
-    """Print the curve of `ast` on the embedded data set as a table in Markdown."""
+    """Print the scores of `ast` by size on the embedded data set, as a Markdown table."""
     import harness
     from harness.runs.health import TRUNCATION_MARK
 
@@ -33,9 +33,9 @@ def main() -> None:
         row = [str(size), str(health["chunks"]), f"{unseen:.1%}{' !' * (unseen > TRUNCATION_MARK)}"]
         for name in MEASURES:
             for windows in WINDOWS:
-                found = cells[windows, size].metrics["metrics"][name]
-                low, high = found["ci95"]
-                row.append(f"{found['mean']:.3f} ± {(high - low) / 2:.3f}")
+                metric = cells[windows, size].metrics["metrics"][name]
+                low, high = metric["ci95"]
+                row.append(f"{metric['mean']:.3f} ± {(high - low) / 2:.3f}")
         print("|", " | ".join(row), "|")
 
 

@@ -1,4 +1,4 @@
-"""The page on languages says what is there."""
+"""The table of docs/languages.md is what its command prints."""
 
 import re
 import subprocess
@@ -16,9 +16,9 @@ COMMAND = "python -m benchmarks.languages"
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of the table that the command makes, without its head."""
-    made = text.partition(f"<!-- made by `{COMMAND}` -->")[2].partition("<!-- end -->")[0]
-    cells = [line.strip("| ").split(" | ") for line in made.strip().split("\n")]
+    """The cells of the table in the text, without its header."""
+    table = text.partition(f"<!-- made by `{COMMAND}` -->")[2].partition("<!-- end -->")[0]
+    cells = [line.strip("| ").split(" | ") for line in table.strip().split("\n")]
     return cells[2:]
 
 
@@ -26,7 +26,7 @@ def test_the_page_has_every_language_and_no_other():
     assert [row[0] for row in rows(PAGE)] == list(LANGUAGES)
 
 
-def test_the_table_is_what_the_command_makes():
+def test_the_table_is_what_the_command_prints():
     if not library_version():
         pytest.skip("tree-sitter-languages is missing")
     pinned = dict(re.findall(r"^(tree-sitter[\w-]*)==(\S+)", constraints(), re.MULTILINE))
@@ -36,9 +36,9 @@ def test_the_table_is_what_the_command_makes():
         [sys.executable, *COMMAND.split()[1:]],
         cwd=ROOT, check=True, capture_output=True, encoding="utf-8",
     )  # fmt: skip
-    wanted = [line.strip("| ").split(" | ") for line in done.stdout.strip().split("\n")][2:]
-    for row, want in zip(rows(PAGE), wanted, strict=True):
-        assert row == want, f"{COMMAND} --write"
+    printed = [line.strip("| ").split(" | ") for line in done.stdout.strip().split("\n")][2:]
+    for row, expected in zip(rows(PAGE), printed, strict=True):
+        assert row == expected, f"run {COMMAND} --write"
 
 
 def constraints() -> str:
