@@ -77,21 +77,27 @@ def test_the_examples_on_parity_are_what_they_print():
     assert (failed, tried > 15) == (0, True)
 
 
-def test_the_readme_shows_what_this_code_prints(tmp_path: Path):
-    """The chunks of every chunker, if this Python's library is the one in the README."""
+def test_the_pages_show_what_this_code_prints(tmp_path: Path):
+    """Chunk counts and notes, if this Python's library is the one on the page."""
     readme = (ROOT / "README.md").read_text("utf-8")
     page = (ROOT / "docs/reading-results.md").read_text("utf-8")
-    options = ["run", "-r", "bm25", "-o", str(tmp_path / "run"), "--format", "json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "harness.cli", *options], capture_output=True, text=True, check=True
+    command = [sys.executable, "-m", "harness.cli", "run", "-r", "bm25", "-o", str(tmp_path)]
+    document, markdown = (
+        subprocess.run(
+            [*command, "--format", form], capture_output=True, encoding="utf-8", check=True
+        ).stdout
+        for form in ("json", "markdown")
     )
-    cells = json.loads(done.stdout)["cells"]
+    cells = json.loads(document)["cells"]
     if f"data {cells[0]['fingerprint'][:12]}" not in page:
         pytest.skip("the output in the documentation was made with another release of Python")
     for cell in cells:
         name, count = cell["chunker"], cell["health"]["chunks"]
         assert re.search(rf"^\| {name} \| .* \| {count} \|", readme, re.MULTILINE), name
         assert re.search(rf"^{name} +{count} ", page, re.MULTILINE), name
+    notes = [note.replace("\\", "") for note in re.findall(r"^- (.*)$", markdown, re.MULTILINE)]
+    assert notes
+    assert [note for note in notes if note not in " ".join(page.split())] == []
 
 
 def test_the_readme_shows_scores_of_the_whole_output():

@@ -1,4 +1,4 @@
-// A chunker as one finds them: a function from a text to a list of strings.
+// An ordinary chunker: a function from a text to a list of strings.
 
 /** Paragraphs of a text, joined while they stay within `maxSize` characters. */
 export function paragraphs(text, maxSize = 1500) {

@@ -1,16 +1,16 @@
-// What lets chunkmark use it: a line of JSON in for every source, a line of JSON out.
+// Makes it a program for chunkmark: reads a line of JSON for each source, writes a line of JSON.
 
 import { createInterface } from "node:readline";
 import { paragraphs } from "./paragraphs.mjs";
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { text, options } = JSON.parse(line);
-  let answer;
+  let reply;
   try {
     const chunks = paragraphs(text, options.max_size ?? undefined);
-    answer = { chunks: chunks.map((chunk) => ({ text: chunk })) };
+    reply = { chunks: chunks.map((chunk) => ({ text: chunk })) };
   } catch (error) {
-    answer = { error: String(error) };
+    reply = { error: String(error) };
   }
-  process.stdout.write(JSON.stringify(answer) + "\n");
+  process.stdout.write(JSON.stringify(reply) + "\n");
 }
