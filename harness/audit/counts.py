@@ -11,6 +11,7 @@ from harness.chunking.corpus import duplicates, not_alone
 from harness.chunking.layout import squeezed
 from harness.runs.health import TRUNCATION_MARK, unseen_share
 from harness.runs.texts import texts_of
+from harness.support.arrays import mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -125,16 +126,12 @@ def count_cuts(asked: Iterable[tuple[ChunkTable, Sequence[LocatedTarget]]]) -> G
             last.append(several and not ((starts < behind - 1) & (ends >= behind)).any())
     return GoldCut(
         targets=len(touching),
-        whole=_mean(whole),
-        chunks_per_target=_mean(touching),
+        whole=mean(whole) if whole else 0.0,
+        chunks_per_target=mean(touching) if touching else 0.0,
         uncovered=touching.count(0),
         first_line_cut=sum(first),
         last_line_cut=sum(last),
     )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if values else 0.0
 
 
 @dataclass(frozen=True)

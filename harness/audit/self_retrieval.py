@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from harness.chunking.layout import squeezed
 from harness.relevance.masking import without_region
+from harness.support.arrays import mean
 from harness.support.word_runs import grams_of, shared_grams
 
 if TYPE_CHECKING:
@@ -82,20 +83,20 @@ class SelfRetrieval:
 def summarise(leaks: Sequence[Leak]) -> SelfRetrieval:
     """Means over queries."""
 
-    def mean(values: Iterable[float]) -> float:
-        return sum(values) / len(leaks) if leaks else 0.0
+    def over_queries(values: Iterable[float]) -> float:
+        return mean(list(values)) if leaks else 0.0
 
     return SelfRetrieval(
         queries=len(leaks),
-        lines_in_gold=mean(one.lines_in_gold for one in leaks),
-        queries_over_90=mean(one.lines_in_gold > MOST for one in leaks),
-        queries_of_gold=mean(one.lines_in_gold == 1 for one in leaks),
-        words_in_gold=mean(one.words_in_gold for one in leaks),
-        words_in_corpus=mean(one.words_in_corpus for one in leaks),
-        queries_sharing_words=mean(one.words_in_corpus > 0 for one in leaks),
-        inside_gold=mean(one.inside_gold for one in leaks),
-        inside_file=mean(one.inside_file for one in leaks),
-        inside_rest=mean(one.inside_rest for one in leaks),
+        lines_in_gold=over_queries(one.lines_in_gold for one in leaks),
+        queries_over_90=over_queries(one.lines_in_gold > MOST for one in leaks),
+        queries_of_gold=over_queries(one.lines_in_gold == 1 for one in leaks),
+        words_in_gold=over_queries(one.words_in_gold for one in leaks),
+        words_in_corpus=over_queries(one.words_in_corpus for one in leaks),
+        queries_sharing_words=over_queries(one.words_in_corpus > 0 for one in leaks),
+        inside_gold=over_queries(one.inside_gold for one in leaks),
+        inside_file=over_queries(one.inside_file for one in leaks),
+        inside_rest=over_queries(one.inside_rest for one in leaks),
     )
 
 

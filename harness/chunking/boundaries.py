@@ -17,6 +17,7 @@ from chunkers.source import Services, Source
 from harness.chunking.corpus import duplicates
 from harness.chunking.coverage import coverage_shares, covered_chars, percentile
 from harness.chunking.parsing import UnparsedError, outline, parse
+from harness.support.arrays import mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -107,7 +108,7 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
         head_cut=fates["head_cut"],
         split=fates["split"],
         lost=fates["lost"],
-        parsed=sum(alone) / len(alone) if alone else None,
+        parsed=mean(alone) if alone else None,
         sizes=_percentiles(sizes) if sizes else None,
         histogram=_histogram(sizes),
         repeated=coverage_shares([chunked])["repeated"] if characters else None,

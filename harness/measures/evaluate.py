@@ -10,6 +10,7 @@ import numpy as np
 from harness.measures.gold_ranks import NEVER, gold_ranks
 from harness.measures.grammar import family_of
 from harness.measures.views import view_of, views
+from harness.support.arrays import mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +67,7 @@ class Scores:
             int(corpus): self.included & (self.corpus == corpus)
             for corpus in np.unique(self.corpus[self.included])
         }
-        return {corpus: _mean(values[of]) for corpus, of in rows.items()}
+        return {corpus: mean(values[of]) for corpus, of in rows.items()}
 
 
 def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Scores:
@@ -130,9 +131,9 @@ def mean_over(values: Floats | None, mask: Bools, gold: GoldTables) -> float | N
     parts = values[mask]
     if gold.profile.mean == "corpora":
         corpora = np.unique(gold.group[mask])
-        parts = np.array([_mean(values[mask & (gold.group == one)]) for one in corpora])
+        parts = np.array([mean(values[mask & (gold.group == one)]) for one in corpora])
     places = gold.profile.places
-    return _mean(parts) if places is None else round(_mean(parts), places)
+    return mean(parts) if places is None else round(mean(parts), places)
 
 
 def weights(mask: Bools, gold: GoldTables) -> Floats:
@@ -144,7 +145,3 @@ def weights(mask: Bools, gold: GoldTables) -> Floats:
         among = np.maximum(per_corpus[gold.group], 1) * max(1, int((per_corpus > 0).sum()))
     share: Floats = mask / among
     return share
-
-
-def _mean(values: Floats) -> float:
-    return float(np.cumsum(values)[-1]) / len(values)  # cumsum adds left to right

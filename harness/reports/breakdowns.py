@@ -12,6 +12,7 @@ from chunkers.plugins.registry import suggestion
 from harness.building.query_set import folder_of
 from harness.reports.marks import column_name
 from harness.reports.numbers import NONE, number
+from harness.support.arrays import mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -122,13 +123,8 @@ def _of_path(name: str, path: str) -> str | None:
 
 
 def _mean(rows: Sequence[dict[str, float | None]], name: str) -> float | None:
-    total = 0.0
-    for row in rows:
-        value = row[name]
-        if value is None:
-            return None
-        total += value
-    return total / len(rows)
+    values = [value for row in rows if (value := row[name]) is not None]
+    return mean(values) if len(values) == len(rows) else None
 
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.stats import intervals
+from harness.support.arrays import mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +67,7 @@ def _counted(counts: Mapping[str, int]) -> dict[str, int]:
 def _metric(column: Column, ends: list[float] | None, profile: Profile) -> dict[str, Any]:
     n = len(column.queries)
     found: dict[str, Any] = {
-        "mean": _mean(column.values, profile) if n else None,
+        "mean": _rounded_mean(column.values, profile) if n else None,
         "ci95": ends,
         "n": n,
         "status": "ok" if n else "skipped",
@@ -74,9 +75,9 @@ def _metric(column: Column, ends: list[float] | None, profile: Profile) -> dict[
     return found if n else found | {"why": column.why}
 
 
-def _mean(values: NDArray[np.float64], profile: Profile) -> float:
-    mean = float(np.cumsum(values)[-1]) / len(values)  # cumsum adds left to right
-    return mean if profile.places is None else round(mean, profile.places)
+def _rounded_mean(values: NDArray[np.float64], profile: Profile) -> float:
+    exact = mean(values)
+    return exact if profile.places is None else round(exact, profile.places)
 
 
 def _intervals(columns: Mapping[str, Column]) -> dict[str, list[float] | None]:
@@ -93,10 +94,10 @@ def _intervals(columns: Mapping[str, Column]) -> dict[str, list[float] | None]:
 
 
 def _normal(values: NDArray[np.float64]) -> list[float]:
-    mean = float(np.cumsum(values)[-1]) / len(values)
-    squares = float(np.cumsum((values - mean) ** 2)[-1])
+    middle = mean(values)
+    squares = float(np.cumsum((values - middle) ** 2)[-1])
     half = _QUANTILE * math.sqrt(squares / (len(values) - 1) / len(values))
-    return [mean - half, mean + half]
+    return [middle - half, middle + half]
 
 
 def score_rows(document: Mapping[str, Any]) -> list[list[object]]:

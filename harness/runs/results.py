@@ -16,6 +16,7 @@ from harness.measures.oracle import oracle
 from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
 from harness.runs.record import digest
 from harness.stats import intervals
+from harness.support.arrays import mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -332,7 +333,7 @@ def _metrics(
             "oracle_is_bound": anchor is not None and not anchor.exact,
             "random": None if expected is None else expected.mean,
             "random_error": None if expected is None else expected.standard_error,
-            "mean_over_corpora": _plain_mean(list(by_corpus.values())),
+            "mean_over_corpora": mean(list(by_corpus.values())) if by_corpus else None,
             "by_corpus": {judged.corpora[corpus]: mean for corpus, mean in by_corpus.items()},
         }
         if family_of(measure).projected and scores.per_query[name] is None:
@@ -364,10 +365,6 @@ def _intervals(scores: Scores, asked: MetricOptions) -> dict[str, tuple[float, f
     return found
 
 
-def _plain_mean(values: list[float]) -> float | None:
-    return sum(values) / len(values) if values else None
-
-
 def _relevant_units(cell: Cell, scores: Scores) -> float | None:
     """Relevant units of a query on average: why chunk-level columns differ between chunkers."""
     counts = np.array([len(gold.unit) for gold in cell.gold])[scores.included]
@@ -386,15 +383,11 @@ def _splits(record: Record, scores: Scores) -> dict[str, Any]:
             result.setdefault(tag, {})[value] = {
                 "n": int(rows.sum()),
                 "metrics": {
-                    name: None if one is None else _mean(one[rows])
+                    name: None if one is None else mean(one[rows])
                     for name, one in scores.per_query.items()
                 },
             }
     return result
-
-
-def _mean(values: NDArray[np.float64]) -> float:
-    return float(np.cumsum(values)[-1]) / len(values)
 
 
 def _per_query(record: Record, scores: Scores) -> list[dict[str, Any]]:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+
+def mean(values: Sequence[float] | NDArray[np.float64]) -> float:
+    """The mean of at least one value, added from left to right."""
+    return float(np.cumsum(values)[-1]) / len(values)
 
 
 def fixed_order_dot(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ from chunkers.source import Source
 from harness.datasets.cards import find_file, told_published
 from harness.datasets.loaders.files import blank
 from harness.model import Absent, Corpus, Dataset, Query
+from harness.support.arrays import mean
 from harness.support.json_files import StrictModel, decode_utf8, numbered_lines, read_rows
 from harness.support.wording import left_out_line
 
@@ -125,17 +126,13 @@ def _queries(
     queries, left_out = [], Counter[str]()
     for question in asked:
         found = grades.get(question, {})
-        there = {name: _mean(values) for name, values in found.items() if name in texts}
+        there = {name: mean(values) for name, values in found.items() if name in texts}
         left_out[_NO_CODE] += len(found) - len(there)
         left_out[_NOTHING] += bool(found) and not there
         if there:
             name, tags = f"{language}/{question}", {"language": language}
             queries.append(Query(name, language, question, qrels=there, tags=tags, cluster=name))
     return queries, left_out
-
-
-def _mean(values: list[int]) -> float:
-    return sum(values) / len(values)
 
 
 def _table(file: Path, columns: list[str]) -> Iterator[tuple[str, list[str]]]:
