@@ -1,21 +1,20 @@
-"""Hard negatives: files that a corpus does not have, put into it to be told from its own.
+"""Hard negatives: files that a corpus does not have, added to be told from its own.
 
 `same-repo`: files of other corpora of the same repository, such as another commit's; `other-repo`:
-of other repositories; both by seeded chance, of every repository its share. `bm25` and `dense`: of
-all other corpora, those that are nearest to the corpus's queries, which take turns. Nearness is
-BM25 over tokens as `harness.retrieval.retrievers.bm25` has them, or the cosine of the bundled
-model's vectors of the query and of the file, of which that model sees the beginning.
+of other repositories. Both are sampled by the seed, of every repository its share. `bm25` and
+`dense`: of all other corpora, the files nearest to the corpus's queries, which take turns.
+Nearness is BM25 over tokens as in `harness.retrieval.retrievers.bm25`, or the cosine of the
+bundled model's vectors of the query and of the file, of which that model sees the beginning.
 
-What is never taken for a corpus, white space apart: a copy of one of its files, of another file
-taken, or of a file that is anybody's target; a file that is a target, in any corpus of its
-repository; another version of one of its own files, by its path or by its lines; what answers or
-repeats one of its queries (`harness.datasets.negatives.answers`); what the corpus says it leaves
-out; a file without text.
+Never added to a corpus, white space apart: a copy of one of its files, of another added file, or
+of a file that is a target of any query; a file that is a target, in any corpus of its repository;
+another version of one of its own files, by its path or by its lines; a file that answers or
+repeats one of its queries (`harness.datasets.negatives.barred_files`); a file that the corpus
+lists as skipped; a file without text.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -24,12 +23,17 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.building.sampling import chance, draw
 from harness.chunking.layout import squeezed
-from harness.datasets.negatives.answers import Answers, repository_of
-from harness.datasets.negatives.versions import Versions
+from harness.datasets.negatives.barred_files import (
+    BarredFiles,
+    queries_by_corpus,
+    repository_of,
+    target_files,
+)
+from harness.datasets.negatives.file_versions import FileVersions
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,12 +43,12 @@ if TYPE_CHECKING:
 
 Kind = Literal["none", "same-repo", "other-repo", "bm25", "dense"]
 FOLDER = "negatives"
-"""Where the files stand in a corpus: `negatives/<corpus>/<path>`, behind all of its own."""
+"""Folder of the files in a corpus: `negatives/<corpus>/<path>`, after all of its own."""
 
 
 @dataclass(frozen=True)
 class _File:
-    """A file that may be taken, by its repository and its text without white space."""
+    """A file that may be added, with its repository and its text without white space."""
 
     corpus: str
     repository: str
@@ -63,7 +67,7 @@ def add_negatives(dataset: Dataset, kind: Kind, count: int, *, seed: int = 0) ->
         dataset: The data set.
         kind: Where they are from, as above; `none` adds none.
         count: How many a corpus gets, or as many as there are.
-        seed: Of chance, and of the order in which queries take turns.
+        seed: Random seed of the sample, and of the order in which queries take turns.
 
     Returns:
         The data set; its information says how many were added of how many.
@@ -75,19 +79,17 @@ def add_negatives(dataset: Dataset, kind: Kind, count: int, *, seed: int = 0) ->
         return dataset
     if count < 1:
         raise InputError(f"negatives_count={count}: it must be at least 1")
-    pool = _pool(dataset, _golden(dataset))
+    queries = queries_by_corpus(dataset)
+    pool = _pool(dataset, queries)
     ranked = _ranker(kind, pool, dataset.queries) if kind in ("bm25", "dense") else None
-    answers = Answers(dataset)
-    asked: dict[str, list[Query]] = defaultdict(list)
-    for query in dataset.queries:
-        asked[query.corpus].append(query)
+    barred = BarredFiles(dataset)
     corpora = []
     for corpus in dataset.corpora:
-        mine = _allowed(corpus, pool, answers, kind)
+        allowed = _allowed(corpus, pool, barred, kind)
         if ranked is None:
-            chosen = _drawn(mine, count, seed, corpus.id)
+            chosen = _drawn(allowed, count, seed, corpus.id)
         else:
-            chosen = _nearest(mine, count, seed, asked[corpus.id], ranked)
+            chosen = _nearest(allowed, count, seed, queries[corpus.id], ranked)
         corpora.append(_with(corpus, chosen))
     added = sum(len(new.sources) for new in corpora) - sum(
         len(old.sources) for old in dataset.corpora
@@ -97,12 +99,12 @@ def add_negatives(dataset: Dataset, kind: Kind, count: int, *, seed: int = 0) ->
             f"{dataset.name}: there is no file that could be a negative of one of its corpora\n"
             "same-repo needs several corpora of a repository, the other kinds several corpora"
         )
-    told = (
+    note = (
         f"{kind}: {counted(added, 'file')} in {counted(len(corpora), 'corpus', 'corpora')}, "
         f"{count} asked for in each"
     )
     return replace(
-        dataset, corpora=tuple(corpora), information={**dataset.information, FOLDER: told}
+        dataset, corpora=tuple(corpora), information={**dataset.information, FOLDER: note}
     )
 
 
@@ -111,67 +113,52 @@ def _base(path: str) -> str:
     return path.rsplit("#", 1)[0]
 
 
-@dataclass(frozen=True)
-class _Golden:
-    """What is anybody's target: repository and file, and texts of whole files."""
-
-    files: frozenset[tuple[str, str]]
-    texts: frozenset[str]
-
-
-def _golden(dataset: Dataset) -> _Golden:
-    of = {corpus.id: corpus for corpus in dataset.corpora}
-    paths: dict[str, set[str]] = defaultdict(set)
-    for query in dataset.queries:
-        named = {target.path for target in query.targets}
-        named |= {name for name, grade in (query.qrels or {}).items() if grade > 0}
-        paths[query.corpus] |= named
-    files, texts = set(), set()
-    for name, wanted in paths.items():
-        repository = repository_of(of[name])
-        files |= {(repository, path) for path in wanted}
-        texts |= {squeezed(one.text) for one in of[name].sources if one.path in wanted}
-    return _Golden(frozenset(files), frozenset(texts))
-
-
-def _pool(dataset: Dataset, golden: _Golden) -> list[_File]:
-    """The files of all corpora that are nobody's target, in order, one of each text."""
-    found: dict[tuple[str, str], _File] = {}
+def _pool(dataset: Dataset, queries: Mapping[str, Sequence[Query]]) -> list[_File]:
+    """The files of all corpora that are no query's target, in order, one of each text."""
+    files: set[tuple[str, str]] = set()
+    texts: set[str] = set()
+    for corpus in dataset.corpora:
+        targets = target_files(corpus, queries[corpus.id])
+        files |= targets
+        paths = {path for _, path in targets}
+        texts |= {squeezed(source.text) for source in corpus.sources if source.path in paths}
+    pool: dict[tuple[str, str], _File] = {}
     for corpus in dataset.corpora:
         repository = repository_of(corpus)
         for source in corpus.sources:
             tight = squeezed(source.text)
-            gold = (repository, source.path) in golden.files or tight in golden.texts
-            if tight and not gold:
-                # Repositories keep copies of each other's files, which are apart here.
-                found.setdefault((repository, tight), _File(corpus.id, repository, source, tight))
-    return list(found.values())
+            if tight and tight not in texts and (repository, source.path) not in files:
+                # Copies of a file in several repositories are several files here.
+                pool.setdefault((repository, tight), _File(corpus.id, repository, source, tight))
+    return list(pool.values())
 
 
-def _allowed(corpus: Corpus, pool: Iterable[_File], answers: Answers, kind: Kind) -> list[_File]:
-    """What may be put into a corpus, one of each text."""
+def _allowed(corpus: Corpus, pool: Iterable[_File], barred: BarredFiles, kind: Kind) -> list[_File]:
+    """The files that may be added to a corpus, one of each text."""
     repository = repository_of(corpus)
     held = {squeezed(source.text) for source in corpus.sources}
     own = {_base(source.path) for source in corpus.sources}
     own |= {_base(skipped.path) for skipped in corpus.skipped}
-    versions = Versions((source.path, source.text) for source in corpus.sources)
-    found: dict[str, _File] = {}
+    versions = FileVersions((source.path, source.text) for source in corpus.sources)
+    allowed: dict[str, _File] = {}
     for file in pool:
         same = file.repository == repository
-        if file.squeezed in held or file.squeezed in found:
+        if file.squeezed in held or file.squeezed in allowed:
             continue
         if same and (kind == "other-repo" or _base(file.source.path) in own):
             continue
         if not same and kind == "same-repo":
             continue
-        if answers.bar(corpus, file.source.text) or (same and versions.of(file.source.text)):
+        if barred.bar(corpus, file.source.text) or (same and versions.of(file.source.text)):
             continue
-        found[file.squeezed] = file
-    return list(found.values())
+        allowed[file.squeezed] = file
+    return list(allowed.values())
 
 
 def _drawn(files: Sequence[_File], count: int, seed: int, corpus: str) -> Iterable[_File]:
-    return draw(files, count, seed, lambda one: f"{corpus}\0{one.id}", lambda one: one.repository)
+    return draw(
+        files, count, seed, lambda file: f"{corpus}\0{file.id}", lambda file: file.repository
+    )
 
 
 def _nearest(
@@ -181,16 +168,16 @@ def _nearest(
     queries: Sequence[Query],
     ranked: Callable[[Query], Iterator[str]],
 ) -> list[_File]:
-    """Each query in turn takes the nearest file that none has taken."""
+    """Each query in turn takes the nearest file that is not taken."""
     free = {file.id: file for file in files}
-    turns = sorted(queries, key=lambda one: chance(seed, "turn", one.id))
+    turns = sorted(queries, key=lambda query: chance(seed, "turn", query.id))
     waiting = [ranked(query) for query in turns]
     chosen: list[_File] = []
     while waiting and free and len(chosen) < count:
         for names in list(waiting):
             if len(chosen) == count:
                 break
-            name = next((one for one in names if one in free), None)
+            name = next((name for name in names if name in free), None)
             if name is None:
                 waiting.remove(names)
             else:
@@ -227,10 +214,10 @@ def _bm25(texts: Sequence[str]) -> Callable[[Query], NDArray[np.float64]]:
 
     def score(query: Query) -> NDArray[np.float64]:
         known = model.vocab_dict if any(corpus) else {}
-        asked = [token for token in identifiers(query.text) if token in known]
-        if not asked:
+        tokens = [token for token in identifiers(query.text) if token in known]
+        if not tokens:
             return np.zeros(len(texts))
-        return np.asarray(model.get_scores(asked), dtype=np.float64)
+        return np.asarray(model.get_scores(tokens), dtype=np.float64)
 
     return score
 
@@ -246,18 +233,18 @@ def _dense(
     from harness.support.data_folders import cache_dir
 
     model, store = minilm.make(), VectorStore(cache_dir() / "vectors.sqlite")
-    asked: dict[str, NDArray[np.float32]] = {}
+    rows: dict[str, NDArray[np.float32]] = {}
     try:
         files = unit_vectors(embed(texts, model, store, "document").values)[0]
         roles: tuple[Role, ...] = ("query-head", "query-tail")
         for role in roles:
-            mine = [one for one in queries if role.endswith(one.truncate)]
-            vectors = embed([one.text for one in mine], model, store, role).values
+            part = [query for query in queries if role.endswith(query.truncate)]
+            vectors = embed([query.text for query in part], model, store, role).values
             unit = unit_vectors(vectors)[0]
-            asked |= {one.id: row for one, row in zip(mine, unit, strict=True)}
+            rows |= {query.id: row for query, row in zip(part, unit, strict=True)}
     finally:
         store.close()
-    return lambda query: fixed_order_dot(files, asked[query.id])
+    return lambda query: fixed_order_dot(files, rows[query.id])
 
 
 def _with(corpus: Corpus, files: Iterable[_File]) -> Corpus:

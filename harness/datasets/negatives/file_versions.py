@@ -1,4 +1,4 @@
-"""Versions of files, told by their lines, whatever the files are called."""
+"""Versions of files, recognised by their lines, whatever their names are."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NEAR = 0.4
-"""Share of the telling lines of the smaller of two texts from which they are versions of one."""
-TELLING = 10
-"""Characters of a line that tells something, white space not counted; see `lines_of`."""
+"""Share of the distinctive lines of the smaller of two texts from which they are versions."""
+DISTINCTIVE = 10
+"""Characters of a distinctive line, white space not counted; see `lines_of`."""
 COMMON = 20
-"""Files that may hold a line before it tells nothing, such as one of a licence."""
+"""Files that may share a distinctive line; above, it is ignored, such as one of a licence."""
 
 File = TypeVar("File")
 
@@ -26,14 +26,14 @@ def lines_of(text: str) -> tuple[str, ...]:
     return tuple(tight for line in text.split("\n") if (tight := squeezed(line)))
 
 
-class Versions(Generic[File]):
-    """Texts of files, of each one or several, among which versions of a text are looked for."""
+class FileVersions(Generic[File]):
+    """Texts of files, one or several for each, searched for versions of a text."""
 
     def __init__(self, texts: Iterable[tuple[File, str]]) -> None:
         known: dict[tuple[File, str], frozenset[str]] = {}
         for file, text in texts:
             if (file, text) not in known:
-                known[file, text] = _telling(text)
+                known[file, text] = _distinctive(text)
         holders: dict[str, set[File]] = defaultdict(set)
         for (file, _), lines in known.items():
             for line in lines:
@@ -48,7 +48,7 @@ class Versions(Generic[File]):
 
     def of(self, text: str) -> frozenset[File]:
         """The files that a text is a version of."""
-        lines = _telling(text) - self._common
+        lines = _distinctive(text) - self._common
         shared = Counter(number for line in lines for number in self._holding.get(line, ()))
         return frozenset(
             self._sizes[number][0]
@@ -58,7 +58,7 @@ class Versions(Generic[File]):
 
 
 @functools.lru_cache(maxsize=1 << 12)  # corpora of one repository share most of their files
-def _telling(text: str) -> frozenset[str]:
-    """The different lines of a text that are long enough, or all where none is."""
+def _distinctive(text: str) -> frozenset[str]:
+    """The distinct lines of a text that are long enough, or all where none is."""
     lines = frozenset(lines_of(text))
-    return frozenset(line for line in lines if len(line) >= TELLING) or lines
+    return frozenset(line for line in lines if len(line) >= DISTINCTIVE) or lines
