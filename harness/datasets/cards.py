@@ -1,4 +1,4 @@
-"""Cards: what a data set is, where it is from, what it measures, which files it needs."""
+"""Cards: the description of a data set, its source, what it measures, and the files it needs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import hashlib
 import sysconfig
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from chunkers.errors import InputError
 from harness.support.data_folders import data_dirs, find_data
-from harness.support.json_files import Sha256, Text  # noqa: TC001 - pydantic reads them
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from harness.support.json_files import Sha256, Text, first_fault
 
 _SHARE = Path("share/chunkmark/datasets")
 _CARD = "dataset.toml"
@@ -23,9 +20,9 @@ _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Archive(BaseModel):
-    """What a needed file's `instead` can be unpacked from.
+    """The archive that a needed file's `instead` is unpacked from.
 
-    It is fetched where its digest is known, or those of the trees that are taken out of it.
+    It is fetched where its digest is known, or those of the trees that are unpacked from it.
 
     Attributes:
         url: Its address.
@@ -46,16 +43,16 @@ class Archive(BaseModel):
 
 
 class NeededFile(BaseModel):
-    """A file that must lie in a data folder.
+    """A file that must be in a data folder.
 
     Attributes:
-        path: Where, parts separated by `/`.
+        path: Its path there, parts separated by `/`.
         bytes: Its size as published; None where it is not known.
         sha256: Its digest as published, in hex; None where it is not known, or copies may differ.
-        instead: A folder that does as well.
-        url: Where these very bytes are to be had; without a `sha256` they are not fetched.
-        archive: What `instead` is to be had from.
-        optional: Whether the data set does without it; where it lies it is checked.
+        instead: A folder that serves as well.
+        url: The address of these very bytes; without a `sha256` they are not fetched.
+        archive: The source of `instead`.
+        optional: Whether the data set works without it; if present, it is checked.
     """
 
     model_config = _STRICT
@@ -70,10 +67,10 @@ class NeededFile(BaseModel):
 
 
 class AnyOf(BaseModel):
-    """Files or folders of which at least one must lie beside the card's first file.
+    """Files or folders, at least one of which must be beside the card's first file.
 
     Attributes:
-        what: What they are, with where they lie, for messages.
+        what: Their kind and place, for messages.
         beside: Patterns of their paths, from the folder of the card's first file.
     """
 
@@ -92,13 +89,13 @@ class Card(BaseModel):
         description: What corpora, queries and gold are.
         loader: `module:function`, called as `function(card, data_dir, **options)`.
         licence: Of the data.
-        source: Where it is to be had.
-        revision: Which version of it.
-        measures: What a score on it says.
-        faults: What is known to be wrong with it.
-        files: What must lie in a data folder.
-        any_of: Of what one must lie beside the first of the files, by kind.
-        settings: What the loader alone understands.
+        source: Where it is published.
+        revision: Its version.
+        measures: What a score on it measures.
+        faults: Its known faults.
+        files: The files that must be in a data folder.
+        any_of: Kinds of files, one of each of which must be beside the first of the files.
+        settings: Options of the loader.
     """
 
     model_config = _STRICT
@@ -120,7 +117,7 @@ class Card(BaseModel):
     @model_validator(mode="after")
     def _beside_what(self) -> Self:
         if self.any_of and not self.files:
-            raise ValueError("any_of is beside the first of its files, and it has none")
+            raise ValueError("any_of needs files: it is beside the first of them")
         return self
 
 
@@ -140,8 +137,8 @@ def cards_dir() -> Path:
         if (prefix / _SHARE).is_dir():
             return prefix / _SHARE
     raise InputError(
-        f"no data set cards: {above[0]} is no checkout, and no {_SHARE} lies above it\n"
-        "install chunkmark anew"
+        f"no data set cards: {above[0]} is not a checkout, and there is no {_SHARE} above it\n"
+        "reinstall chunkmark"
     )
 
 
@@ -154,7 +151,7 @@ def load_card(name: str) -> Card:
     """Read and check one card.
 
     Raises:
-        InputError: It is missing, no TOML, or has a wrong, missing or unknown field.
+        InputError: It is missing, invalid TOML, or has a wrong, missing or unknown field.
     """
     return read_card(cards_dir() / name / _CARD)
 
@@ -170,61 +167,61 @@ def read_card(file: Path) -> Card:
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} is no TOML: {error}") from None
+        raise InputError(f"{file}: invalid TOML: {error}") from None
     try:
         card = Card.model_validate(raw)
     except ValidationError as error:
-        raise InputError(f"{file} is no card: {'; '.join(_faults(error))}") from None
+        raise InputError(f"{file}: invalid card: {first_fault(error)}") from None
     if card.name != file.parent.name:
         raise InputError(f"{file}: the name {card.name!r} is not its folder's")
     return card
 
 
 def find_file(card: Card, number: int, data_dir: Path | None) -> Path:
-    """Where the card's `files[number]` lies, or else the folder that does instead.
+    """The path of the card's `files[number]`, or else of the folder `instead` of it.
 
     Raises:
-        InputError: It is in no data folder; the message says where was looked and what to place.
+        InputError: It is in no data folder; the message names the folders and what to place.
     """
     needed = card.files[number]
-    found = lies_at(needed, data_dirs(data_dir))
-    if found is not None:
-        return found
+    path = path_of(needed, data_dirs(data_dir))
+    if path is not None:
+        return path
     size = "" if needed.bytes is None else f" of {needed.bytes} bytes"
     place = f"the file{size} from {card.source}"
     return find_data(needed.path, data_dir, place=place)
 
 
 def missing_files(card: Card, data_dir: Path | None) -> tuple[str, ...]:
-    """What a card needs and is in no data folder: paths of files, and kinds of which none is."""
+    """What a card needs that is in no data folder: paths of files, and kinds without any file."""
     folders = data_dirs(data_dir)
-    needed = (one for one in card.files if not one.optional)
-    missing = [one.path for one in needed if lies_at(one, folders) is None]
-    return (*missing, *(one.what for one in card.any_of if not lying(card, one, folders)))
+    needed = (file for file in card.files if not file.optional)
+    missing = [file.path for file in needed if path_of(file, folders) is None]
+    return (*missing, *(kind.what for kind in card.any_of if not paths_of(card, kind, folders)))
 
 
-def lying(card: Card, kind: AnyOf, folders: tuple[Path, ...]) -> tuple[Path, ...]:
-    """What there is of a kind, in order of path; none where the card's first file is not there."""
-    first = lies_at(card.files[0], folders) if card.files else None
+def paths_of(card: Card, kind: AnyOf, folders: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The files of a kind in order of path; none where the card's first file is missing."""
+    first = path_of(card.files[0], folders) if card.files else None
     if first is None:
         return ()
     return tuple(sorted(path for each in kind.beside for path in first.parent.glob(each)))
 
 
 def as_published(needed: NeededFile, data: bytes) -> bool:
-    """Whether these bytes of a needed file are those that the card pins, if it pins any."""
+    """Whether the bytes of a needed file are those that the card pins, if it pins any."""
     if needed.sha256 is None:
         return needed.bytes in (None, len(data))
     return hashlib.sha256(data).hexdigest() == needed.sha256
 
 
-def told_published(needed: NeededFile, data: bytes) -> str:
-    """What a data set says of a file: `as published`, or `not as published`."""
+def published_note(needed: NeededFile, data: bytes) -> str:
+    """`as published` or `not as published`, for the information of a data set."""
     return "as published" if as_published(needed, data) else "not as published"
 
 
-def lies_at(needed: NeededFile, folders: tuple[Path, ...]) -> Path | None:
-    """Where a needed file lies, or the folder that does instead; None if nowhere."""
+def path_of(needed: NeededFile, folders: tuple[Path, ...]) -> Path | None:
+    """The path of a needed file, or of the folder instead of it; None if it is missing."""
     for folder in folders:
         if (folder / needed.path).is_file():
             return folder / needed.path
@@ -242,8 +239,3 @@ def _is_checkout(root: Path) -> bool:
         return False
     table = project.get("project")
     return isinstance(table, dict) and table.get("name") == "chunkmark"
-
-
-def _faults(error: ValidationError) -> Iterator[str]:
-    for one in error.errors(include_url=False):
-        yield f"{'.'.join(map(str, one['loc']))}: {one['msg']}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import InputError
-from harness.datasets.cards import lies_at, lying
+from harness.datasets.cards import path_of, paths_of
 from harness.datasets.fetching.addresses import checked_source
 from harness.datasets.fetching.archives import tree_sha256, unpack, zip_tree_sha256
 from harness.datasets.fetching.download import Wanted, downloaded, partial_of
@@ -82,7 +82,7 @@ def fetch(
     rows = [
         _one(card, needed, folders, tell)
         for needed in card.files
-        if not needed.optional or lies_at(needed, folders) is not None
+        if not needed.optional or path_of(needed, folders) is not None
     ]
     return (*rows, *(_any(card, kind, folders) for kind in card.any_of))
 
@@ -90,8 +90,8 @@ def fetch(
 def _any(card: Card, kind: AnyOf, folders: tuple[Path, ...]) -> Fetched:
     """What there is of a kind of which one does."""
     row = functools.partial(Fetched, kind.what, bytes=None, source=card.source)
-    first = lies_at(card.files[0], folders) or folders[0] / card.files[0].path
-    found = lying(card, kind, folders)
+    first = path_of(card.files[0], folders) or folders[0] / card.files[0].path
+    found = paths_of(card, kind, folders)
     if found:
         note = f"{len(found)} of them there; one does"
         return row(state="at hand", where=str(found[0].parent), note=note)
@@ -104,7 +104,7 @@ def _one(card: Card, needed: NeededFile, folders: tuple[Path, ...], tell: Tell) 
         if leaves(path):
             raise InputError(f"dataset {card.name}: its card places {path!r} outside the folder")
     row = functools.partial(Fetched, needed.path, bytes=needed.bytes)
-    found = lies_at(needed, folders)
+    found = path_of(needed, folders)
     archive, at = needed.archive, folders[0]
     told = functools.partial(tell, needed.path)
     if found is not None:

@@ -1,8 +1,8 @@
-"""CodeSearchNet's judgements: short questions, and functions that people graded from 0 to 3.
+"""CodeSearchNet: short questions, and functions that people graded from 0 to 3.
 
-The judgements name functions by address. Their code is not part of them: it is read from
-`code/<language>.jsonl` beside them, rows of CodeSearchNet's own corpus, each with `url` and with
-`code` or `function`. All rows of a language are its corpus, judged or not.
+The judgements name functions by address, without their code. That is read from
+`code/<language>.jsonl` in the same folder, rows of CodeSearchNet's own corpus, each with `url` and
+with `code` or `function`. All rows of a language are its corpus, judged or not.
 
 Where several people judged a function for a question, its grade is the mean of theirs.
 """
@@ -18,7 +18,7 @@ from pydantic import Field
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.datasets.cards import find_file, told_published
+from harness.datasets.cards import find_file, published_note
 from harness.datasets.loaders.files import blank
 from harness.model import Absent, Corpus, Dataset, Query
 from harness.support.arrays import mean
@@ -39,11 +39,11 @@ _GRADE = re.compile(r"([0-3])(\.0+)?")
 _COLUMNS = ["Language", "Query", "GitHubUrl", "Relevance", "Notes"]
 _LANGUAGES = ("go", "java", "javascript", "php", "python", "ruby")
 
-_UNKNOWN_QUERY = "judgements of questions that queries.csv has not"
-_NO_CODE = "judged functions whose code is not there"
-_NOTHING = "questions of whose judged functions none is there"
-_REPEATED = "functions that stand twice"
-_UNSURE = "functions that stand twice, with other code"
+_UNKNOWN_QUERY = "judgements of questions that are not in queries.csv"
+_NO_CODE = "judged functions without code"
+_NOTHING = "questions without code of a judged function"
+_REPEATED = "repeated functions"
+_UNSURE = "repeated functions with other code"
 
 Language = Literal["all", "go", "java", "javascript", "php", "python", "ruby"]
 _Grades = dict[str, dict[str, list[int]]]
@@ -74,21 +74,25 @@ def load(
         InputError: A file is missing or damaged, or there is no code; the message names the line.
     """
     file = find_file(card, 0, data_dir)
-    asked = _questions(find_file(card, 1, data_dir))
-    judged, unknown = _judgements(file, asked)
+    questions = _questions(find_file(card, 1, data_dir))
+    judged, unknown = _judgements(file, questions)
     left_out = {_UNKNOWN_QUERY: unknown, _NO_CODE: 0, _NOTHING: 0, _REPEATED: 0, _UNSURE: 0}
     corpora, queries, absent = [], [], []
-    for one, grades in _asked_of(judged, language):
-        code = file.parent / "code" / f"{one}.jsonl"
+    for name in _LANGUAGES if language == "all" else (language,):
+        grades = judged.get(name)
+        if not grades:
+            continue
+        code = file.parent / "code" / f"{name}.jsonl"
         if not code.is_file():
-            absent.append(Absent(one, f"no code/{code.name} beside {file.name}", len(grades)))
+            absent.append(Absent(name, f"no code/{code.name} beside {file.name}", len(grades)))
             continue
         texts, repeated, unsure = _functions(code)
         left_out[_REPEATED] += repeated
         left_out[_UNSURE] += unsure
-        corpora.append(Corpus(one, tuple(Source(texts[name], name, one) for name in sorted(texts))))
-        made, counts = _queries(one, asked, grades, texts)
-        queries += made
+        sources = (Source(texts[url], url, name) for url in sorted(texts))
+        corpora.append(Corpus(name, tuple(sources)))
+        asked, counts = _queries(name, questions, grades, texts)
+        queries += asked
         for reason, count in counts.items():
             left_out[reason] += count
     if not queries:
@@ -105,7 +109,7 @@ def load(
         absent=tuple(absent),
         left_out=left_out,
         information={
-            "judgements": told_published(card.files[0], file.read_bytes()),
+            "judgements": published_note(card.files[0], file.read_bytes()),
             "grades": "mean of all judges",
             "functions without text": str(blank(corpora)),
         },
@@ -113,25 +117,19 @@ def load(
     )
 
 
-def _asked_of(judged: Mapping[str, _Grades], language: str) -> list[tuple[str, _Grades]]:
-    """The languages to load, of those with judgements, and these."""
-    wanted = _LANGUAGES if language == "all" else (language,)
-    return [(one, judged[one]) for one in wanted if judged.get(one)]
-
-
 def _queries(
-    language: str, asked: list[str], grades: _Grades, texts: Mapping[str, str]
+    language: str, questions: list[str], grades: _Grades, texts: Mapping[str, str]
 ) -> tuple[list[Query], Counter[str]]:
     """The questions that functions of a language were judged for, and counts of what is missing."""
     queries, left_out = [], Counter[str]()
-    for question in asked:
-        found = grades.get(question, {})
-        there = {name: mean(values) for name, values in found.items() if name in texts}
-        left_out[_NO_CODE] += len(found) - len(there)
-        left_out[_NOTHING] += bool(found) and not there
-        if there:
+    for question in questions:
+        judged = grades.get(question, {})
+        qrels = {url: mean(values) for url, values in judged.items() if url in texts}
+        left_out[_NO_CODE] += len(judged) - len(qrels)
+        left_out[_NOTHING] += bool(judged) and not qrels
+        if qrels:
             name, tags = f"{language}/{question}", {"language": language}
-            queries.append(Query(name, language, question, qrels=there, tags=tags, cluster=name))
+            queries.append(Query(name, language, question, qrels=qrels, tags=tags, cluster=name))
     return queries, left_out
 
 
@@ -151,7 +149,7 @@ def _table(file: Path, columns: list[str]) -> Iterator[tuple[str, list[str]]]:
             if row and not first:
                 yield where, row
     except csv.Error as error:
-        raise InputError(f"{file}, line {before + 1}: no CSV: {error}") from None
+        raise InputError(f"{file}, line {before + 1}: invalid CSV: {error}") from None
     if not before:
         raise InputError(f"{file} is empty")
 
@@ -160,30 +158,30 @@ def _questions(file: Path) -> list[str]:
     return sorted({question for _, (question,) in _table(file, ["query"])})
 
 
-def _judgements(file: Path, asked: list[str]) -> tuple[dict[str, _Grades], int]:
+def _judgements(file: Path, questions: list[str]) -> tuple[dict[str, _Grades], int]:
     """Language -> question -> function -> grades, and how many are of unknown questions."""
-    known = frozenset(asked)
-    found: dict[str, _Grades] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    known = frozenset(questions)
+    grades: dict[str, _Grades] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     unknown = 0
     for where, (language, question, url, grade, _) in _table(file, _COLUMNS):
         if language.lower() not in _LANGUAGES:
-            raise InputError(f"{where}: the language {language!r} is none of CodeSearchNet's")
+            raise InputError(f"{where}: {language!r} is not a language of CodeSearchNet")
         if not _ADDRESS.fullmatch(url):
-            raise InputError(f"{where}: {url!r:.80} is no address of lines on GitHub")
+            raise InputError(f"{where}: {url!r:.80} is not an address of lines on GitHub")
         match = _GRADE.fullmatch(grade.strip())
         if not match:
-            raise InputError(f"{where}: the grade {grade!r:.40} is none of 0, 1, 2, 3")
+            raise InputError(f"{where}: the grade {grade!r:.40} is not 0, 1, 2 or 3")
         if question not in known:
             unknown += 1
             continue
-        found[language.lower()][question][url.removeprefix(_SITE)].append(int(match[1]))
-    return found, unknown
+        grades[language.lower()][question][url.removeprefix(_SITE)].append(int(match[1]))
+    return grades, unknown
 
 
 def _functions(file: Path) -> tuple[Mapping[str, str], int, int]:
-    """The code of functions by their address, how many rows repeat another, and how many doubt.
+    """The code of functions by address, and how many repeat another with the same or other code.
 
-    An address with several codes does not say which of them was judged: it is left out.
+    An address with several codes is left out: it is not known which of them was judged.
     """
     texts: dict[str, str] = {}
     unsure: set[str] = set()
@@ -191,7 +189,7 @@ def _functions(file: Path) -> tuple[Mapping[str, str], int, int]:
     for where, row in read_rows(file, _Function):
         text = row.code if row.code is not None else row.function
         if text is None:
-            raise InputError(f"{where}: it has neither code nor function")
+            raise InputError(f"{where}: needs code or function")
         name = row.url.removeprefix(_SITE)
         repeated += texts.get(name) == text
         if texts.setdefault(name, text) != text:

@@ -39,8 +39,8 @@ _CONSTANTS = frozenset(
     ("True", "False", "None", "self", "this", "super", "true", "false", "null", "undefined")
 )
 _NO_PROMPT = "rows without a prompt"
-_NO_NEW = "rows whose answer has no name that the prompt has not"
-_NO_GOLD = "rows of whose answer no snippet holds a name"
+_NO_NEW = "rows whose answer has no new name"
+_NO_GOLD = "rows without a snippet that holds a new name of the answer"
 
 
 class _Chunk(StrictModel):
@@ -114,7 +114,8 @@ def load(
             corpora[task.corpus] = _corpus(task, pool, language)
     if not queries:
         raise InputError(
-            f"{file} has no row of whose answer a snippet holds a name{left_out_line(left_out)}"
+            f"{file} has no row with a snippet that holds a new name of the answer"
+            f"{left_out_line(left_out)}"
         )
     return Dataset(
         name=card.name,
@@ -150,7 +151,7 @@ _Pools = dict[str, dict[str, _Snippet]]
 
 
 def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools, int]:
-    """The rows, the snippets of each repository by id, and how many are left out for being blank.
+    """The rows, the snippets of each repository by id, and the number of blank ones left out.
 
     A snippet that several rows of a repository retrieved is one.
     """
@@ -204,10 +205,10 @@ def _query(task: _Task, pool: Mapping[str, _Snippet]) -> Query | str:
 
 def _corpus(task: _Task, pool: Mapping[str, _Snippet], language: str) -> Corpus:
     """The snippets of a repository without those of the query's own file."""
-    others = ((key, one) for key, one in sorted(pool.items()) if one.file != task.file)
+    others = ((key, part) for key, part in sorted(pool.items()) if part.file != task.file)
     return Corpus(
         task.corpus,
-        tuple(Source(one.text, key, language) for key, one in others),
+        tuple(Source(part.text, key, language) for key, part in others),
         (Skipped(task.file, "the query's own file"),),
         repository=task.repository,
     )
@@ -218,13 +219,13 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _keywords(language: str) -> frozenset[str]:
-    """The words that the grammar of a language has for itself."""
+    """The keywords in the grammar of a language."""
     grammar = parser(language).language
     if grammar is None:
-        raise InputError(f"the parser of {language} has no grammar; install it anew")
+        raise InputError(f"the parser of {language} has no grammar; reinstall it")
     words = {
-        grammar.node_kind_for_id(one) or ""
-        for one in range(grammar.node_kind_count)
-        if grammar.node_kind_is_visible(one) and not grammar.node_kind_is_named(one)
+        grammar.node_kind_for_id(kind) or ""
+        for kind in range(grammar.node_kind_count)
+        if grammar.node_kind_is_visible(kind) and not grammar.node_kind_is_named(kind)
     }
     return frozenset(word for word in words if _NAME.fullmatch(word)) | _CONSTANTS

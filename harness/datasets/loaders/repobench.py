@@ -64,19 +64,19 @@ def load(
         data_dir: A folder looked into first.
         language: Of the code.
         split: Whether the gold is used for the first time in its file.
-        lines: Only the last so many lines of the code are the query, without the imports; by
-            default it is the imports and all lines, of which an embedder sees the last ones.
+        lines: Number of last lines of the code that are the query, without the imports; by
+            default it is the imports and all lines, of which an embedder sees the end.
         pooling: How a candidate cut into chunks scores.
 
     Raises:
         InputError: The file is missing, or a row malformed; the message names the line.
     """
     if lines is not None and lines < 1:
-        raise InputError(f"dataset {card.name}: lines={lines}: it must be at least 1")
+        raise InputError(f"dataset {card.name}: lines={lines} must be at least 1")
     file = _file(card, language, split, data_dir)
-    made, left_out, count = _read(file, language, lines)
-    corpora = tuple(corpus for corpus, _ in made)
-    queries = tuple(query for _, query in made)
+    pairs, left_out, count = _read(file, language, lines)
+    corpora = tuple(corpus for corpus, _ in pairs)
+    queries = tuple(query for _, query in pairs)
     if not queries:
         raise InputError(
             f"{file} has no row whose gold is one of its snippets{left_out_line(left_out)}"
@@ -106,33 +106,33 @@ def _file(card: Card, language: str, split: str, data_dir: Path | None) -> Path:
 def _read(
     file: Path, language: str, lines: int | None
 ) -> tuple[list[tuple[Corpus, Query]], dict[str, int], int]:
-    """Corpus and query of every row that can be asked, counts of the others, and of all rows."""
+    """Corpus and query of every usable row, counts of the other rows, and the number of rows."""
     left_out = {_NO_GOLD: 0, _NO_CODE: 0}
     numbers: Counter[str] = Counter()
-    made = []
+    pairs = []
     for where, row in read_rows(file, _Row):
         place = f"{row.repo_name}/{plain_path(row.file_path, where)}"
         numbers[place] += 1
-        text = _asked(row, lines)
+        text = _text(row, lines)
         if row.gold_snippet_index < 0:
             left_out[_NO_GOLD] += 1
         elif not text.strip():
             left_out[_NO_CODE] += 1
         else:
-            made.append(_made(f"{place}#{numbers[place]}", text, row, language, where))
-    return made, left_out, sum(numbers.values())
+            pairs.append(_pair(f"{place}#{numbers[place]}", text, row, language, where))
+    return pairs, left_out, sum(numbers.values())
 
 
-def _made(name: str, text: str, row: _Row, language: str, where: str) -> tuple[Corpus, Query]:
+def _pair(name: str, text: str, row: _Row, language: str, where: str) -> tuple[Corpus, Query]:
     """The corpus and the query of a row."""
     sources, gold = _candidates(row, language, where)
     own = Skipped(plain_path(row.file_path, where), "the query's own file")
-    by_path = tuple(sorted(sources, key=lambda one: one.path))
+    by_path = tuple(sorted(sources, key=lambda source: source.path))
     query = Query(
         id=name,
         corpus=name,
         text=text,
-        qrels={one.path: float(one.path in gold) for one in sources},
+        qrels={source.path: float(source.path in gold) for source in sources},
         truncate="tail",
         tags={"level": row.level},
         cluster=row.repo_name,
@@ -144,7 +144,7 @@ def _gold(query: Query) -> int:
     return sum(grade > 0 for grade in (query.qrels or {}).values())
 
 
-def _asked(row: _Row, lines: int | None) -> str:
+def _text(row: _Row, lines: int | None) -> str:
     if lines is None:
         return f"{row.import_statement}\n{row.cropped_code}" if row.cropped_code.strip() else ""
     return "\n".join(row.cropped_code.rstrip().split("\n")[-lines:])
@@ -157,25 +157,25 @@ def _candidates(row: _Row, language: str, where: str) -> tuple[list[Source], fro
             f"{where}: gold_snippet_index: {row.gold_snippet_index} is none of the "
             f"{len(row.context)} snippets, which count from 0"
         )
-    paths = [plain_path(one.path, where) for one in row.context]
+    paths = [plain_path(snippet.path, where) for snippet in row.context]
     sources = [
-        Source(one.snippet, name, language)
-        for one, name in zip(row.context, _apart(paths), strict=True)
+        Source(snippet.snippet, name, language)
+        for snippet, name in zip(row.context, _apart(paths), strict=True)
     ]
     text = squeezed(sources[row.gold_snippet_index].text)
     if not text:
-        raise InputError(f"{where}: its gold is a snippet without text")
-    return sources, frozenset(one.path for one in sources if squeezed(one.text) == text)
+        raise InputError(f"{where}: the gold snippet has no text")
+    return sources, frozenset(source.path for source in sources if squeezed(source.text) == text)
 
 
 def _apart(paths: list[str]) -> list[str]:
     """An id for each: its path, with a number that makes no id of another where it repeats."""
-    taken, numbers, found = set(paths), Counter[str](), []
+    taken, numbers, names = set(paths), Counter[str](), []
     for path in paths:
         numbers[path] += 1
         name = path
         while numbers[path] > 1 and (name := f"{path}#{numbers[path]}") in taken:
             numbers[path] += 1
         taken.add(name)
-        found.append(name)
-    return found
+        names.append(name)
+    return names

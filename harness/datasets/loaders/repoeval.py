@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, TypeAdapter, ValidationError
 
 from chunkers.errors import InputError
-from harness.datasets.cards import find_file, told_published
+from harness.datasets.cards import find_file, published_note
 from harness.model import Absent, Corpus, Dataset, Query, Region, Target
 from harness.reading.reader import ReadRules, read_folder, read_zip, zip_folders
 from harness.support.data_folders import data_dirs, find_data
@@ -69,7 +69,7 @@ def load(
     context: Literal["1k", "2k", "4k"] = "2k",
     order: str = "",
 ) -> Dataset:
-    """Load tasks and the trees that are at hand.
+    """Load tasks and the trees that are available.
 
     Args:
         card: Its first file holds the tasks with prompts of 2k tokens, its second is the archive
@@ -84,7 +84,7 @@ def load(
             path where it names none.
 
     Raises:
-        InputError: A file is missing or damaged, a repository unknown, or no tree is at hand.
+        InputError: A file is missing or damaged, a repository unknown, or no tree is available.
     """
     file = _tasks_file(card, context, data_dir)
     tasks = _tasks(file)
@@ -92,11 +92,11 @@ def load(
     trees = find_file(card, 1, data_dir)
     at_hand = _at_hand(trees)
     orders = _orders(Path(order).expanduser()) if order else {}
-    corpora = []
-    for name in names:
-        if name in at_hand:
-            corpus = _corpus(trees, name)
-            corpora.append(_ordered(corpus, orders[name], order) if name in orders else corpus)
+    corpora = [_corpus(trees, name) for name in names if name in at_hand]
+    corpora = [
+        _ordered(corpus, orders[corpus.id], order) if corpus.id in orders else corpus
+        for corpus in corpora
+    ]
     if not corpora:
         raise InputError(
             f"dataset {card.name}: {trees} holds none of {', '.join(names)}\n"
@@ -106,7 +106,7 @@ def load(
         name=card.name,
         gold="span",
         corpora=tuple(corpora),
-        queries=tuple(one for corpus in corpora for one in _queries(corpus, tasks, target)),
+        queries=tuple(query for corpus in corpora for query in _queries(corpus, tasks, target)),
         absent=tuple(
             Absent(name, f"no tree {name} in {trees.name}", len(tasks[name]))
             for name in names
@@ -123,15 +123,15 @@ def _tasks_file(card: Card, context: str, data_dir: Path | None) -> Path:
     names = [
         card.files[0].path.replace(pinned, f"_{context}_context_{model}.") for model in _MODELS
     ]
-    there = (folder / name for folder in data_dirs(data_dir) for name in names)
-    found = next((file for file in there if file.is_file()), None)
-    return found or find_data(names[0], data_dir, place=f"the file from {card.source}")
+    files = (folder / name for folder in data_dirs(data_dir) for name in names)
+    present = next((file for file in files if file.is_file()), None)
+    return present or find_data(names[0], data_dir, place=f"the file from {card.source}")
 
 
 def _published(card: Card, context: str, file: Path) -> str:
     if context != _PINNED or card.files[0].sha256 is None:
         return "no published digest is known"
-    return told_published(card.files[0], file.read_bytes())
+    return published_note(card.files[0], file.read_bytes())
 
 
 def _orders(file: Path) -> dict[str, list[str]]:
@@ -140,21 +140,20 @@ def _orders(file: Path) -> dict[str, list[str]]:
         raw = file.read_bytes()
     except OSError as error:
         raise InputError(f"order={file} cannot be read: {error.strerror}") from error
-    found = parse_json(raw, f"order={file}")
-    if not isinstance(found, dict) or not all(
-        isinstance(paths, list) and all(isinstance(one, str) for one in paths)
-        for paths in found.values()
-    ):
-        raise InputError(f"order={file}: it must hold repository -> list of paths")
-    return found
+    try:
+        return TypeAdapter(dict[str, list[str]]).validate_python(
+            parse_json(raw, f"order={file}"), strict=True
+        )
+    except ValidationError:
+        raise InputError(f"order={file} must hold repository -> list of paths") from None
 
 
 def _ordered(corpus: Corpus, paths: list[str], file: str) -> Corpus:
     sources = {source.path: source for source in corpus.sources}
-    odd = sorted(sources.keys() ^ set(paths)) or sorted({p for p in paths if paths.count(p) > 1})
-    if odd:
+    wrong = sorted(sources.keys() ^ set(paths)) or sorted({p for p in paths if paths.count(p) > 1})
+    if wrong:
         raise InputError(
-            f"order={file}: {corpus.id} must name each file of the tree once; see {odd[0]}"
+            f"order={file}: {corpus.id} must name each file of the tree once; see {wrong[0]}"
         )
     return replace(corpus, sources=tuple(sources[path] for path in paths))
 

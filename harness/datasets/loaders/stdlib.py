@@ -1,7 +1,7 @@
 """The embedded default: docstring summaries as queries to the running Python's own library.
 
-Every docstring of the indexed files is cut first, so a query's words are not in the corpus but
-where the code itself holds them; queries of which too much still is are left out and counted.
+Every docstring of the indexed files is removed first, so the corpus holds a query's words only
+where the code itself does. Queries of which too much remains are left out and counted.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Summary:
 
 
 def load(card: Card, data_dir: Path | None) -> Dataset:
-    """Load the modules that the card chooses; nothing is read from `data_dir`.
+    """Load the modules that the card lists; `data_dir` is not used.
 
     Raises:
         InputError: This Python has no source of its library.
@@ -97,7 +97,7 @@ def is_twin(path: str) -> bool:
 def _chosen(card: Card) -> list[str]:
     modules = card.settings.get("modules")
     if not isinstance(modules, list) or not all(isinstance(path, str) for path in modules):
-        raise InputError(f"card {card.name}: settings.modules is no list of paths")
+        raise InputError(f"card {card.name}: settings.modules must be a list of paths")
     return sorted(set(modules))
 
 
@@ -108,25 +108,27 @@ def _top_level(root: Path) -> list[str]:
 def _summaries(path: str, documented: Iterable[Documented]) -> list[_Summary]:
     """The documented functions of one file."""
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    found = []
-    for one in documented:
-        (docstring,) = one.comment
-        if one.function and docstring:
+    summaries = []
+    for function in documented:
+        (docstring,) = function.comment
+        if function.function and docstring:
             text = summary_of(docstring)
-            number = f"#{one.number}" if one.number > 1 else ""
-            name = f"{module}.{one.name}{number}"
-            found.append(_Summary(path, name, one, text, tuple(words_of(text))))
-    return found
+            number = f"#{function.number}" if function.number > 1 else ""
+            name = f"{module}.{function.name}{number}"
+            summaries.append(_Summary(path, name, function, text, tuple(words_of(text))))
+    return summaries
 
 
 # Fewer rules than for doc comments of any repository (`harness.building.docs.docs_queries`), and
-# other sentences: each of those rules would change the queries, and with them all scores of old.
+# other sentences: each of those rules would change the queries, and with them all earlier scores.
 def _queries(
     summaries: list[_Summary], sources: list[Source]
 ) -> tuple[tuple[Query, ...], dict[str, int]]:
     dropped = dict.fromkeys((_ONLY_DOCSTRING, _FEW_WORDS, _SHARED, _LEAKED), 0)
     shared = Counter(summary.words for summary in summaries)
-    leaked = leaked_queries({one.id: one.text for one in summaries}, (one.text for one in sources))
+    leaked = leaked_queries(
+        {each.id: each.text for each in summaries}, (source.text for source in sources)
+    )
     queries = []
     for summary in summaries:
         if summary.function.empty:

@@ -16,7 +16,7 @@ from pydantic import Field
 from chunkers.errors import InputError
 from harness.building.git.changes import gold_of
 from harness.building.git.patches import parse_patch
-from harness.datasets.cards import as_published, find_file, told_published
+from harness.datasets.cards import as_published, find_file, published_note
 from harness.datasets.loaders.files import unique_rows
 from harness.datasets.loaders.worktrees import Worktrees
 from harness.model import Absent, Corpus, Dataset, Query, Target
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from harness.datasets.cards import Card
 
 _NO_PATCH = "instances with an empty patch"
-_ONLY_NEW = "instances whose patch changes no file that was there"
+_ONLY_NEW = "instances whose patch changes no existing file"
 _WORDLESS = "instances without a problem statement"
 _SHOWN = 20
 """Names that a message lists."""
@@ -60,17 +60,17 @@ def load(
     target: Literal["lines", "files"] = "lines",
     clones: str = "",
 ) -> Dataset:
-    """Load the instances whose tree is at hand; the others are reported as absent.
+    """Load the instances whose tree is available; the others are reported as absent.
 
     Args:
-        card: Its first file holds the instances. Beside it, `worktrees` has the trees: an archive
-            or a folder for each instance, named by it.
+        card: Its first file holds the instances. The folder `worktrees` beside it has the trees:
+            an archive or a folder for each instance, named by it.
         data_dir: A folder looked into first.
         repos: `all`, or names such as `pallets/flask`, separated by commas.
         instances: `all` of these repositories, or ids, separated by commas.
         target: `lines`, as above, or `files`: every file that the patch changes, as a whole.
-        clones: A folder of clones, `<owner>__<name>` each, bare or not, for what `worktrees` has
-            not; by default `clones` beside it. Nothing of their working trees is read.
+        clones: A folder of clones, `<owner>__<name>` each, bare or not, for trees that are not in
+            `worktrees`; by default `clones` beside it. Their working trees are not read.
 
     Raises:
         InputError: A file is missing or damaged, a name unknown, a tree is not the one that
@@ -81,16 +81,16 @@ def load(
     usable, left_out = _usable(chosen)
     corpora, absent = [], []
     with Worktrees.beside(file, clones) as trees:
-        for one in usable:
-            name, repo = one.row.instance_id, one.row.repo
-            read = trees.read(name, repo, one.row.base_commit)
-            if isinstance(read, str):
-                absent.append(Absent(name, read, 1))
+        for instance in usable:
+            name, repo = instance.row.instance_id, instance.row.repo
+            tree = trees.read(name, repo, instance.row.base_commit)
+            if isinstance(tree, str):
+                absent.append(Absent(name, tree, 1))
             else:
-                corpora.append(Corpus(name, *read, repository=repo))
+                corpora.append(Corpus(name, *tree, repository=repo))
     if not corpora:
-        raise InputError(_none(card.name, absent, left_out, trees))
-    by_name = {one.row.instance_id: one for one in usable}
+        raise InputError(_no_queries(card.name, absent, left_out, trees))
+    by_name = {instance.row.instance_id: instance for instance in usable}
     return Dataset(
         name=card.name,
         gold="span",
@@ -99,27 +99,29 @@ def load(
         absent=tuple(absent),
         left_out=left_out,
         information={
-            "instances": told_published(card.files[0], file.read_bytes()),
+            "instances": published_note(card.files[0], file.read_bytes()),
             "trees": f"{_pinned(card, trees, corpora)} of {len(corpora)} in archives as published",
         },
     )
 
 
-def _none(name: str, absent: list[Absent], left_out: Mapping[str, int], trees: Worktrees) -> str:
-    """Why a data set has no query at all."""
+def _no_queries(
+    name: str, absent: list[Absent], left_out: Mapping[str, int], trees: Worktrees
+) -> str:
+    """Why a data set has no queries."""
     if not absent:
-        return f"dataset {name}: it has no instance that can be asked{left_out_line(left_out)}"
-    reasons = Counter(one.reason for one in absent)
+        return f"dataset {name}: no usable instance{left_out_line(left_out)}"
+    reasons = Counter(each.reason for each in absent)
     return (
-        f"dataset {name}: there is no tree of any of its {len(absent)} instances\n"
+        f"dataset {name}: no tree of its {len(absent)} instances was found\n"
         f"place archives in {trees.folder}, or clones of their repositories in {trees.clones}"
         f"{left_out_line(reasons, '; absent: ')}{left_out_line(left_out, '; left out: ')}"
     )
 
 
 def _pinned(card: Card, trees: Worktrees, corpora: Iterable[Corpus]) -> int:
-    """How many trees were read from archives that are those of the card, byte for byte."""
-    known = {one.path.rsplit("/", 1)[-1]: one for one in card.files[1:]}
+    """How many trees were read from archives whose bytes are those that the card pins."""
+    known = {each.path.rsplit("/", 1)[-1]: each for each in card.files[1:]}
     archives = (trees.archive(corpus.id) for corpus in corpora)
     return sum(
         as_published(known[file.name], file.read_bytes())
@@ -130,34 +132,34 @@ def _pinned(card: Card, trees: Worktrees, corpora: Iterable[Corpus]) -> int:
 
 def _instances(file: Path) -> dict[str, _Instance]:
     """All instances by id."""
-    found: dict[str, _Instance] = {}
+    instances: dict[str, _Instance] = {}
     for where, row in unique_rows(file, _Row, lambda row: row.instance_id):
         try:
             files = tuple(parse_patch(row.patch))
         except InputError as error:
             raise InputError(f"{where}: {row.instance_id}: {error}") from None
-        found[row.instance_id] = _Instance(row, files)
-    return found
+        instances[row.instance_id] = _Instance(row, files)
+    return instances
 
 
-def _chosen(found: Mapping[str, _Instance], repos: str, instances: str) -> list[_Instance]:
-    """The instances that are asked for, in order of id."""
-    wanted = _names("repos", repos, {one.row.repo for one in found.values()})
-    there = {name for name, one in found.items() if one.row.repo in wanted}
-    return [found[name] for name in sorted(_names("instances", instances, there))]
+def _chosen(known: Mapping[str, _Instance], repos: str, instances: str) -> list[_Instance]:
+    """The chosen instances, in order of id."""
+    wanted = _names("repos", repos, {instance.row.repo for instance in known.values()})
+    there = {name for name, instance in known.items() if instance.row.repo in wanted}
+    return [known[name] for name in sorted(_names("instances", instances, there))]
 
 
 def _names(key: str, text: str, there: set[str]) -> set[str]:
-    """What an option names, of what there is."""
+    """The names that an option chooses from those in `there`."""
     if text == "all":
         return there
     names = {name.strip() for name in text.split(",")}
     unknown = sorted(names - there)
     if unknown:
-        some = ", ".join(sorted(there)[:_SHOWN]) + ", …" * (len(there) > _SHOWN)
+        shown = ", ".join(sorted(there)[:_SHOWN]) + ", …" * (len(there) > _SHOWN)
         raise InputError(
             f"{key}={text}: no instances of {', '.join(map(repr, unknown))}; "
-            f"choose all, or from {some}"
+            f"choose all, or from {shown}"
         )
     return names
 
@@ -165,15 +167,15 @@ def _names(key: str, text: str, there: set[str]) -> set[str]:
 def _usable(instances: Iterable[_Instance]) -> tuple[list[_Instance], dict[str, int]]:
     """The instances that make a query, and counts of the others."""
     usable, left_out = [], {_ONLY_NEW: 0, _WORDLESS: 0, _NO_PATCH: 0}
-    for one in instances:
-        if not one.row.problem_statement.strip():
+    for instance in instances:
+        if not instance.row.problem_statement.strip():
             left_out[_WORDLESS] += 1
-        elif not one.files:
+        elif not instance.files:
             left_out[_NO_PATCH] += 1
-        elif not any(_is_changed(changed) for changed in one.files):
+        elif not any(_is_changed(file) for file in instance.files):
             left_out[_ONLY_NEW] += 1
         else:
-            usable.append(one)
+            usable.append(instance)
     return usable, left_out
 
 
@@ -182,7 +184,7 @@ def _is_changed(file: PatchFile) -> bool:
 
 
 def _changes_lines(file: PatchFile) -> bool:
-    """Whether a patch removes or changes a line of a file that was there, and be it of a link."""
+    """Whether a patch removes or changes a line of an existing file or link."""
     if file.old is None:
         return False
     shown = dict(file.shown)
@@ -190,33 +192,33 @@ def _changes_lines(file: PatchFile) -> bool:
     return file.binary or file.kind != "file" or any(shown.get(at, ".").strip() for at in lines)
 
 
-def _query(one: _Instance, corpus: Corpus, target: str) -> Query:
+def _query(instance: _Instance, corpus: Corpus, target: str) -> Query:
     sources = {source.path: source for source in corpus.sources}
-    changed = {file.old: file for file in one.files if file.old and _is_changed(file)}
+    changed = {file.old: file for file in instance.files if file.old and _is_changed(file)}
     there = [(sources[path], file) for path, file in sorted(changed.items()) if path in sources]
     for source, file in there:
         if not file.fits(source.text.split("\n")):
             raise InputError(
-                f"{corpus.id}: {source.path} is not as its patch says: "
-                f"the tree is not that of {one.row.base_commit}"
+                f"{corpus.id}: {source.path} does not fit its patch: "
+                f"the tree is not that of {instance.row.base_commit}"
             )
     indexed = {source.path for source, _ in there}
     gold = gold_of(
         ((source, file.changed) for source, file in there),
-        elsewhere=any(_changes_lines(file) for file in one.files if file.old not in indexed),
+        elsewhere=any(_changes_lines(file) for file in instance.files if file.old not in indexed),
     )
     paths = sorted(changed)
-    # What is not indexed stays a target, so that it is counted with all others that are dropped.
+    # A file that is not indexed stays a target, so that it is counted as dropped.
     unread = tuple(Target(path) for path in paths if path not in sources)
     targets = tuple(map(Target, paths)) if target == "files" else (*gold.targets, *unread)
     return Query(
-        id=one.row.instance_id,
+        id=instance.row.instance_id,
         corpus=corpus.id,
-        text=one.row.problem_statement,
+        text=instance.row.problem_statement,
         targets=targets,
         tags={
             "insert-only": "yes" if gold.insert_only else "no",
-            "repository": one.row.repo,
+            "repository": instance.row.repo,
         },
-        cluster=f"{one.row.repo}/{paths[0]}",
+        cluster=f"{instance.row.repo}/{paths[0]}",
     )

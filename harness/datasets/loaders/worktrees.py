@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Read = tuple[tuple[Source, ...], tuple[Skipped, ...]]
 
 RULES = ReadRules(suffixes=(".py",))
-"""Archives hold no other files, and the same tree is to be the same corpus wherever it lies."""
+"""Archives hold no other files; a tree must be the same corpus from any source."""
 
 MOST_TEXT = 1 << 30
 """Characters of different files that all trees may hold together: they are kept in memory."""
@@ -30,11 +30,11 @@ _ADVICE = "take fewer: name some by instances=, or repositories by repos="
 
 
 class Worktrees:
-    """Where trees lie, and what was read of them.
+    """The folders of trees, and the trees read so far.
 
     Attributes:
-        folder: Of `<instance>.zip`, which holds a folder of that name, or of such folders.
-        clones: Of `<owner>__<name>`, repositories with the commits.
+        folder: Holds `<instance>.zip`, with a folder of that name inside, or such folders.
+        clones: Holds `<owner>__<name>`, repositories with the commits.
     """
 
     def __init__(self, folder: Path, clones: Path, opened: ExitStack) -> None:
@@ -48,29 +48,29 @@ class Worktrees:
     @staticmethod
     @contextmanager
     def beside(file: Path, clones: str) -> Iterator[Worktrees]:
-        """Those in the folder of a file, for as long as they are needed.
+        """The trees in the folder of a file, open inside the context.
 
         Raises:
-            InputError: `clones` is given and no folder.
+            InputError: `clones` is given and not a folder.
         """
         named = Path(clones).expanduser() if clones else file.parent / "clones"
         if clones and not named.is_dir():
-            raise InputError(f"clones={clones} is no folder")
+            raise InputError(f"clones={clones} is not a folder")
         with ExitStack() as opened:
             yield Worktrees(file.parent / "worktrees", named, opened)
 
     def read(self, instance: str, repo: str, commit: str) -> Read | str:
-        """The tree of an instance as from `read_folder`, or why there is none.
+        """The tree of an instance as from `read_folder`, or the reason that it is absent.
 
         Raises:
-            InputError: What is there is damaged, or holds nothing; or all trees that were read
-                are more than is kept in memory.
+            InputError: The tree is damaged or empty, or all trees that were read are more than is
+                kept in memory.
         """
         read = self._read(instance, repo, commit)
         return read if isinstance(read, str) else (self._shared(read[0]), read[1])
 
     def _shared(self, sources: Iterable[Source]) -> tuple[Source, ...]:
-        """The sources, those that another tree has too in its place."""
+        """The sources, shared with other trees that have the same ones."""
         shared = []
         for source in sources:
             if source not in self._kept:
@@ -95,10 +95,10 @@ class Worktrees:
             return read
         if clone.is_dir():
             return self._read_clone(clone, commit)
-        return "neither a worktree nor a clone is there"
+        return "neither a worktree nor a clone was found"
 
     def archive(self, instance: str) -> Path | None:
-        """The archive that the tree of an instance is read from; None where it is from none."""
+        """The archive that the tree of an instance is read from, if it is."""
         file = self.folder / f"{instance}.zip"
         return file if file.is_file() and not (self.folder / instance).is_dir() else None
 
@@ -113,4 +113,4 @@ class Worktrees:
         except InputError:
             return f"the clone {clone.name} lacks its commit"
         corpus = trees.corpus(commit)
-        return corpus.sources, tuple(sorted(corpus.skipped, key=lambda one: one.path))
+        return corpus.sources, tuple(sorted(corpus.skipped, key=lambda skipped: skipped.path))

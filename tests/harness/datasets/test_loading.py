@@ -121,7 +121,7 @@ def test_a_broken_card_does_not_hide_the_others(
         (tmp_path / name / "dataset.toml").write_text(text, encoding="utf-8")
     monkeypatch.setattr(cards, "cards_dir", lambda: tmp_path)
     listed = {one.name: one for one in list_datasets()}
-    assert "is no TOML" in listed["bad"].missing
+    assert "invalid TOML" in listed["bad"].missing
     assert listed["stdlib"].missing == ""
 
 

@@ -76,7 +76,7 @@ def test_a_note_may_have_several_lines(root: Path) -> None:
     judged(root, f"Python,read a file,{A},3,{note}", f"Python,sort a list,{B},2,")
     assert len(load_dataset("codesearchnet").queries) == 2
     judged(root, f"Python,read a file,{A},3,{note}", f"Python,sort a list,{B},7,")
-    with pytest.raises(InputError, match=r"annotationStore\.csv, line 4: the grade '7' is none of"):
+    with pytest.raises(InputError, match=r"annotationStore\.csv, line 4: the grade '7' is not"):
         load_dataset("codesearchnet")
 
 
@@ -88,11 +88,11 @@ def test_what_has_no_code_is_counted_and_a_language_without_any_is_absent(root: 
     dataset = load_dataset("codesearchnet")
     assert [query.id for query in dataset.queries] == ["python/read a file"]
     assert dataset.left_out == {
-        "judgements of questions that queries.csv has not": 1,
-        "judged functions whose code is not there": 2,
-        "questions of whose judged functions none is there": 1,
-        "functions that stand twice": 0,
-        "functions that stand twice, with other code": 0,
+        "judgements of questions that are not in queries.csv": 1,
+        "judged functions without code": 2,
+        "questions without code of a judged function": 1,
+        "repeated functions": 0,
+        "repeated functions with other code": 0,
     }
     reason = "no code/go.jsonl beside annotationStore.csv"
     assert dataset.absent == (Absent("go", reason, 1),)
@@ -107,9 +107,9 @@ def test_a_function_with_two_codes_is_left_out_and_the_language_is_not(root: Pat
     assert [source.path for source in dataset.corpora[0].sources] == [short(A), short(B)]
     assert [query.qrels for query in dataset.queries] == [{short(A): 3.0}]
     assert {key: count for key, count in dataset.left_out.items() if count} == {
-        "judged functions whose code is not there": 1,
-        "functions that stand twice": 2,
-        "functions that stand twice, with other code": 1,
+        "judged functions without code": 1,
+        "repeated functions": 2,
+        "repeated functions with other code": 1,
     }
 
 
@@ -129,12 +129,15 @@ def test_the_other_form_of_the_corpus_is_read(root: Path) -> None:
     ("line", "says"),
     [
         ("Python,read a file", "2 cells, but the heading has 5"),
-        (f"Python,read a file,{A},0.5,", "the grade '0.5' is none of 0, 1, 2, 3"),
-        (f"Python,read a file,{A},4,", "the grade '4' is none"),
-        (f"Python,read a file,{A},,", "the grade '' is none"),
-        ("Python,read a file,https://example.org/a.py#L1,1,", "is no address of lines on GitHub"),
-        (f"Cobol,read a file,{A},1,", "the language 'Cobol' is none of"),
-        (f'Python,"read" a file,{A},1,', "no CSV"),
+        (f"Python,read a file,{A},0.5,", "the grade '0.5' is not 0, 1, 2 or 3"),
+        (f"Python,read a file,{A},4,", "the grade '4' is not"),
+        (f"Python,read a file,{A},,", "the grade '' is not"),
+        (
+            "Python,read a file,https://example.org/a.py#L1,1,",
+            "is not an address of lines on GitHub",
+        ),
+        (f"Cobol,read a file,{A},1,", "'Cobol' is not a language of"),
+        (f'Python,"read" a file,{A},1,', "invalid CSV"),
     ],
 )
 def test_a_malformed_judgement_is_named_by_its_line(root: Path, line: str, says: str) -> None:
@@ -149,7 +152,7 @@ def test_a_malformed_judgement_is_named_by_its_line(root: Path, line: str, says:
     [
         ('{"url": 1}', "url: Input should be a valid string"),
         ('{"url": "https://example.org/a.py", "code": ""}', "url: String should match"),
-        (json.dumps({"url": A}), "it has neither code nor function"),
+        (json.dumps({"url": A}), "needs code or function"),
     ],
 )
 def test_a_malformed_function_is_named_by_its_line(root: Path, row: str, says: str) -> None:

@@ -71,7 +71,7 @@ def test_a_keyword_or_a_name_of_the_prompt_makes_no_gold(root: Path) -> None:
     place(root, row(), row(1, groundtruth="return None if self else ids"))
     dataset = load_dataset("crosscodeeval")
     assert [query.id for query in dataset.queries] == ["project_cc_python/0"]
-    assert dataset.left_out["rows whose answer has no name that the prompt has not"] == 1
+    assert dataset.left_out["rows whose answer has no new name"] == 1
 
 
 def test_snippets_of_the_repository_are_shared_but_for_the_querys_own_file(root: Path) -> None:
@@ -102,8 +102,8 @@ def test_rows_that_make_no_query_are_counted(root: Path) -> None:
     place(root, row(), row(1, prompt=" "), row(2, groundtruth="unheard_of()"))
     assert load_dataset("crosscodeeval").left_out == {
         "rows without a prompt": 1,
-        "rows whose answer has no name that the prompt has not": 0,
-        "rows of whose answer no snippet holds a name": 1,
+        "rows whose answer has no new name": 0,
+        "rows without a snippet that holds a new name of the answer": 1,
     }
 
 

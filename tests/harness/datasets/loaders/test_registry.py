@@ -287,7 +287,7 @@ def test_documents_without_text_are_counted_and_make_no_chunk(root: Path, name: 
 @ROWS
 def test_gold_that_is_no_document_is_counted_or_an_error(root: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"judges no document|no code of a judged|gold_snippet_ind"
-                                         r"|no row of whose answer"):  # fmt: skip
+                                         r"|no row with a snippet"):  # fmt: skip
         asked(root, name, TEXTS, "gone.py")
 
 
@@ -318,7 +318,7 @@ def test_judgements_that_are_damaged_are_told_by_line(root: Path, name: str) -> 
         "judgements of unknown queries": 1,
         "queries without judgement": 0,
     }
-    for bad, says in (("q\ta.py\t0.5", "no whole number"), ("q\tgold.py\t2", "has the grade|but")):
+    for bad, says in (("q\ta.py\t0.5", "not a whole number"), ("q\tgold.py\t2", "has the grade|but")):
         file.write_text(f"{good}{bad}\n")
         with pytest.raises(InputError, match=f"line 3: .*({says})"):
             load_dataset(DOCUMENTS[name].spec)
@@ -328,7 +328,7 @@ def test_grades_of_codesearchnet_are_whole_ones(root: Path) -> None:
     asked(root, "codesearchnet", TEXTS)
     (file,) = root.rglob("annotationStore.csv")
     file.write_text(file.read_text().replace(",3.0,", ",0.5,"))
-    with pytest.raises(InputError, match=r"line 2: the grade '0\.5' is none of"):
+    with pytest.raises(InputError, match=r"line 2: the grade '0\.5' is not 0"):
         load_dataset("codesearchnet")
 
 

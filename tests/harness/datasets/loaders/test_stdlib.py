@@ -213,7 +213,7 @@ class TestRules:
     @pytest.mark.parametrize("modules", [None, "a.py", [1]])
     def test_a_card_without_modules_is_an_error(self, modules: object) -> None:
         card = load_card("stdlib").model_copy(update={"settings": {"modules": modules}})
-        with pytest.raises(InputError, match=r"settings\.modules is no list of paths"):
+        with pytest.raises(InputError, match=r"settings\.modules must be a list of paths"):
             load(card, None)
 
 

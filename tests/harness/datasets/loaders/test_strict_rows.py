@@ -158,5 +158,5 @@ def test_a_file_without_a_query_says_why(root: Path) -> None:
         load_dataset("repobench-r")
     row = crosscodeeval("t", "r", "a.py", "def bar(): pass")
     put(root / "crosscodeeval/python/line_completion_oracle_bm25.jsonl", row)
-    with pytest.raises(InputError, match="\nleft out: 1 rows of whose answer no snippet"):
+    with pytest.raises(InputError, match="\nleft out: 1 rows without a snippet"):
         load_dataset("crosscodeeval")

@@ -127,7 +127,7 @@ def test_instances_that_can_have_no_gold_or_no_text_are_counted(root: Path) -> N
     dataset = load_dataset("swebench-lite")
     assert [query.id for query in dataset.queries] == ["one__pkg-1"]
     assert dataset.left_out == {
-        "instances whose patch changes no file that was there": 1,
+        "instances whose patch changes no existing file": 1,
         "instances without a problem statement": 1,
         "instances with an empty patch": 1,
     }
@@ -139,7 +139,7 @@ def test_instances_none_of_which_can_be_asked_are_told_by_the_reason(root: Path)
     with pytest.raises(InputError) as raised:
         load_dataset("swebench-lite")
     assert str(raised.value).split("\n")[1] == (
-        "left out: 1 instances whose patch changes no file that was there; "
+        "left out: 1 instances whose patch changes no existing file; "
         "1 instances without a problem statement"
     )
     assert "place archives" not in str(raised.value)
@@ -151,10 +151,10 @@ def test_instances_none_of_which_can_be_asked_are_told_by_the_reason(root: Path)
 def test_an_instance_without_a_tree_is_absent_with_its_query(root: Path) -> None:
     place(root, row("one__pkg-1"), row("one__pkg-2"))
     tree(root, "one__pkg-1")
-    reason = "neither a worktree nor a clone is there"
+    reason = "neither a worktree nor a clone was found"
     assert load_dataset("swebench-lite").absent == (Absent("one__pkg-2", reason, 1),)
     (root / "swebench_lite/worktrees/one__pkg-1.zip").unlink()
-    with pytest.raises(InputError, match="no tree of any of its 2 instances\nplace archives in"):
+    with pytest.raises(InputError, match="no tree of its 2 instances was found\nplace archives in"):
         load_dataset("swebench-lite")
 
 
@@ -242,7 +242,7 @@ def test_the_card_pins_archives_and_takes_others(
 def test_a_tree_of_another_commit_is_refused(root: Path) -> None:
     place(root, row("one__pkg-1"))
     tree(root, "one__pkg-1", "# one more line\n" + OLD)
-    with pytest.raises(InputError, match=r"one__pkg-1: pkg/a\.py is not as its patch says"):
+    with pytest.raises(InputError, match=r"one__pkg-1: pkg/a\.py does not fit its patch"):
         load_dataset("swebench-lite")
 
 
@@ -300,7 +300,7 @@ def test_a_table_counts_what_is_absent_and_left_out(
     assert done.code == 0, done.err
     said, n = done.out.replace("\\", ""), ABSENT_LISTED + 1
     assert f"absent: {n} corpora ({n} queries), such as one__pkg-01: neither" in said
-    left_out = "instances whose patch changes no file that was there: 1"
+    left_out = "instances whose patch changes no existing file: 1"
     assert f"left out by the data set: {left_out}\n" in said
 
 
