@@ -318,7 +318,10 @@ def test_judgements_that_are_damaged_are_told_by_line(root: Path, name: str) -> 
         "judgements of unknown queries": 1,
         "queries without judgement": 0,
     }
-    for bad, says in (("q\ta.py\t0.5", "not a whole number"), ("q\tgold.py\t2", "has the grade|but")):
+    for bad, says in (
+        ("q\ta.py\t0.5", "not a whole number"),
+        ("q\tgold.py\t2", "has the grade|but"),
+    ):
         file.write_text(f"{good}{bad}\n")
         with pytest.raises(InputError, match=f"line 3: .*({says})"):
             load_dataset(DOCUMENTS[name].spec)
