@@ -181,6 +181,20 @@ def test_every_command_and_option_exists(page: Path):
                 assert word in options, f"{command.name} {word}"
 
 
+def test_the_suite_file_of_the_page_runs(tmp_path: Path):
+    (suite,) = re.findall(
+        r"```toml\n(.*?)```", (ROOT / "docs/commands.md").read_text("utf-8"), re.DOTALL
+    )
+    (tmp_path / "suite.toml").write_text(suite, encoding="utf-8")
+    options = ["-r", "bm25", "--limit", "5", "-o", str(tmp_path / "run"), "--format", "json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "harness.cli", "run", str(tmp_path / "suite.toml"), *options],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    names = [cell["chunker"] for cell in json.loads(done.stdout)["cells"]]
+    assert names == ["ast", "fixed:max_size=300", "fixed"]
+
+
 def test_the_version_is_the_same_everywhere():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
