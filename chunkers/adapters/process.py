@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import select
 import shlex
 import shutil
 import subprocess
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.locate import spans_of
-from chunkers.processes.system import Program, Watch
+from chunkers.processes import system
 from chunkers.sizes import Unit, check_max_size
 from chunkers.source import Services, Source, Span
 
@@ -47,14 +48,15 @@ class _Program:
     """
 
     def __init__(self, command: tuple[str, ...], owner: object) -> None:
+        pipe = subprocess.PIPE
         try:
-            self.program = Program.start(command, errors=subprocess.PIPE)
+            self.process = system.start(command, stdin=pipe, stdout=pipe, stderr=pipe)
         except OSError as error:
             raise InputError(f"{command[0]} cannot be started: {error.strerror}") from None
         self._errors = b""
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
-        self._end = weakref.finalize(owner, self.program.close)
+        self._end = weakref.finalize(owner, _close, self.process)
 
     def ask(self, request: bytes, most: int) -> bytes:
         """Send a line, and read the next, or what there is of it if it is longer than `most`.
@@ -63,18 +65,26 @@ class _Program:
             ValueError: It wrote a line before that.
             OSError: It ended while it was written to.
         """
-        if self.program.waits() and (early := self.program.read_some()):
+        if self._readable() and (early := self._read()):
             raise ValueError(f"it wrote {_shown(early.decode('utf-8', 'replace'))} unasked")
-        self.program.write(request)
+        view = memoryview(request)
+        while view:
+            view = view[self.process.stdin.write(view) :]  # type: ignore[union-attr]
         parts: list[bytes] = []
         size = 0
         while size <= most and not (parts and b"\n" in parts[-1]):
-            part = self.program.read_some()
+            part = self._read()
             if not part:
                 break
             parts.append(part)
             size += len(part)
         return b"".join(parts)
+
+    def _readable(self) -> bool:
+        return bool(select.select([self.process.stdout], [], [], 0)[0])  # type: ignore[type-var]
+
+    def _read(self) -> bytes:
+        return os.read(self.process.stdout.fileno(), _READ)  # type: ignore[union-attr]
 
     def end(self) -> str:
         """End it; the last line of its standard error, as the end of a message."""
@@ -85,9 +95,16 @@ class _Program:
 
     def _listen(self) -> None:
         """Keep the end of standard error, so that a program may write any amount there."""
-        with self.program.process.stderr as stream:  # type: ignore[union-attr]
-            while text := os.read(stream.fileno(), _READ):
+        with self.process.stderr as stream:  # type: ignore[union-attr]
+            while text := stream.read(_READ):
                 self._errors = (self._errors + text)[-_KEPT:]
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    system.kill(process)
+    for stream in (process.stdin, process.stdout):
+        with contextlib.suppress(OSError):
+            stream.close()  # type: ignore[union-attr]
 
 
 @dataclass(eq=False)
@@ -125,24 +142,22 @@ class ProcessChunker:
     def _answer(self, request: bytes, length: int) -> Any:
         """What the program writes when it has read a request."""
         program, self._program = self._program or _Program(self.command, self), None
-        watch = Watch(program.program.process, self.timeout)
         most = _ANSWER + _EACH * length
         data, problem = b"", ""
-        try:
-            data = program.ask(request, most)
-        except OSError:
-            pass  # as if it had answered nothing
-        except ValueError as error:
-            problem = str(error)
-        finally:
-            watch.stop()
+        with system.time_limit(program.process, self.timeout) as late:
+            try:
+                data = program.ask(request, most)
+            except OSError:
+                pass  # as if it had answered nothing
+            except ValueError as error:
+                problem = str(error)
         line, feed, more = data.partition(b"\n")
-        if watch.fired:
+        if late.is_set():
             problem = f"it took over {self.timeout:g} s"
         elif not problem and len(data) > most:
             problem = f"its answer has over {most} bytes"
         elif not problem and not feed:
-            problem = f"it {program.program.ending()}" + (
+            problem = f"it {system.ending(program.process)}" + (
                 " in the middle of a line" if line else ""
             )
         elif not problem and more:

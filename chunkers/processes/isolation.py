@@ -3,48 +3,52 @@
 A chunker that hangs, takes all memory, crashes in native code, or leaves the process costs its file
 alone: the failure is recorded, and a fresh process cuts the next. Memory is limited where the
 system can (Linux).
+
+Process pools of the standard library, pebble and loky send pickles, have no answer for a worker
+that asks back, and charge it the time for which it waits; hence the code here.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
+import multiprocessing
 import os
+import re
 import subprocess
 import sys
-import threading
+import time
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from chunkers.errors import InputError
-from chunkers.plugins.loading import InvalidSpansError, checked
-from chunkers.processes.scripts import refuse_while_loading
-from chunkers.processes.system import Program, Watch
-from chunkers.processes.wire import pack_source, receive, send, unpack_spans
+from chunkers.processes import system
+from chunkers.processes.messages import encode, pack_source, receive, unpack_spans
+from chunkers.processes.worker import LOADING
 from chunkers.source import Services
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
+    from multiprocessing.connection import Connection
 
     from chunkers.source import Source, Span
-
-    Relay = Callable[[Callable[[], Any]], Any]
 
 Kind = Literal["raised", "verbatim spans", "order", "timeout", "memory", "crash"]
 
 ENDED: frozenset[str] = frozenset({"timeout", "memory", "crash"})
 """Kinds of failure that cost a process."""
 
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
-_START += "from chunkers.processes.worker import serve; serve()"
-_RUBBISH = (
-    AttributeError, IndexError, InvalidSpansError, KeyError, MemoryError, OverflowError,
-    RecursionError, TypeError, ValueError,
-)  # fmt: skip
+GUARD = 'if __name__ == "__main__":'
+
+_GUARDED = re.compile(r"^if\b.*\b__name__\b.*\b__main__\b", re.MULTILINE)
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); descriptor = int(sys.argv.pop()); "
+    "from chunkers.processes.worker import serve; serve(descriptor)"
+)
 _LOADING = 120.0  # seconds for imports: those of large libraries, on a busy machine
 
 
@@ -64,11 +68,6 @@ class Limits:
     more_seconds: float = 0.0
     more_memory: int = 0
 
-    def of(self, source: Source) -> tuple[float, int]:
-        """Seconds and bytes for a source."""
-        size = len(source.text)
-        return self.seconds + size * self.more_seconds, self.memory + size * self.more_memory
-
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -77,15 +76,12 @@ class Target:
     Attributes:
         spec: Names the chunker.
         file: Name and path of a module that is imported first, where its name alone may not do.
-        services: `module:function` of what makes services in the process itself, so that none are
-            asked for over its pipe; empty for those that are given.
         keeps_nothing: Whether the chunker leaves nothing behind that another one could meet, so
             that both may have the same process.
     """
 
     spec: str
     file: tuple[str, str] | None = None
-    services: str = ""
     keeps_nothing: bool = False
 
 
@@ -103,6 +99,27 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
+class Job:
+    """What a process is to do.
+
+    Attributes:
+        do: `cut` gives an outcome for each thread, or one where the process ended; `texts` what the
+            chunker will ask vectors for, None where it cannot say so; `parse` why the process
+            ended, None where it did not.
+        sources: One, but any number to parse: what they may take is that of all in one.
+        corpus: The id of their corpus.
+        threads: How many cut the source at once.
+        measure: Whether the memory is measured that it takes.
+    """
+
+    do: Literal["cut", "texts", "parse"]
+    sources: Sequence[Source]
+    corpus: str = ""
+    threads: int = 1
+    measure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Why a file was not cut: the kind, and a line that says more."""
 
@@ -112,7 +129,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one file.
+    """The result of cutting one file.
 
     Attributes:
         path: Its path.
@@ -120,7 +137,7 @@ class Outcome:
         failure: Why not.
         notes: What the chunker reported.
         seconds: Time that the chunker took; 0 where it failed.
-        peak: Bytes beyond those at rest that the process had at most; 0 where unknown.
+        peak: Bytes beyond those at rest that the process had at most; 0 where not measured.
     """
 
     path: str
@@ -129,6 +146,14 @@ class Outcome:
     notes: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     peak: int = 0
+
+    @classmethod
+    def of(cls, path: str, answer: dict[str, Any], peak: int = 0) -> Outcome:
+        """The outcome that an answer of `messages.attempt` describes."""
+        if "failure" in answer:
+            return cls(path, None, Failure(*answer["failure"]), peak=peak)
+        notes, seconds = Counter(answer["notes"]), answer.get("seconds", 0.0)
+        return cls(path, unpack_spans(answer["spans"]), None, notes, seconds, peak)
 
 
 class _EndedError(Exception):
@@ -143,31 +168,36 @@ class Worker:
     """One process that cuts; a fresh one takes its place when it has ended.
 
     Args:
-        target: Which chunker.
+        target: Which chunker; None for a process that only parses.
         limits: What a file may take.
-        services: Answers what the chunker asks for.
+        services: Answers what the chunker asks for; what it raises reaches the caller.
         hash_seed: PYTHONHASHSEED of the process; that of this one where it is None.
         quiet: Whether what the chunker prints is dropped; else it goes to standard error.
+
+    Attributes:
+        connection: The socket that the process writes to; None where there is no process.
+        result: Of the last job, as `Job.do` describes it.
     """
 
     def __init__(
         self,
-        target: Target,
+        target: Target | None,
         limits: Limits,
         services: Services | None = None,
         hash_seed: int | None = None,
         *,
         quiet: bool = True,
     ) -> None:
-        self._quiet = quiet
-        self._target, self._limits = target, limits
-        self._services = services or Services()
-        self._hash_seed = hash_seed
-        self._process: Program | None = None
+        self.connection: Connection | None = None
+        self.result: Any = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._hash_seed, self._quiet = hash_seed, quiet
+        self._target, self._limits, self._services = target, limits, services or Services()
         self._declared: Declared | None = None
-        self._used = False  # whether the process has cut a file
-        self._relay: Relay = _directly
-        self._abandoned = threading.Event()
+        self._job = Job("parse", ())
+        self._sent = self._fresh = False  # whether the process has the job, and had none before
+        self._seconds = self._deadline = 0.0
+        self._memory = 0
 
     def __enter__(self) -> Worker:
         return self
@@ -175,21 +205,11 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def turn_to(self, target: Target, limits: Limits, services: Services, relay: Relay) -> None:
-        """Serve another chunker, in the same process where neither keeps anything.
-
-        Args:
-            target: Which chunker.
-            limits: What a file may take.
-            services: Answers what it asks for.
-            relay: Calls what answers, perhaps in another thread.
-        """
-        if not (target == self._target or (target.keeps_nothing and self._target.keeps_nothing)):
-            self.close()
+    def turn_to(self, target: Target | None, limits: Limits, services: Services) -> None:
+        """Serve another chunker in the same process: only where neither keeps anything."""
         if target != self._target:
             self._declared = None
-        self._target, self._limits = target, limits
-        self._services, self._relay = services, relay
+        self._target, self._limits, self._services = target, limits, services
 
     def load(self) -> Declared:
         """Start the process, if there is none, and load the chunker.
@@ -197,173 +217,220 @@ class Worker:
         Raises:
             InputError: It cannot be loaded.
         """
-        if self._process is None:
-            self._start()
-        elif self._declared is not None:
-            return self._declared
-        target = self._target
-        message = {
-            "do": "load",
-            "spec": target.spec,
-            "file": target.file,
-            "services": target.services,
-        }
-        try:
-            reply = self._exchange(message, _LOADING)
-        except _EndedError as ended:
-            raise InputError(
-                f"chunker {target.spec} cannot be loaded: {ended.failure.reason}"
-            ) from None
-        if "error" in reply:
-            self.close()
-            raise InputError(reply["error"])
-        for key in ("languages", "exceptions"):
-            reply[key] = tuple(reply[key])
-        self._declared = Declared(**reply)
+        while self._declared is None:
+            self._send_load()
+            try:
+                while (reply := self._next(self.left)) is None:
+                    continue
+            except _EndedError as ended:
+                spec = self._target and self._target.spec
+                reason = ended.failure.reason
+                raise InputError(f"chunker {spec} cannot be loaded: {reason}") from None
+            self._declare(reply)
         return self._declared
 
-    def _start(self) -> None:
-        refuse_while_loading(self._target.spec)
-        environment = dict(os.environ)
-        if self._hash_seed is not None:
-            environment["PYTHONHASHSEED"] = str(self._hash_seed)
-        command = [sys.executable, "-c", _START, json.dumps(sys.path)]
-        self._process = Program.start(
-            command, environment, subprocess.DEVNULL if self._quiet else None
-        )
-        if self._abandoned.is_set():  # by another thread, which saw no process to end
-            self.close()
-            raise InputError("nobody waits for this process any more")
+    def cut(self, source: Source, corpus: str = "", *, measure: bool = False) -> Outcome:
+        """Cut one source of a corpus."""
+        outcome: Outcome = self.run(Job("cut", (source,), corpus, measure=measure))[0]
+        return outcome
 
-    def cut(self, source: Source, corpus: str = "") -> Outcome:
-        """Cut one source of a corpus, in a fresh process too where a used one was too little."""
-        used = self._used
-        outcome = self.cut_at_once(source, 1, corpus)[0]
-        failed = outcome.failure is not None and outcome.failure.kind in ("memory", "crash")
-        # What the files before it left there must not fail this one.
-        return self.cut_at_once(source, 1, corpus)[0] if failed and used else outcome
+    def run(self, job: Job) -> Any:
+        """The result of a job, as `Job.do` describes it."""
+        self.begin(job)
+        while not self.poll(self.left):
+            continue
+        return self.result
 
-    def cut_at_once(self, source: Source, threads: int, corpus: str = "") -> list[Outcome]:
-        """Cut one source in several threads at once; one outcome where the process ended."""
+    @property
+    def left(self) -> float:
+        """Seconds until the process has taken too long."""
+        return max(0.0, self._deadline - time.monotonic())
+
+    def begin(self, job: Job) -> None:
+        """Start a job, which `poll` brings to its end."""
+        self._job, self._sent, self._fresh = job, False, self._process is None or self._fresh
+        self._advance()
+
+    def poll(self, timeout: float) -> bool:
+        """Read a message if one comes in time; whether the job is done.
+
+        This alone ends a process that takes too long: call it at the deadline at the latest.
+        """
         try:
-            reply = self._do("cut", source, corpus, threads)
-        except InputError as error:
-            return [Outcome(source.path, None, Failure("crash", str(error)))]
+            reply = self._next(timeout)
         except _EndedError as ended:
-            return [Outcome(source.path, None, ended.failure)]
-        self._used = True
-        try:
-            outcomes = [outcome_of(source, one, int(reply["peak"])) for one in reply["answers"]]
-            if len(outcomes) not in (1, threads):
-                raise ValueError("another number of answers")
-        except _RUBBISH:  # the chunker has meddled with what speaks for it
-            self.close()
-            return [Outcome(source.path, None, Failure("crash", "answered what is no answer"))]
-        if any(one.failure is not None and one.failure.kind in ENDED for one in outcomes):
-            self.close()
-        return outcomes
-
-    def texts(self, source: Source, corpus: str = "") -> list[str] | None:
-        """What the chunker will ask vectors for; None where it cannot say so."""
-        try:
-            found: list[str] | None = self._do("texts", source, corpus, 1)["texts"]
-        except (InputError, _EndedError):
-            return None
-        return found
-
-    def _do(self, what: str, source: Source, corpus: str, threads: int) -> dict[str, Any]:
-        seconds, memory = self._limits.of(source)
-        message = {
-            "do": what,
-            "source": pack_source(source),
-            "corpus": corpus,
-            "threads": threads,
-            "seconds": seconds,
-            "memory": memory,
-            "embeds": self._services.embed is not None,
-            "counts": self._services.count_tokens is not None,
-        }
-        self.load()
-        return self._exchange(message, seconds)
-
-    def abandon(self) -> None:
-        """End the process for good, from another thread than the one that waits for it."""
-        self._abandoned.set()
-        self.close()
+            return self._fail(ended.failure)
+        if reply is None:
+            return False
+        if not self._sent:
+            try:
+                self._declare(reply)
+            except InputError as error:  # it was loaded before, in another process
+                return self._fail(Failure("crash", str(error)))
+            self._advance()
+            return False
+        if "ask" in reply:
+            self._answer(reply)
+            return False
+        return self._finish(reply)
 
     def close(self) -> None:
         """End the process, and those that it has started."""
-        process, self._process = self._process, None
-        self._declared, self._used = None, False
+        process, self._process, self._declared = self._process, None, None
         if process is not None:
-            process.close()
+            system.kill(process)
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
 
-    def _exchange(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
-        process = self._process
-        if process is None:
+    def _advance(self) -> None:
+        """Send what comes first: the chunker to load, or the job."""
+        if self._target is not None and self._declared is None:
+            self._send_load()
+            return
+        job, limits = self._job, self._limits
+        size = sum(len(source.text) for source in job.sources)
+        seconds = limits.seconds + size * limits.more_seconds
+        self._memory = limits.memory + size * limits.more_memory
+        message = {
+            "do": job.do,
+            "sources": [pack_source(source) for source in job.sources],
+            "corpus": job.corpus,
+            "threads": job.threads,
+            "measure": job.measure,
+            "seconds": seconds,
+            "memory": self._memory,
+            "embeds": self._services.embed is not None,
+            "counts": self._services.count_tokens is not None,
+        }
+        self._sent = True
+        self._send(message, seconds)
+
+    def _send_load(self) -> None:
+        if self._target is None:
+            raise RuntimeError("this process only parses")
+        message = {"do": "load", "spec": self._target.spec, "file": self._target.file}
+        self._send(message, _LOADING)
+
+    def _send(self, message: dict[str, Any], seconds: float) -> None:
+        connection = self.connection or self._start()
+        self._seconds, self._deadline = seconds, time.monotonic() + seconds
+        with contextlib.suppress(OSError):  # it has died, as the next read says
+            connection.send_bytes(encode(message))
+
+    def _start(self) -> Connection:
+        refuse_while_loading(self._target.spec if self._target else "that only parses")
+        environment = dict(os.environ)
+        if self._hash_seed is not None:
+            environment["PYTHONHASHSEED"] = str(self._hash_seed)
+        self.connection, end = multiprocessing.Pipe()
+        with end:
+            command = [sys.executable, "-c", _START, str(end.fileno()), json.dumps(sys.path)]
+            self._process = system.start(
+                command,
+                env=environment,
+                pass_fds=(end.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL if self._quiet else 2,
+                stderr=subprocess.DEVNULL if self._quiet else None,
+            )
+        self._fresh = True
+        return self.connection
+
+    def _next(self, timeout: float) -> dict[str, Any] | None:
+        """The next message; None where there is none yet.
+
+        Raises:
+            _EndedError: There will be none.
+        """
+        if self.connection is None or self._process is None:
             raise RuntimeError("no process is running")
-        watch = Watch(process.process, seconds)
         try:
-            reply = _turn(process, message)
-            while reply is not None and "ask" in reply:
-                watch.pause()
-                answer = self._answered(reply["ask"], reply.get("of"))
-                watch.resume()
-                reply = _turn(process, answer)
-        except BaseException:
-            self.close()
-            raise
-        finally:
-            watch.stop()
-        if watch.fired:
-            failure = Failure("timeout", f"took over {seconds:.3g} s")
-        elif reply is None:
-            failure = Failure("crash", process.ending())
+            if self.connection.poll(timeout):
+                return receive(self.connection)
+        except (EOFError, OSError):
+            failure = Failure("crash", system.ending(self._process))
         else:
-            return reply
+            if time.monotonic() < self._deadline:
+                return None
+            failure = Failure("timeout", f"took over {self._seconds:.3g} s")
         self.close()
         raise _EndedError(failure)
 
-    def _answered(self, what: object, of: Any) -> dict[str, Any]:
-        """An answer; what the services raise says nothing about the chunker, and goes up."""
-        if not isinstance(of, list) or not all(isinstance(one, str) for one in of):
-            return {"error": "what is asked for is no list of strings"}
+    def _declare(self, reply: dict[str, Any]) -> None:
+        if "error" in reply:
+            self.close()
+            raise InputError(reply["error"])
+        lists = {key: tuple(reply[key]) for key in ("languages", "exceptions")}
+        self._declared = Declared(**reply | lists)
+
+    def _answer(self, reply: dict[str, Any]) -> None:
+        """Answer what the chunker asks for, and go on counting its time."""
+        if self.connection is None:
+            raise RuntimeError("no process is running")
         count, embed = self._services.count_tokens, self._services.embed
-        if what == "count_tokens":
-            if count is None:
-                return {"error": "no tokenizer is at hand"}
-            return {"answer": self._relay(lambda: [int(count(text)) for text in of])}
-        if embed is None:
-            return {"error": "no embedder is at hand"}
-        vectors = np.ascontiguousarray(self._relay(lambda: embed(of)), dtype=np.float32)
-        data = base64.b64encode(vectors.tobytes()).decode("ascii")
-        return {"answer": {"data": data, "shape": list(vectors.shape)}}
+        data = None
+        if reply["ask"] == "count_tokens" and count is not None:
+            answer: dict[str, Any] = {"counts": [int(count(text)) for text in reply["texts"]]}
+        elif embed is not None:
+            vectors = np.ascontiguousarray(embed(reply["texts"]), dtype=np.float32)
+            answer, data = {"shape": vectors.shape}, vectors.tobytes()
+        self._deadline = time.monotonic() + self._seconds - reply["spent"]
+        with contextlib.suppress(OSError):
+            self.connection.send_bytes(encode(answer))
+            if data is not None:
+                self.connection.send_bytes(data)
+
+    def _finish(self, reply: dict[str, Any]) -> bool:
+        answers = reply.get("answers", ())
+        if any("failure" in answer and answer["failure"][0] == "memory" for answer in answers):
+            self.close()
+            return self._fail(Failure("memory", f"needed over {self._memory >> 20} MiB"))
+        self._fresh = False
+        path = self._job.sources[0].path
+        outcomes = [Outcome.of(path, answer, reply["peak"]) for answer in answers]
+        self.result = outcomes if self._job.do == "cut" else reply.get("texts")
+        return True
+
+    def _fail(self, failure: Failure) -> bool:
+        """End a job whose process has ended, or start it again where it is not to blame."""
+        if failure.kind != "timeout" and not self._fresh:
+            # What the files before it left in the process must not fail this one.
+            self.begin(self._job)
+            return False
+        job = self._job
+        outcome = Outcome(job.sources[0].path, None, failure)
+        self.result = {"cut": [outcome], "texts": None, "parse": failure}[job.do]
+        return True
 
 
-def _directly(answer: Callable[[], Any]) -> Any:
-    return answer()
+def program_file() -> str:
+    """The file of the program that runs, `__main__`, where another process may import it.
 
-
-def _turn(process: Program, message: dict[str, Any]) -> dict[str, Any] | None:
-    """Send a message and wait for the next; None where none comes."""
-    with contextlib.suppress(OSError, *_RUBBISH):
-        send(process, message)
-        reply = receive(process)
-        return reply if isinstance(reply, dict) else None
-    return None
-
-
-def outcome_of(source: Source, answer: dict[str, Any], peak: int = 0) -> Outcome:
-    """What an answer of `chunkers.processes.attempts` says, with the bytes that it took.
+    A process imports it under another name, as `multiprocessing` does, so that what is under
+    `if __name__ == "__main__":` does not run there. A program without such a part would run again.
 
     Raises:
-        InvalidSpansError: It holds no spans of the source; rubbish may raise other errors.
+        InputError: There is none, or it may not be imported; the message says why.
     """
-    path = source.path
-    if "failure" in answer:
-        kind, reason = answer["failure"]
-        return Outcome(path, None, Failure(kind, str(reason)), peak=peak)
-    # Checked there too: what comes from other people's code is not believed.
-    spans = checked("", unpack_spans(answer["spans"]), source)
-    notes = Counter({str(note): int(count) for note, count in answer["notes"].items()})
-    return Outcome(path, spans, None, notes, float(answer.get("seconds", 0)), peak)
+    program = sys.modules["__main__"]
+    file = getattr(program, "__file__", None)
+    if not isinstance(file, str) or not Path(file).is_file():
+        raise InputError("it was typed in, and has no file that another process could import")
+    if getattr(program, "__spec__", None) is not None:
+        raise InputError("python -m runs it; put the chunker into a module of its own")
+    if not _GUARDED.search(Path(file).read_text("utf-8", "replace")):
+        raise InputError(f"to import {file} would run it; put what it runs under `{GUARD}`")
+    return file
+
+
+def refuse_while_loading(spec: str) -> None:
+    """Refuse to cut while this process imports a chunker: each would start the next without end.
+
+    Raises:
+        InputError: It does.
+    """
+    if LOADING in os.environ:
+        raise InputError(
+            f"chunker {spec} is to cut while a chunker is imported; put what cuts under `{GUARD}`"
+        )

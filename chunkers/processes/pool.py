@@ -5,35 +5,29 @@ corpora get several. Chunkers that keep nothing (`Target.keeps_nothing`: the bui
 their processes to the next one, until this process ends; everybody else's have fresh ones, which
 end with the pool.
 
-What chunkers ask for is answered in the thread that reads the outcomes, so services need not be
-safe for threads, and what they raise goes to whoever reads.
+All is done in the thread that reads the results, so services need not be safe for threads, and what
+they raise goes to whoever reads.
 """
 
 from __future__ import annotations
 
 import atexit
-import functools
 import os
-import queue
-import threading
-from collections import deque
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING, Any
 
-from chunkers.processes.isolation import Worker
+from chunkers.processes.isolation import Job, Worker
 from chunkers.source import Services
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from chunkers.processes.isolation import Declared, Limits, Outcome, Target
     from chunkers.source import Source
 
-    T = TypeVar("T")
-
 _WORTH = 1 << 19  # characters of sources for which one process more is started
 _SEED = 0  # of hashes: a chunker that iterates over a set does the same in every process
-_STEP = 0.05  # seconds
 
 _idle: list[Worker] = []
 
@@ -46,32 +40,11 @@ class Task:
     corpus: str = ""
 
 
-@dataclass(frozen=True)
-class _Question:
-    """What a chunker asks for, on its way to the thread that answers."""
-
-    answer: Callable[[], Any]
-    reply: queue.SimpleQueue[Any] = field(default_factory=queue.SimpleQueue)
-
-
-@dataclass(frozen=True)
-class _Done:
-    """What became of one task."""
-
-    number: int
-    result: Any = None
-    error: BaseException | None = None
-
-
-class _StoppedError(Exception):
-    """Nobody reads any further."""
-
-
 class Pool:
     """Processes for one chunker.
 
     Args:
-        target: Which chunker.
+        target: Which chunker; None to parse only.
         limits: What a file may take.
         services: Answers what the chunker asks for.
         processes: How many at most; None for one each core.
@@ -79,7 +52,7 @@ class Pool:
 
     def __init__(
         self,
-        target: Target,
+        target: Target | None,
         limits: Limits,
         services: Services | None = None,
         processes: int | None = None,
@@ -88,6 +61,7 @@ class Pool:
         self._services = services or Services()
         self._most = processes or _cores()
         self._workers: list[Worker] = []
+        self._shared = target is None or target.keeps_nothing
 
     def __enter__(self) -> Pool:
         return self
@@ -98,9 +72,10 @@ class Pool:
     def close(self) -> None:
         """End the processes, or leave them to the next chunker."""
         workers, self._workers = self._workers, []
-        if self._target.keeps_nothing:
-            _keep(workers)
-            return
+        if self._shared:
+            _idle.extend(workers)
+            workers = _idle[_cores() :]
+            del _idle[_cores() :]
         for worker in workers:
             worker.close()
 
@@ -119,7 +94,8 @@ class Pool:
         Raises:
             InputError: The chunker cannot be loaded.
         """
-        return self._each(tasks, lambda worker, one: worker.cut(one.source, one.corpus))
+        for outcomes in self._each([Job("cut", (task.source,), task.corpus) for task in tasks]):
+            yield outcomes[0]
 
     def texts(self, tasks: Sequence[Task]) -> Iterator[list[str] | None]:
         """What the chunker will ask vectors for; None for a source of which it cannot say so.
@@ -127,126 +103,73 @@ class Pool:
         Raises:
             InputError: The chunker cannot be loaded.
         """
-        return self._each(tasks, lambda worker, one: worker.texts(one.source, one.corpus))
+        return self._each([Job("texts", (task.source,), task.corpus) for task in tasks])
+
+    def run(self, job: Job) -> Any:
+        """The result of one job, as `Job.do` describes it."""
+        (result,) = self._each([job])
+        return result
 
     def _grow(self, count: int) -> None:
         while len(self._workers) < count:
-            idle = self._target.keeps_nothing and _idle
-            worker = _idle.pop() if idle else self._fresh()
-            worker.turn_to(self._target, self._limits, self._services, _refused)
+            if self._shared and _idle:
+                worker = _idle.pop()
+                worker.turn_to(self._target, self._limits, self._services)
+            else:
+                worker = Worker(
+                    self._target, self._limits, self._services, hash_seed=_SEED, quiet=False
+                )
             self._workers.append(worker)
 
-    def _fresh(self) -> Worker:
-        return Worker(self._target, self._limits, hash_seed=_SEED, quiet=False)
-
-    def _each(self, tasks: Sequence[Task], work: Callable[[Worker, Task], T]) -> Iterator[T]:
-        if not tasks:
+    def _each(self, jobs: Sequence[Job]) -> Iterator[Any]:
+        if not jobs:
             return
-        size = sum(len(task.source.text) for task in tasks)
-        self._grow(min(self._most, len(tasks), 1 + size // _WORTH))
-        inbox: queue.SimpleQueue[_Question | _Done] = queue.SimpleQueue()
-
-        def relay(answer: Callable[[], Any]) -> Any:
-            question = _Question(answer)
-            inbox.put(question)
-            found = question.reply.get()
-            if isinstance(found, _StoppedError):
-                raise found
-            return found
-
-        for worker in self._workers:
-            worker.turn_to(self._target, self._limits, self._services, relay)
-        self._workers[0].load()
-        waiting = deque(range(len(tasks)))
-        threads = [
-            threading.Thread(target=_serve, args=(worker, waiting, tasks, work, inbox), daemon=True)
-            for worker in self._workers
-        ]
-        results: dict[int, T] = {}
+        size = sum(len(source.text) for job in jobs for source in job.sources)
+        self._grow(min(self._most, len(jobs), 1 + size // _WORTH))
+        if self._target is not None:
+            self._workers[0].load()
         try:
-            for thread in threads:
-                thread.start()
-            for number in range(len(tasks)):
-                while number not in results:
-                    _receive(inbox.get(), results)
-                yield results.pop(number)
+            yield from self._results(jobs)
         except BaseException:
             # Whoever reads no further waits for no file: what is being cut ends with its process.
-            waiting.clear()
             workers, self._workers = self._workers, []
             for worker in workers:
-                worker.abandon()
+                worker.close()
             raise
-        finally:
-            _join(threads, inbox)
+
+    def _results(self, jobs: Sequence[Job]) -> Iterator[Any]:
+        waiting = iter(enumerate(jobs))
+        running: dict[Worker, int] = {}
+        results: dict[int, Any] = {}
+
+        def feed(worker: Worker) -> None:
+            number, job = next(waiting, (-1, None))
+            if job is not None:
+                running[worker] = number
+                worker.begin(job)
+
+        for worker in self._workers:
+            feed(worker)
+        for number in range(len(jobs)):
+            while True:
+                timeout = 0.0 if number in results else min(worker.left for worker in running)
+                for worker in _ready(running, timeout):
+                    if worker.poll(0):
+                        results[running.pop(worker)] = worker.result
+                        feed(worker)
+                if number in results:
+                    break
+            yield results.pop(number)
 
 
-def _refused(answer: Callable[[], Any]) -> Any:
-    raise RuntimeError("a chunker asks for something while it is loaded")
+def _ready(workers: Iterable[Worker], timeout: float) -> list[Worker]:
+    """The workers that have written something, or have taken too long, once there is one."""
+    by_connection = {worker.connection: worker for worker in workers if worker.connection}
+    written = wait([*by_connection], timeout)
+    return [worker for key, worker in by_connection.items() if key in written or worker.left <= 0]
 
 
-def _serve(
-    worker: Worker,
-    waiting: deque[int],
-    tasks: Sequence[Task],
-    work: Callable[[Worker, Task], Any],
-    inbox: queue.SimpleQueue[Any],
-) -> None:
-    """Work off what is waiting, in a thread for each process."""
-    while True:
-        try:
-            number = waiting.popleft()
-        except IndexError:
-            return
-        try:
-            done = _Done(number, work(worker, tasks[number]))
-        except BaseException as error:  # it goes to whoever reads
-            inbox.put(_Done(number, error=error))
-            return
-        inbox.put(done)
-
-
-def _receive(item: _Question | _Done, results: dict[int, Any]) -> None:
-    if isinstance(item, _Question):
-        try:
-            answer = item.answer()
-        except BaseException:
-            item.reply.put(_StoppedError())
-            raise
-        item.reply.put(answer)
-    elif item.error is not None:
-        raise item.error
-    else:
-        results[item.number] = item.result
-
-
-def _join(threads: Sequence[threading.Thread], inbox: queue.SimpleQueue[Any]) -> None:
-    """Wait until all threads have ended; to what they still ask for there is no answer."""
-    for thread in threads:
-        while thread.is_alive():
-            while not inbox.empty():
-                item = inbox.get()
-                if isinstance(item, _Question):
-                    item.reply.put(_StoppedError())
-            thread.join(_STEP)
-
-
-def _keep(workers: Sequence[Worker]) -> None:
-    """Let processes wait for the next chunker, until this one ends."""
-    _prepare_end()
-    _idle.extend(workers)
-    while len(_idle) > _cores():
-        _idle.pop().close()
-
-
-@functools.cache
-def _prepare_end() -> None:
-    atexit.register(_end_idle)
-    if hasattr(os, "register_at_fork"):
-        # A copy of this process must not speak to processes that are not its own.
-        os.register_at_fork(after_in_child=_idle.clear)
-
-
+@atexit.register
 def _end_idle() -> None:
     while _idle:
         _idle.pop().close()

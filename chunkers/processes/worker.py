@@ -1,14 +1,13 @@
 """The process in which other people's code cuts; `isolation` starts it and speaks to it.
 
-It answers `load`, `texts` and `cut` until its standard input ends. While it cuts it may ask back
-for vectors and token counts.
+It answers `load`, `cut`, `texts` and `parse` until the other side has gone. While it cuts it may
+ask back for vectors and token counts.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import importlib
+import importlib.machinery
 import importlib.util
 import os
 import re
@@ -16,17 +15,17 @@ import signal
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+import types
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from chunkers.errors import InputError, reason_of
-from chunkers.plugins.loading import load_chunker
-from chunkers.processes.attempts import attempt
-from chunkers.processes.scripts import LOADING, import_program
-from chunkers.processes.wire import receive, send, unpack_source
+from chunkers.grammars.parsing import parse
+from chunkers.plugins.loading import LoadedChunker, load_chunker
+from chunkers.processes.messages import OUT_OF_MEMORY, attempt, encode, receive, unpack_source
 from chunkers.source import Services
 
 if TYPE_CHECKING:
@@ -34,155 +33,112 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from chunkers.plugins.loading import LoadedChunker
-    from chunkers.source import Source, Span
+    from chunkers.source import Source
 
-_GRACE = 10.0  # seconds behind the time limit after which nobody seems to wait any more
+LOADING = "CHUNKMARK_LOADING"
+"""Set in the environment of a process while it imports a chunker."""
+
+DECLARED = ("name", "version", "max_size", "unit", "windows", "languages", "exceptions")
+"""The attributes of a loaded chunker that the other side is told."""
+
+_GRACE = 10.0  # seconds after the time limit until it is clear that no parent is left to kill this
+_OUT_OF_MEMORY = encode({"answers": [OUT_OF_MEMORY], "peak": 0})
 _STATUS = Path("/proc/self/status")
 
 
-@dataclass
 class _Worker:
-    """The state of the process.
-
-    Attributes:
-        source: Where messages come from.
-        sink: Where they go.
-        chunker: What was loaded last.
-        seconds: Time limit of a cut; 0 for none.
-        memory: Bytes that it may take beyond those at rest.
-        own: Services that are made here; None where they are asked for.
-        rest: Resident bytes before the first cut.
-        held: Bytes that count for the memory limit, at the same time.
-        waited: Seconds for which answers were waited for.
-    """
-
-    source: IO[bytes]
-    sink: IO[bytes]
-    chunker: LoadedChunker | None = None
-    seconds: float = 0.0
-    memory: int = 0
-    own: Services | None = None
-    rest: int = 0
-    held: int = 0
-    waited: float = 0.0
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._chunker: LoadedChunker | None = None
+        self._seconds = 0.0  # limit of a cut
+        self._memory = 0  # bytes that a cut may take beyond those at rest
+        self._held = 0  # bytes at rest that count for the memory limit
+        self._rest = 0  # resident bytes at rest
+        self._started = self._waited = 0.0  # start of the cut; seconds of it spent on answers
+        self._lock = threading.Lock()
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
-        """What a message asks for."""
+        """Do what a message says."""
         if message["do"] == "load":
             return self._load(message)
-        if self.chunker is None:
-            raise RuntimeError("nothing is loaded")
-        if message["memory"] != self.memory:
-            self.memory = message["memory"]
-            _limit_memory(self.held + self.memory)
-        self.seconds = message["seconds"]
-        return self._texts(message) if message["do"] == "texts" else self._cut(message)
+        if not self._held:
+            self._rest, self._held = _status("VmRSS"), _status("VmData")
+        self._seconds = message["seconds"]
+        if message["memory"] != self._memory:
+            self._memory = message["memory"]
+            _limit_memory(self._held + self._memory)
+        self._started, self._waited = time.perf_counter(), 0.0
+        self._arm()
+        try:
+            return getattr(self, f"_{message['do']}")(message)  # type: ignore[no-any-return]
+        finally:
+            _alarm(0)
 
     def _load(self, message: dict[str, Any]) -> dict[str, Any]:
         _limit_memory(None)
+        self._memory = self._held = 0
         os.environ[LOADING] = "1"
         try:
             if message["file"]:
                 _import_file(*message["file"])
-            chunker = load_chunker(message["spec"])
-            self.own = None
-            if message["services"]:
-                module, _, function = message["services"].partition(":")
-                self.own = getattr(importlib.import_module(module), function)()
+            self._chunker = load_chunker(message["spec"])
         # Whatever other people's code raises, the process goes on.
         except BaseException as error:
             return {"error": str(error) if isinstance(error, InputError) else reason_of(error)}
         finally:
-            os.environ.pop(LOADING, None)
-        self.chunker, self.memory = chunker, 0
-        self.rest, self.held = _status("VmRSS"), _status("VmData")
-        return {
-            "name": chunker.name,
-            "version": chunker.version,
-            "max_size": chunker.max_size,
-            "unit": chunker.unit,
-            "windows": chunker.windows,
-            "languages": chunker.languages,
-            "exceptions": chunker.exceptions,
-        }
+            del os.environ[LOADING]
+        return {name: getattr(self._chunker, name) for name in DECLARED}
 
-    def _services(self, message: dict[str, Any], source: Source) -> Services:
-        if self.own is not None:
-            return Services(self.own.embed, self.own.count_tokens, message["corpus"])
-        count = None
-        if message["counts"]:
-            count = self._counter(source)
-        return Services(self._embed if message["embeds"] else None, count, message["corpus"])
-
-    def _counter(self, source: Source) -> Callable[[str], int]:
-        """Counts tokens. Sizes in tokens are those of lines: all of them are asked for at once."""
-        known: dict[str, int] = {}
-
-        def count(text: str) -> int:
-            if text not in known:
-                by_lines = not known and self.chunker is not None and self.chunker.unit == "tokens"
-                lines = source.text.split("\n") if by_lines else ()
-                texts = list(dict.fromkeys([text, *filter(str.strip, lines)]))
-                known.update(zip(texts, self._ask("count_tokens", texts), strict=True))
-            return known[text]
-
-        return count
+    def _parse(self, message: dict[str, Any]) -> dict[str, Any]:
+        for packed in message["sources"]:
+            with contextlib.suppress(Exception):  # what it raises, it raises again for its user
+                parse(unpack_source(packed))
+        return {}
 
     def _texts(self, message: dict[str, Any]) -> dict[str, Any]:
-        source, chunker = unpack_source(message["source"]), self.chunker
-        if chunker is None or chunker.texts is None:
+        source = unpack_source(message["sources"][0])
+        chunker = self._loaded()
+        if chunker.texts is None:
             return {"texts": None}
-        self._arm()
         try:
-            # Copied, so that what is no list of strings fails here.
             texts = [str(text) for text in chunker.texts(source, self._services(message, source))]
         # It fails again when the source is cut, and is named there.
         except BaseException:
             return {"texts": None}
-        finally:
-            _arm(0)
         return {"texts": texts}
 
     def _cut(self, message: dict[str, Any]) -> dict[str, Any]:
-        source = unpack_source(message["source"])
-        services = self._services(message, source)
-        _forget_peak()
-        self._arm()
+        source = unpack_source(message["sources"][0])
+        if message["measure"]:
+            _forget_peak()
         if message["threads"] == 1:
-            answers = [self._once(source, services)]
+            answers = [self._cut_once(message, source)]
         else:
-            answers = self._at_once(source, services, message["threads"])
-        _arm(0)
-        return {"answers": answers, "peak": max(0, _status("VmHWM") - self.rest)}
+            answers = self._cut_at_once(message, source)
+        peak = max(0, _status("VmHWM") - self._rest) if message["measure"] else 0
+        return {"answers": answers, "peak": peak}
 
-    def _once(self, source: Source, given: Services) -> dict[str, Any]:
-        services = Services(given.embed, given.count_tokens, given.corpus)
-        full = {"failure": ["memory", f"needed over {self.memory >> 20} MiB"]}
-        waited, started = self.waited, time.perf_counter()
-        answer = attempt(self._chunk, source, services, full)
-        answer["seconds"] = max(0.0, time.perf_counter() - started - (self.waited - waited))
+    def _cut_once(self, message: dict[str, Any], source: Source) -> dict[str, Any]:
+        services = self._services(message, source)
+        waited, started = self._waited, time.perf_counter()
+        answer = attempt(self._loaded().chunk, source, services)
+        answer["seconds"] = max(0.0, time.perf_counter() - started - (self._waited - waited))
         return answer
 
-    def _chunk(self, source: Source, services: Services) -> list[Span]:
-        if self.chunker is None:
-            raise RuntimeError("nothing is loaded")
-        return self.chunker.chunk(source, services)
-
-    def _at_once(self, source: Source, services: Services, threads: int) -> list[dict[str, Any]]:
+    def _cut_at_once(self, message: dict[str, Any], source: Source) -> list[dict[str, Any]]:
         """The answers of several threads that cut the same source at once."""
+        threads = message["threads"]
         answers: list[dict[str, Any]] = [{"failure": ["raised", "the thread ended"]}] * threads
         start = threading.Barrier(threads)
 
         def run(number: int) -> None:
             start.wait()
-            answers[number] = self._once(source, services)
+            answers[number] = self._cut_once(message, source)
 
         interval = sys.getswitchinterval()
         sys.setswitchinterval(1e-5)
         try:
-            running = [threading.Thread(target=run, args=(one,)) for one in range(threads)]
+            running = [threading.Thread(target=run, args=(number,)) for number in range(threads)]
             for thread in running:
                 thread.start()
             for thread in running:
@@ -191,46 +147,76 @@ class _Worker:
             sys.setswitchinterval(interval)
         return answers
 
-    def _arm(self) -> None:
-        _arm(self.seconds + _GRACE if self.seconds else 0)
+    def _loaded(self) -> LoadedChunker:
+        if self._chunker is None:
+            raise RuntimeError("no chunker is loaded")
+        return self._chunker
 
-    def _ask(self, what: str, of: object) -> Any:
-        with self.lock:
-            _arm(0)
-            started = time.perf_counter()
-            send(self.sink, {"ask": what, "of": of})
-            reply = receive(self.source)
-            if reply is None:
-                _leave()
-            self.waited += time.perf_counter() - started
-            self._arm()
-        if "error" in reply:
-            raise InputError(reply["error"])
-        return reply["answer"]
+    def _services(self, message: dict[str, Any], source: Source) -> Services:
+        embed = self._embed if message["embeds"] else None
+        count = self._counter(source) if message["counts"] else None
+        return Services(embed, count, message["corpus"])
+
+    def _counter(self, source: Source) -> Callable[[str], int]:
+        """Counts tokens. Sizes in tokens are those of lines: all of them are asked for at once."""
+        known: dict[str, int] = {}
+
+        def count(text: str) -> int:
+            if text not in known:
+                by_lines = not known and self._loaded().unit == "tokens"
+                lines = source.text.split("\n") if by_lines else ()
+                texts = list(dict.fromkeys([text, *filter(str.strip, lines)]))
+                with self._lock:
+                    known.update(
+                        zip(texts, self._ask("count_tokens", texts)["counts"], strict=True)
+                    )
+            return known[text]
+
+        return count
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        answer = self._ask("embed", list(texts))
-        vectors = np.frombuffer(base64.b64decode(answer["data"]), dtype=np.float32)
-        return vectors.reshape(answer["shape"]).copy()
+        with self._lock:
+            shape = self._ask("embed", list(texts))["shape"]
+            data = self._connection.recv_bytes()
+        return np.frombuffer(data, dtype=np.float32).reshape(shape).copy()
+
+    def _ask(self, question: str, texts: list[str]) -> dict[str, Any]:
+        """Let the other side answer; the time until then does not count."""
+        if not all(isinstance(text, str) for text in texts):
+            raise InputError(f"services.{question}: only strings can be sent")
+        _alarm(0)
+        started = time.perf_counter()
+        spent = started - self._started - self._waited
+        self._connection.send_bytes(encode({"ask": question, "texts": texts, "spent": spent}))
+        try:
+            return receive(self._connection)
+        except (EOFError, OSError):
+            _leave()
+        finally:
+            self._waited += time.perf_counter() - started
+            self._arm()
+
+    def _arm(self) -> None:
+        """End this process if it hangs and its parent, which would kill it, has died."""
+        spent = time.perf_counter() - self._started - self._waited
+        _alarm(max(0.0, self._seconds - spent) + _GRACE)
 
 
-def serve() -> NoReturn:
-    """Answer what comes in on standard input, on standard output."""
-    source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # What a chunker prints or reads is no message.
-    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-    os.dup2(2, 1)
+def serve(descriptor: int) -> NoReturn:
+    """Answer what comes in on a socket."""
+    os.set_inheritable(descriptor, False)
+    connection = Connection(descriptor)
     with contextlib.suppress(AttributeError, ValueError):
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    worker = _Worker(source, sink)
-    with contextlib.suppress(BrokenPipeError):
-        while (message := receive(source)) is not None:
-            answer = worker.answer(message)
+    worker = _Worker(connection)
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            message = receive(connection)
             try:
-                send(sink, answer)
+                answer = encode(worker.answer(message))
             except MemoryError:
-                reason = f"needed over {worker.memory >> 20} MiB"
-                send(sink, {"answers": [{"failure": ["memory", reason]}], "peak": 0})
+                answer = _OUT_OF_MEMORY
+            connection.send_bytes(answer)
     _leave()
 
 
@@ -241,25 +227,27 @@ def _leave() -> NoReturn:
 
 def _import_file(name: str, path: str) -> None:
     """Import a module from its file, unless its name leads there anyhow."""
+    alias = name
     if name == "__main__":
-        import_program(path)
-    if name in sys.modules:
+        # As `multiprocessing` does it: what is under `if __name__ == "__main__":` does not run.
+        alias, sys.dont_write_bytecode = "__mp_main__", True
+    elif name in sys.modules:
         return
-    with contextlib.suppress(ImportError, ValueError):
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.origin == path:
-            return
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise InputError(f"{path} cannot be imported as {name}")
-    sys.modules[name] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    else:
+        with contextlib.suppress(ImportError, ValueError):
+            spec = importlib.util.find_spec(name)
+            if spec is not None and spec.origin == path:
+                return
+    loader = importlib.machinery.SourceFileLoader(alias, path)
+    module = types.ModuleType(alias)
+    module.__file__ = path
+    sys.modules[name] = sys.modules[alias] = module
+    loader.exec_module(module)
 
 
-def _arm(seconds: float) -> None:
-    """End this process if it hangs and whoever would end it has died; 0 calls that off."""
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+def _alarm(seconds: float) -> None:
+    """Let SIGALRM end this process after so many seconds; 0 calls that off."""
+    signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _limit_memory(most: int | None) -> None:
@@ -268,10 +256,8 @@ def _limit_memory(most: int | None) -> None:
     What counts is memory that it can write to (Linux), so that address space which a library
     reserves and never touches does not.
     """
-    try:
-        import resource
-    except ImportError:  # no such limits on this system
-        return
+    import resource
+
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (hard if most is None else most, hard))
 

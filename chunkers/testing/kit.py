@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.plugins.spec import Spec, parse_spec
-from chunkers.processes.isolation import ENDED, Limits, Target, Worker
-from chunkers.processes.scripts import program_file
+from chunkers.processes.isolation import ENDED, Job, Limits, Target, Worker, program_file
 from chunkers.testing.cases import Case, cases, large
 from chunkers.testing.faults import differing, not_once, not_verbatim, too_large
 from chunkers.testing.report import Check, Example, Report
@@ -53,7 +52,6 @@ EXCEPTIONS = (*CHECKS, REPEATS)
 _CHECK_OF = {"raised": "no crash", "crash": "no crash", "timeout": "time per MB"}
 _OF_THE_MACHINE = ("time per MB", "memory")  # here a faster or larger one passes what others fail
 _PATIENCE = 3  # processes that are lost in one way before no further source is tried
-_SERVICES = "chunkers.testing.services:cheap_services"
 _THREADS = 8
 _ROUNDS = 3  # of cuts in threads at once,
 _LONG = 0.1  # seconds: fewer where one round takes longer, for in it threads alternate 10,000 times
@@ -97,8 +95,8 @@ def check_chunker(
     target = _target(chunker)
     limits = Limits(seconds, memory)
     with (
-        Worker(target, limits, hash_seed=1) as first,
-        Worker(target, limits, hash_seed=2) as second,
+        Worker(target, limits, cheap_services(), hash_seed=1) as first,
+        Worker(target, limits, cheap_services(), hash_seed=2) as second,
     ):
         declared = first.load()
         unknown = sorted(set(declared.exceptions) - set(EXCEPTIONS))
@@ -128,7 +126,7 @@ def _target(chunker: str | Spec | Callable[..., Any]) -> Target:
     """What the processes load."""
     if isinstance(chunker, str | Spec):
         spec = parse_spec(chunker) if isinstance(chunker, str) else chunker
-        return Target(str(spec), services=_SERVICES)
+        return Target(str(spec))
     name, path = getattr(chunker, "__module__", ""), getattr(chunker, "__qualname__", "")
     module = sys.modules.get(name)
     try:
@@ -146,7 +144,7 @@ def _target(chunker: str | Spec | Callable[..., Any]) -> Target:
             file = program_file()
         except InputError as error:
             raise InputError(f"{path} cannot be checked by other processes: {error}") from None
-    return Target(f"{name}:{path}", None if file is None else (name, file), _SERVICES)
+    return Target(f"{name}:{path}", None if file is None else (name, file))
 
 
 @dataclass
@@ -213,7 +211,7 @@ class _Kit:
         if self._hopeless():
             return
         part = case.with_text(case.text[: len(case.text) // 4])
-        outcome = self.second.cut(case.source())
+        outcome = self.second.cut(case.source(), measure=True)
         self.tried += 1
         self._note(case, outcome)
         if outcome.failure is not None:
@@ -299,7 +297,7 @@ class _Kit:
         alone = self.first.cut(source)
         for _ in range(_ROUNDS):
             started = time.perf_counter()
-            for outcome in self.first.cut_at_once(source, _THREADS):
+            for outcome in self.first.run(Job("cut", (source,), threads=_THREADS)):
                 difference = _difference(alone, outcome)
                 if difference:
                     return f"alone and in {_THREADS} threads at once: {difference}"

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
-import signal
 import sys
-import threading
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from chunkers.errors import InputError
-from chunkers.plugins.loading import CHUNKERS, checked
+from chunkers.errors import InputError, StoppedError
+from chunkers.plugins.loading import CHUNKERS
 from chunkers.plugins.spec import expand_spec
-from chunkers.processes.attempts import attempt
-from chunkers.processes.isolation import Limits, Target, Worker, outcome_of
+from chunkers.processes.isolation import (
+    Limits,
+    Outcome,
+    Target,
+    Worker,
+    program_file,
+    refuse_while_loading,
+)
+from chunkers.processes.messages import attempt
 from chunkers.processes.pool import Pool
-from chunkers.processes.scripts import program_file, refuse_while_loading
-from chunkers.processes.wire import pack_source, pack_spans, unpack_source, unpack_spans
 from chunkers.source import Services
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from chunkers.plugins.loading import LoadedChunker
-    from chunkers.processes.isolation import Outcome
     from chunkers.processes.pool import Task
     from chunkers.source import Source, Span
 
@@ -65,10 +66,10 @@ def cutter(chunker: LoadedChunker, services: Services, limits: Limits) -> Iterat
     """What cuts by a chunker.
 
     Other processes load it by its name, and the program's own file where that may be imported
-    (`chunkers.processes.scripts`). What they cannot load (it was typed into an interpreter or a
-    notebook, or the program would run once more) cuts in this process: then what it raises or
-    returns costs one file, but nothing limits its time and memory or fixes its hash seed. Every
-    file that it cuts says so in a note, and a warning says why.
+    (`chunkers.processes.isolation.program_file`). What they cannot load (it was typed into an
+    interpreter or a notebook, or the program would run once more) cuts in this process: then what
+    it raises or returns costs one file, but nothing limits its time and memory or fixes its hash
+    seed. Every file that it cuts says so in a note, and a warning says why.
 
     Args:
         chunker: The chunker.
@@ -81,20 +82,19 @@ def cutter(chunker: LoadedChunker, services: Services, limits: Limits) -> Iterat
     refuse_while_loading(chunker.name)
     with contextlib.ExitStack() as stack:
         try:
-            target = target_of(chunker)
-            pool = stack.enter_context(Pool(target, limits, services))
-            found = pool.load().version
+            pool = stack.enter_context(Pool(target_of(chunker), limits, services))
+            version = pool.load().version
         except InputError as error:
-            if not _is_bound_to_this(chunker):
+            module = _module_of(chunker)
+            if module != "__main__" and _file_of(module):
                 raise
-            stack.close()
             warnings.warn(f"chunker {chunker.name} cuts in this process: {error}", stacklevel=3)
             yield _Here(chunker, services)
             return
-        if found != chunker.version:
+        if version != chunker.version:
             raise InputError(
-                f"chunker {chunker.name} is {chunker.version} here and {found} in another process; "
-                "leave its code alone while it runs"
+                f"chunker {chunker.name} is {chunker.version} here and {version} in another "
+                "process; leave its code alone while it runs"
             )
         yield pool
 
@@ -123,20 +123,18 @@ def target_of(chunker: LoadedChunker) -> Target:
     Raises:
         InputError: They cannot; the message says why.
     """
-    name = chunker.made_by.partition(":")[0]
-    if name == "__main__":
-        return Target(chunker.name, (name, program_file()))
-    file = _file_of(name)
+    module = _module_of(chunker)
+    if module == "__main__":
+        return Target(chunker.name, (module, program_file()))
+    file = _file_of(module)
     if file is None:
         raise InputError("no file holds it that another process could import")
     own = chunker.made_by.startswith(_OWN)
-    return Target(chunker.name, None if own else (name, file), keeps_nothing=own)
+    return Target(chunker.name, None if own else (module, file), keeps_nothing=own)
 
 
-def _is_bound_to_this(chunker: LoadedChunker) -> bool:
-    """Whether a chunker may well be in no other process: that is no mistake."""
-    name = chunker.made_by.partition(":")[0]
-    return name == "__main__" or _file_of(name) is None
+def _module_of(chunker: LoadedChunker) -> str:
+    return chunker.made_by.partition(":")[0]
 
 
 def _file_of(module: str) -> str | None:
@@ -144,100 +142,64 @@ def _file_of(module: str) -> str | None:
     return file if file is not None and Path(file).is_file() else None
 
 
+class _ServiceError(BaseException):
+    """Services raised something: no fault of the chunker."""
+
+    def __init__(self, cause: BaseException) -> None:
+        self.cause = cause
+
+
 class _Here:
     """Cuts in this process."""
 
     def __init__(self, chunker: LoadedChunker, services: Services) -> None:
         self._chunker = chunker
-        self._faults: list[Exception] = []
-        self._embed = self._through(services.embed)
-        self._count = self._through(services.count_tokens)
+        self._embed = _marked(services.embed)
+        self._count = _marked(services.count_tokens)
 
     def cut(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
         """One outcome for each, in their order."""
         for task in tasks:
-            yield self._cut(task)
-
-    def _cut(self, task: Task) -> Outcome:
-        outcome = outcome_of(task.source, self._attempt(self._checked, task))
-        if outcome.failure is None:
-            outcome.notes[HERE] += 1
-        return outcome
-
-    def _checked(self, source: Source, services: Services) -> list[Span]:
-        # As JSON, so that nothing with a will of its own is left of them.
-        packed = json.dumps(pack_spans(self._chunker.chunk(source, services)))
-        return checked(self._chunker.name, unpack_spans(json.loads(packed)), source)
+            outcome = Outcome.of(task.source.path, self._attempt(self._chunker.chunk, task))
+            if outcome.failure is None:
+                outcome.notes[HERE] += 1
+            yield outcome
 
     def texts(self, tasks: Sequence[Task]) -> Iterator[list[str] | None]:
         """What the chunker will ask vectors for; None for a source of which it cannot say so."""
-        for task in tasks:
-            yield self._texts(task)
-
-    def _texts(self, task: Task) -> list[str] | None:
         asks = self._chunker.texts
-        if asks is None:
-            return None
-        found: list[str] = []
+        for task in tasks:
+            found: list[str] = []
 
-        def ask(source: Source, services: Services) -> list[Span]:
-            found.extend(json.loads(json.dumps([str(text) for text in asks(source, services)])))
-            return []
+            def ask(source: Source, services: Services, found: list[str] = found) -> list[Span]:
+                found += [str(text) for text in asks(source, services)] if asks else ()
+                return []
 
-        # What fails here fails again when the file is cut, and is counted there.
-        return None if "failure" in self._attempt(ask, task) else found
+            # What fails here fails again when the file is cut, and is counted there.
+            failed = "failure" in self._attempt(ask, task)
+            yield None if failed or asks is None else found
 
     def _attempt(
         self, call: Callable[[Source, Services], list[Span]], task: Task
     ) -> dict[str, Any]:
-        """What became of a call; what services raised goes up, whatever was made of it there."""
         services = Services(self._embed, self._count, task.corpus)
-        full = {"failure": ["memory", "MemoryError"]}
-        self._faults.clear()
-        with _interrupts() as (through, came):
-            # A copy, so that nothing done to it reaches the corpus.
-            source = unpack_source(pack_source(task.source))
-            answer = attempt(call, source, services, full, through)
-        if came:
-            raise KeyboardInterrupt
-        if self._faults:
-            raise self._faults[0]
-        return answer
-
-    def _through(self, call: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
-        if call is None:
-            return None
-        ask = call
-
-        def answer(of: Any) -> Any:
-            try:
-                return ask(of)
-            except Exception as error:
-                self._faults.append(error)
-                raise
-
-        return answer
+        try:
+            return attempt(call, task.source, services, (KeyboardInterrupt, _ServiceError))
+        except _ServiceError as error:
+            raise error.cause from None
 
 
-@contextlib.contextmanager
-def _interrupts() -> Iterator[tuple[tuple[type[BaseException], ...], list[int]]]:
-    """Tell the user's interrupts from what a chunker raises or swallows.
+def _marked(call: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
+    """A service whose errors pass through `attempt`."""
+    if call is None:
+        return None
 
-    Gives what must go through, and a list that is filled when the user interrupts. Where signals
-    are somebody else's affair, every KeyboardInterrupt is taken for the user's.
-    """
-    came: list[int] = []
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield (KeyboardInterrupt,), came
-        return
+    def answer(argument: Any) -> Any:
+        try:
+            return call(argument)
+        except (KeyboardInterrupt, StoppedError):
+            raise
+        except BaseException as error:
+            raise _ServiceError(error) from error
 
-    def interrupt(number: int, _: object) -> NoReturn:
-        came.append(number)
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield (), came
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return answer

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from chunkers import InputError, Services, Source, Span, load_chunker
-from chunkers.processes.wire import pack_spans, unpack_spans
+from chunkers.processes.messages import pack_spans, unpack_spans
 from chunkers.sizes import span_size
 from chunkers.testing.faults import not_once, not_verbatim
 from harness.chunking.corpus import chunk_corpus

@@ -207,35 +207,6 @@ def hoards(source):
     return [Span(0, len(source.text))]
 
 
-LEFT = "31557600.5"  # seconds that programs left behind would sleep: by it they are found
-
-
-def leaves_a_child_at_the_pipe(source):
-    """Exits, while a child in a session of its own holds all that is open."""
-    if os.fork() == 0:
-        os.setsid()
-        os.execlp("sleep", "sleep", LEFT)  # noqa: S606
-    time.sleep(0.2)
-    os._exit(3)
-
-
-def leaves_a_session(source):
-    """Starts a program in a session of its own, and exits."""
-    subprocess.Popen(["sleep", LEFT], start_new_session=True)
-    os._exit(3)
-
-
-def leaves_a_daemon(source):
-    """Starts a program that nobody is the parent of, and returns."""
-    if os.fork() == 0:
-        os.setsid()
-        if os.fork() == 0:
-            os.execlp("sleep", "sleep", LEFT)  # noqa: S606
-        os._exit(0)
-    os.wait()
-    return tens(source)
-
-
 def has_odd_gaps(source):
     return [Span(0, len(source.text), None, None, ((False, True),))]
 
@@ -270,44 +241,3 @@ class _Silent(Exception):  # noqa: N818
 
 def fails_to_say_why(source):
     raise _Silent
-
-
-def _meddles(payload, length=None):
-    import struct
-
-    for descriptor in range(3, 20):
-        try:
-            os.write(descriptor, struct.pack(">Q", length or len(payload)) + payload)
-        except OSError:
-            continue
-
-
-def answers_too_much(source):
-    _meddles(b"", 2**63 + 5)
-    time.sleep(60)
-
-
-def answers_a_list(source):
-    _meddles(b"[1,2]")
-    time.sleep(60)
-
-
-def answers_nothing(source):
-    _meddles(b"{}")
-    time.sleep(60)
-
-
-def answers_no_spans(source):
-    _meddles(b'{"answers": [], "peak": 0}')
-    time.sleep(60)
-
-
-def answers_depth(source):
-    _meddles(b"[" * 200_000)
-    time.sleep(60)
-
-
-def answers_spans_of_nowhere(source):
-    spans = b"[[-5, 1000000000, null, null, []]]"
-    _meddles(b'{"answers": [{"spans": ' + spans + b', "notes": {}, "seconds": 0}], "peak": 0}')
-    time.sleep(60)

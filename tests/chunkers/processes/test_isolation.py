@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from chunkers import InputError, Services, Source, Span
-from chunkers.processes.isolation import Failure, Limits, Target, Worker
+from chunkers.processes.isolation import Failure, Job, Limits, Target, Worker
 from chunkers.processes.pool import Pool, Task
 
 SOURCE = Source("a = 1\n" * 25, "folder/a.py", "python")
@@ -183,7 +183,7 @@ def test_the_hash_seed_can_be_chosen():
 
 def test_threads_cut_at_once():
     with worker("tens") as one:
-        outcomes = one.cut_at_once(SOURCE, 8)
+        outcomes = one.run(Job("cut", (SOURCE,), threads=8))
     assert [outcome.spans for outcome in outcomes] == [
         [Span(0, 60), Span(60, 120), Span(120, 150)]
     ] * 8
@@ -191,8 +191,10 @@ def test_threads_cut_at_once():
 
 def test_memory_is_counted_from_rest():
     with Worker(Target("faulty:tens"), Limits()) as one:
-        small, large = (one.cut(Source("a\n" * n, "a", None)) for n in (10, 2_000_000))
-        again = one.cut(SOURCE)
+        small, large = (
+            one.cut(Source("a\n" * n, "a", None), measure=True) for n in (10, 2_000_000)
+        )
+        again = one.cut(SOURCE, measure=True)
     assert small.peak < 10 << 20 < large.peak < 200 << 20
     assert again.peak < large.peak
 
@@ -203,3 +205,25 @@ def test_what_files_before_it_left_in_memory_fails_no_file(processes):
     limits = Limits(seconds=20.0, memory=128 << 20)
     outcomes = list(cut_all(Target("faulty:hoards"), sources, limits, processes))
     assert [one.failure for one in outcomes] == [None] * 12
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("has_odd_gaps", "gaps that are no tuple of pairs of int"),
+        ("has_no_gaps", "gaps that are no tuple of pairs of int"),
+        ("has_an_odd_id", "ref_id of type float"),
+        ("fails_to_say_why", "_Silent, which fails to say what it is"),
+        ("notes_what_is_no_note", ""),
+    ],
+)
+def test_what_is_no_span_or_note_fails_the_file(name, reason):
+    with worker(name) as one:
+        outcome = one.cut(SOURCE)
+    assert outcome.spans is None
+    assert reason in outcome.failure.reason
+
+
+def test_a_list_that_changes_is_read_once():
+    with worker("is_two_faced") as one:
+        assert one.cut(SOURCE).spans == [Span(0, 1)]

@@ -34,10 +34,7 @@ def impatient():
     """Little time for a parser; what is found out about a text is found out once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parsing, "LIMITS", Limits(1.5, 2 << 30))
-        parsing._worker.cache_clear()
         yield
-        parsing._worker().close()
-        parsing._worker.cache_clear()
         parsing._verdicts.clear()
 
 
