@@ -16,7 +16,7 @@ from chunkers.sizes import measure
 from chunkers.source import Services, Source
 from harness.chunking.corpus import duplicates
 from harness.chunking.coverage import coverage_shares, covered_chars, percentile
-from harness.chunking.parsing import UnparsedError, outline, parse
+from harness.chunking.parsing import UnparsedError, outline, parse, prepare
 from harness.support.arrays import mean
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
     fates: Counter[str] = Counter()
     alone: list[bool] = []
     failures: list[tuple[str, str]] = []
+    prepare(chunked.corpus.sources)
     for source, layout in zip(chunked.corpus.sources, chunked.layouts, strict=True):
         chunks = by_path.get(source.path, [])
         try:
@@ -155,20 +156,25 @@ def definition_lines(source: Source) -> list[tuple[int, int, int]]:
 
 def _alone(source: Source, chunks: Iterable[Chunk]) -> Iterator[bool]:
     """For every chunk of a source without syntax errors, whether it has none."""
-    if not _parses(source.text, source):
+    if not _parses(source):
         return
-    for chunk in chunks:
-        if chunk.gaps:
-            yield _parses(textwrap.dedent(chunk.text), source)
-            continue
-        # What stands before the chunk's first line is its indentation, which dedent must see.
-        start = source.lines.start_of(chunk.start_line)
-        begin = start if not source.text[start : chunk.start].strip() else chunk.start
-        yield _parses(textwrap.dedent(source.text[begin : chunk.end]), source)
+    texts = [_indented(source, chunk) for chunk in chunks]
+    parts = [Source(textwrap.dedent(text), source.path, source.language) for text in texts]
+    prepare(parts)
+    yield from map(_parses, parts)
 
 
-def _parses(text: str, source: Source) -> bool:
-    root = parse(Source(text, source.path, source.language))
+def _indented(source: Source, chunk: Chunk) -> str:
+    """The text of a chunk with the indentation of its first line, which dedent must see."""
+    if chunk.gaps:
+        return chunk.text
+    start = source.lines.start_of(chunk.start_line)
+    begin = start if not source.text[start : chunk.start].strip() else chunk.start
+    return source.text[begin : chunk.end]
+
+
+def _parses(source: Source) -> bool:
+    root = parse(source)
     return root is not None and not root.has_error
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from harness.chunking.parsing import UnparsedError, outline
+from harness.chunking.parsing import UnparsedError, outline, prepare
 from harness.retrieval.ranking import Ranking, fit
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def unparsed(sources: Iterable[Source]) -> dict[str, int]:
     For `parent` their chunks bring the whole file, as those of a file without definitions do.
     """
     found: Counter[str] = Counter()
-    for source in dict.fromkeys(sources):
+    distinct = dict.fromkeys(sources)
+    prepare(distinct)
+    for source in distinct:
         try:
             _scopes(source)
         except UnparsedError as error:

@@ -11,7 +11,7 @@ from harness.building.calls.call_targets import World, means
 from harness.building.calls.callees import names_of
 from harness.building.query_set import Made, alike, folder_of
 from harness.building.summaries import names_overlap
-from harness.chunking.parsing import UnparsedError
+from harness.chunking.parsing import UnparsedError, prepare
 from harness.model import Query, Region, Skipped, Target
 from harness.support.word_runs import RUN, count_words, grams_of
 
@@ -106,6 +106,7 @@ def call_queries(corpus: Corpus) -> Made:
 def _read(corpus: Corpus) -> tuple[Corpus, dict[Source, Names]]:
     """The names of every source that has some, and the corpus of those whose parser comes back."""
     read, sources, skipped = {}, [], list(corpus.skipped)
+    prepare(corpus.sources)
     for source in corpus.sources:
         try:
             names = names_of(source)

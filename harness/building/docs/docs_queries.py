@@ -15,7 +15,7 @@ from harness.building.docs.doc_text import words_said
 from harness.building.query_set import Made, alike, folder_of
 from harness.building.summaries import name_words, names_overlap
 from harness.chunking.layout import squeezed
-from harness.chunking.parsing import UnparsedError
+from harness.chunking.parsing import UnparsedError, prepare
 from harness.model import Query, Skipped, Target
 from harness.relevance.targets import MIN_TWIN
 from harness.support.word_runs import RUN, count_words, leaked_queries, words_of
@@ -99,6 +99,7 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> Made:
         dict.fromkeys((OTHER, EMPTY, BOILERPLATE, FEW_WORDS, NAME, COPY, SHARED, LEAKED), 0)
     )
     skipped = list(corpus.skipped)
+    prepare(corpus.sources)
     for source in corpus.sources:
         try:
             cut = cut_doc_comments(source)

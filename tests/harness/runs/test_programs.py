@@ -133,7 +133,7 @@ def test_a_program_that_may_be_imported_cuts_in_processes_with_limits(tmp_path):
 
 
 def test_there_the_hash_seed_of_the_program_changes_nothing(tmp_path):
-    cut = "cut(small().corpora[0], load_chunker('__main__:hashed'))"
+    cut = "chunk_corpus(small().corpora[0], load_chunker('__main__:hashed'))"
     body = f"{GUARD}print([chunk.text for chunk in {cut}.chunks])"
     imports = (
         "from harness.chunking.corpus import chunk_corpus\nfrom chunkers import load_chunker\n"
