@@ -19,7 +19,7 @@ OWN = [
     if entry.target.startswith(("chunkers.builtin.", "chunkers.reference."))
 ]
 FAST = {"programs": 1, "languages": ["python"]}
-LIMITED = FAST | {"seconds": 0.5, "memory": 256 << 20}
+LIMITED = FAST | {"seconds": 0.5, "memory": 64 << 20}
 
 
 def statuses(report: Report) -> dict[str, str]:
@@ -81,7 +81,7 @@ def test_an_overlap_is_declared(spec):
         ("hangs", "time per MB", "took over 0.5 s", 0),
         ("hangs_in_c", "time per MB", "took over 0.5 s", 0),
         ("hangs_on_tabs", "time per MB", "took over 0.5 s", 10),
-        ("allocates", "memory", "needed over 256 MiB", 0),
+        ("allocates", "memory", "needed over 64 MiB", 0),
         ("segfaults", "no crash", "died of SIGSEGV", 0),
         ("exits", "no crash", "left with exit code 3", 0),
         ("stops", "no crash", "SystemExit: enough", 0),
