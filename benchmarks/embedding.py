@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.embedding.embed import embed
-from harness.embedding.store import VectorStore
+from harness.embedding.text_vectors import embed_texts
+from harness.embedding.vector_store import VectorStore
 from harness.runs.pipeline import load_embedder
 
 ROUNDS, TEXTS, LINES = 3, 120, 18
@@ -36,12 +36,12 @@ def main() -> None:
     ratios = []
     with tempfile.TemporaryDirectory() as folder:
         store = VectorStore(Path(folder) / "vectors.sqlite")
-        embed(["warm"], embedder, store, "document")
+        embed_texts(["warm"], embedder, store, "document")
         model.encode(["warm"])
         for turn in range(ROUNDS):
             batch = every[turn * TEXTS : (turn + 1) * TEXTS]
             started = time.perf_counter()
-            vectors = embed(batch, embedder, store, "document").values
+            vectors = embed_texts(batch, embedder, store, "document").values
             fixed = time.perf_counter() - started
             started = time.perf_counter()
             plain = model.encode(batch, batch_size=32)

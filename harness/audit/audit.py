@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from chunkers.plugins.loading import LoadedChunker
     from harness.chunking.corpus import ChunkedCorpus
-    from harness.embedding.embed import Embedder
+    from harness.embedding.embedder import Embedder
     from harness.model import Dataset
     from harness.relevance.targets import LocatedTarget
     from harness.runs.query_set import QuerySet

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from harness.chunking.corpus import ChunkedCorpus
-    from harness.embedding.embed import Embedder
+    from harness.embedding.embedder import Embedder
     from harness.model import Corpus, Query
     from harness.relevance.chunk_gold import ChunkTable
     from harness.relevance.targets import LocatedTarget

@@ -11,7 +11,7 @@ import numpy as np
 from chunkers.processes.pool import Task
 from chunkers.source import Services
 from harness.chunking.cutters import cutter, limits_of
-from harness.embedding.embed import embed, unit_vectors
+from harness.embedding.text_vectors import embed_texts, unit_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from chunkers.plugins.loading import LoadedChunker
     from chunkers.processes.isolation import Limits
-    from harness.embedding.embed import Embedder
-    from harness.embedding.store import VectorStore
+    from harness.embedding.embedder import Embedder
+    from harness.embedding.vector_store import VectorStore
     from harness.model import Corpus
 
 
@@ -79,7 +79,7 @@ class ChunkVectors:
     def _add(self, texts: Sequence[str]) -> None:
         started = time.perf_counter()
         try:
-            found = embed(texts, self._embedder, self._store, "document", self._progress)
+            found = embed_texts(texts, self._embedder, self._store, "document", self._progress)
         finally:
             self.spent += time.perf_counter() - started
         self._rows.update(zip(texts, unit_vectors(found.values)[0], strict=True))

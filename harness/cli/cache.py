@@ -27,7 +27,7 @@ def cache(
     """Show or remove the stored vectors. Removing them loses no result, only time."""
     del data_dir  # every command takes it; this one reads no data set
     from chunkers.errors import InputError
-    from harness.embedding.store import VectorStore
+    from harness.embedding.vector_store import VectorStore
     from harness.support.data_folders import cache_dir
 
     path = cache_dir() / "vectors.sqlite"

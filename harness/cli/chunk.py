@@ -109,7 +109,7 @@ def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> li
     from harness.chunking.chunk_vectors import ChunkVectors, counter
     from harness.chunking.corpus import chunk_corpus
     from harness.cli.progress import Progress
-    from harness.embedding.store import VectorStore
+    from harness.embedding.vector_store import VectorStore
     from harness.runs.pipeline import load_embedder
     from harness.runs.plan import needs_embedder
     from harness.support.data_folders import cache_dir

@@ -1,13 +1,12 @@
-"""The embedder over a model in a folder: a vector is a function of its text alone.
+"""The embedder of a model folder: a vector is a function of its text alone.
 
-With plain batching a text's bits depend on its batch-mates. Here every batch has a fixed shape:
-texts are sorted into buckets by length, a batch has a fixed number of rows, and short batches are
-filled with dummy rows. The shape, the library versions and the processor's features belong to
-the fingerprint, since each can change bits.
+Every batch has a fixed shape (`harness.embedding.fixed_shapes`): texts are sorted into buckets by
+length, and short batches are filled with dummy rows. The shape, the library versions and the
+processor's features belong to the fingerprint, since each can change bits.
 
-Rows are filled up at their right end, whatever side the tokenizer names: positions then count from
-the text's first token, as they do without any filling. A model whose convolutions read the filling
-(CANINE) sees as much of it as the text's length says, whoever its batch-mates are.
+Rows are padded on the right, whatever side the tokenizer names: positions then count from the
+text's first token, as without padding. A model whose convolutions read the padding (CANINE) sees
+as much of it as the text's length implies, whatever else is in the batch.
 """
 
 from __future__ import annotations
@@ -22,10 +21,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.embedding.checkpoints import BUCKETS, batches, folder_sha256, surroundings
-from harness.embedding.embed import OutOfMemoryError
-from harness.embedding.pretrained import DEFAULT_TOKENS, Loaded, is_checkpoint, load, prompts_of
-from harness.embedding.store import Embedded
+from harness.embedding.embedder import OutOfMemoryError
+from harness.embedding.fixed_shapes import BUCKETS, batches, runtime
+from harness.embedding.model_folders import folder_sha256, is_checkpoint, prompts_of
+from harness.embedding.pretrained import DEFAULT_TOKENS, Loaded, load
+from harness.embedding.vector_store import StoredVector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.embedding.embed import Role
+    from harness.embedding.embedder import Role
 
-# Raised whenever this code may give a text another vector.
+# To be raised whenever a change of this code may change vectors.
 _ENCODING = 2
 
 
@@ -47,11 +47,11 @@ class Encoder:
         name: The embedder's spec in canonical form.
         folder: The model's folder.
         rows: Rows of every batch.
-        windows: How texts over the model's limit are embedded by windows, if they are.
-        weights_sha256: What the weights must hash to, or None.
-        max_tokens: Tokens that the model sees of a text, special ones and the prompt's among them;
-            None for what it states itself.
-        prompt: Put before every document; None for what the model's configuration says.
+        windows: How texts over the model's limit are embedded by windows; None truncates them.
+        weights_sha256: The hash that the weights must have, or None.
+        max_tokens: Tokens of a text that the model sees, special ones and the prompt's included;
+            None for the model's own limit.
+        prompt: Put before every document; None for the prompt of the model's configuration.
         query_prompt: The same for queries.
     """
 
@@ -64,12 +64,12 @@ class Encoder:
     prompt: str | None = None
     query_prompt: str | None = None
 
-    def named(self, name: str) -> Encoder:
+    def renamed(self, name: str) -> Encoder:
         """The same model under the canonical form of the spec that asked for it."""
         return replace(self, name=name)
 
     def with_fewer_rows(self) -> Encoder:
-        """The same model with half the rows: another fingerprint.
+        """The same model with half the rows, which has another fingerprint.
 
         Raises:
             InputError: One row alone did not fit.
@@ -89,31 +89,31 @@ class Encoder:
 
     def identity(self, role: Role) -> dict[str, Any]:
         """Everything that a vector of this role depends on besides the text."""
-        found: dict[str, Any] = {
+        identity: dict[str, Any] = {
             "encoding": _ENCODING,
             "weights": self.weights,
-            **surroundings(),
+            **runtime(),
             "shape": {"rows": self.rows, "buckets": BUCKETS},
             "precision": "float32",
             "keeps": "tail" if role == "query-tail" else "head",
             "prompt": self._prompt(role),
         }
         if self.max_tokens is not None:
-            found["max_tokens"] = self.max_tokens
+            identity["max_tokens"] = self.max_tokens
         if is_checkpoint(self.folder):
-            found["checkpoint"] = {"pooling": "mean", "without_limit": DEFAULT_TOKENS}
-        return found
+            identity["checkpoint"] = {"pooling": "mean", "without_limit": DEFAULT_TOKENS}
+        return identity
 
     def fingerprint(self, role: Role = "document") -> str:
-        """Hash of `identity`: the model's part of a vector's address."""
+        """Hash of `identity`: the model's part of a vector's address in the store."""
         canonical = json.dumps(self.identity(role), sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     def _prompt(self, role: Role) -> str:
-        kind, chosen = ("query", self.query_prompt)
+        kind, option = "query", self.query_prompt
         if role == "document":
-            kind, chosen = ("document", self.prompt)
-        return self._own_prompts[kind] if chosen is None else chosen
+            kind, option = "document", self.prompt
+        return self._own_prompts[kind] if option is None else option
 
     @cached_property
     def _own_prompts(self) -> dict[str, str]:
@@ -121,7 +121,7 @@ class Encoder:
 
     @cached_property
     def _loaded(self) -> Loaded:
-        _ = self.weights  # checked before anything of it is loaded
+        _ = self.weights  # checked before anything is loaded
         return load(self.folder, self.name, self.max_tokens)
 
     @cached_property
@@ -147,30 +147,30 @@ class Encoder:
         """Tokens of each whole text, without special ones and prompt, shape (n,)."""
         return np.array([len(ids) for ids in self._loaded.ids(texts)], dtype=np.int64)
 
-    def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, Embedded]]]:
+    def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, StoredVector]]]:
         """Embed texts, a batch at a time.
 
-        A text over the limit keeps its first tokens, or its last where the role says so; the prompt
-        stays whole before either.
+        A text over the limit keeps its first tokens, or its last if the role says so; the prompt
+        before them stays whole.
 
         Yields:
-            Number of the text and what belongs into the store, for each text of one batch.
+            Pairs of a text's index and its vector, for the texts of one batch.
 
         Raises:
             OutOfMemoryError: A batch did not fit.
-            InputError: Nothing but the prompt fits into the model.
+            InputError: The prompt alone fills the model's limit.
         """
         self._room(role)
         loaded, prompt = self._loaded, self._prompt(role)
         started = time.perf_counter()
         whole = loaded.ids([prompt + text for text in texts])
-        spent = (time.perf_counter() - started) / max(1, sum(map(len, whole)))
+        per_token = (time.perf_counter() - started) / max(1, sum(map(len, whole)))
         totals = [len(ids) for ids in (loaded.ids(texts) if prompt else whole)]
         opening = loaded.ids([prompt])[0] if prompt and role == "query-tail" else []
         rows = [
             [
                 *loaded.before,
-                *_kept(ids, opening, loaded.room, tail=role == "query-tail"),
+                *_truncated(ids, opening, loaded.room, tail=role == "query-tail"),
                 *loaded.after,
             ]
             for ids in whole
@@ -181,7 +181,7 @@ class Encoder:
             vectors = self._forward([rows[n] for n in numbers], width)
             seconds = time.perf_counter() - started
             yield [
-                (n, _timed(vector, totals[n], len(whole[n]) * spent, seconds, len(numbers)))
+                (n, _with_cost(vector, totals[n], len(whole[n]) * per_token, seconds, len(numbers)))
                 for n, vector in zip(numbers, vectors, strict=True)
             ]
 
@@ -194,7 +194,7 @@ class Encoder:
         mask = torch.zeros((self.rows, width), dtype=torch.long)
         for number, row in enumerate(rows):
             tokens[number, : len(row)] = torch.tensor(row, dtype=torch.long)
-            mask[number, : max(1, len(row))] = 1  # a model that sees nothing may answer NaN
+            mask[number, : max(1, len(row))] = 1  # a model that sees nothing may return NaN
         features = {"input_ids": tokens, "attention_mask": mask}
         if loaded.has_types:
             features["token_type_ids"] = torch.zeros_like(tokens)
@@ -208,18 +208,18 @@ class Encoder:
         vectors: NDArray[np.float32] = output[: len(texts)].numpy().astype(np.float32)
         for number in range(len(texts)):
             if not rows[number]:
-                vectors[number] = 0.0  # the mean of no token; counted as a zero vector
+                vectors[number] = 0.0  # there is no token to take the mean of
         return vectors
 
 
-def _kept(ids: list[int], opening: list[int], room: int, *, tail: bool) -> list[int]:
-    """What the model sees of a text's tokens: all, the first, or the last behind the prompt's.
+def _truncated(ids: list[int], opening: list[int], room: int, *, tail: bool) -> list[int]:
+    """The tokens that the model sees: all, the first, or the prompt's and the last.
 
     Args:
         ids: Tokens of prompt and text.
         opening: Tokens of the prompt alone. Those that `ids` begin with are kept; the last one may
-            be another there, where it grew together with the text.
-        room: How many the model sees.
+            differ, because it merged with the text.
+        room: Number of tokens that the model sees.
         tail: Whether the text's last tokens are kept.
     """
     if len(ids) <= room:
@@ -231,17 +231,17 @@ def _kept(ids: list[int], opening: list[int], room: int, *, tail: bool) -> list[
     return ids[:kept] + ids[len(ids) - (room - kept) :]
 
 
-def _timed(
-    vector: NDArray[np.float32], tokens: int, reading: float, batch: float, texts: int
-) -> Embedded:
-    """A vector with its times: its text is tokenized alone, and goes through the model with others.
+def _with_cost(
+    vector: NDArray[np.float32], tokens: int, tokenizing: float, batch: float, texts: int
+) -> StoredVector:
+    """A vector with its cost; a text is tokenized alone, and passes the model with its batch.
 
     Args:
         vector: The vector.
-        tokens: Of the whole text.
-        reading: Seconds for its tokens.
-        batch: Seconds of its batch.
+        tokens: Tokens of the whole text.
+        tokenizing: Seconds for tokenizing the text.
+        batch: Seconds of its batch in the model.
         texts: Texts in the batch.
     """
-    seconds = reading + batch
-    return Embedded(vector, tokens, seconds, seconds / (reading + batch / texts))
+    seconds = tokenizing + batch
+    return StoredVector(vector, tokens, seconds, seconds / (tokenizing + batch / texts))

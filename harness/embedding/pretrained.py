@@ -1,25 +1,29 @@
-"""Loads models from folders: sentence-transformers models, and plain Hugging Face checkpoints.
+"""Loads model folders: sentence-transformers models, and plain Hugging Face checkpoints.
 
-Nothing is fetched, no code of a model runs, and weights come from .safetensors alone.
+Nothing is downloaded, no code of a model runs, and weights are read from .safetensors alone.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.embedding.checkpoints import NO_LIMIT, hush, refuse_missing
-from harness.embedding.embed import encodable
+from harness.embedding.embedder import encodable
+from harness.embedding.model_folders import (
+    NO_LIMIT,
+    is_checkpoint,
+    refuse_missing_weights,
+    silence_libraries,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
 DEFAULT_TOKENS = 1024
-"""Tokens that a model sees where neither it nor its tokenizer states a limit, as with ByT5,
-which was pre-trained on this many bytes. Special tokens and the prompt's are among them."""
+"""Limit of a model if neither it nor its tokenizer states one, as with ByT5, which was pre-trained
+on this many bytes. Special tokens and the prompt's are included."""
 
 _SMALLEST = 8  # CANINE's convolutions need four positions
 _PROBES = ("a", "1", "def")
@@ -32,11 +36,11 @@ class Loaded:
     Attributes:
         model: The SentenceTransformer.
         tokenizer: Its tokenizer.
-        limit: Tokens that it sees of a text, special ones among them.
+        limit: Tokens of a text that it sees, special ones included.
         before: Ids of the special tokens before a text.
-        after: Ids of those behind it.
-        padding: Id that fills a batch. It is masked, so the end token will do where there is none.
-        has_types: Whether it takes `token_type_ids`.
+        after: Ids of the special tokens after a text.
+        padding: Id of the padding. It is masked, so any token serves if the model has none.
+        has_types: Whether the model takes `token_type_ids`.
     """
 
     model: Any
@@ -49,60 +53,41 @@ class Loaded:
 
     @property
     def room(self) -> int:
-        """Tokens of a text that the model sees, special ones left out."""
+        """Tokens of a text that the model sees, without special ones."""
         return self.limit - len(self.before) - len(self.after)
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The tokens of whole texts, without special ones.
 
-        The name of a special token inside a text is that token, as in sentence-transformers.
+        The name of a special token inside a text is read as that token, as in
+        sentence-transformers.
         """
         if not texts:
             return []
-        found = self.tokenizer(
+        encoding = self.tokenizer(
             [encodable(text) for text in texts],
             add_special_tokens=False,
             return_attention_mask=False,
             verbose=False,
         )
-        ids: list[list[int]] = found["input_ids"]
+        ids: list[list[int]] = encoding["input_ids"]
         return ids
 
 
-def is_checkpoint(folder: Path) -> bool:
-    """Whether a folder holds a plain checkpoint: no modules of sentence-transformers."""
-    return not (folder / "modules.json").is_file()
-
-
-def prompts_of(folder: Path) -> dict[str, str]:
-    """The prompts that a model's own configuration brings: for a `document` and for a `query`.
-
-    Its default prompt is for neither, as where sentence-transformers encodes queries and documents.
-    """
-    path = folder / "config_sentence_transformers.json"
-    config = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    prompts = config.get("prompts") or {}
-    names = {"document": ("document", "passage", "corpus"), "query": ("query",)}
-    return {
-        kind: next((prompts[name] for name in own if prompts.get(name)), "")
-        for kind, own in names.items()
-    }
-
-
 def load(folder: Path, name: str, max_tokens: int | None = None) -> Loaded:
-    """Load a model onto the processor, in float32.
+    """Load a model for the CPU, in float32.
 
     A plain checkpoint is read by sentence-transformers as a transformer (of an encoder-decoder
-    the encoder alone) and pooled by the mean over its tokens, special ones among them.
+    only the encoder) and pooled by the mean over its tokens, special ones included.
 
     Args:
         folder: The model's folder.
         name: The embedder's, for messages.
-        max_tokens: Tokens that it shall see of a text, special ones among them; None for what the
-            tokenizer and the model state, or `DEFAULT_TOKENS`.
+        max_tokens: Tokens of a text that it sees, special ones included; None for the limit of
+            tokenizer and model, or `DEFAULT_TOKENS`.
 
     Raises:
-        InputError: It cannot be loaded, lacks weights, or cannot see so many tokens.
+        InputError: It cannot be loaded, lacks weights, or has fewer positions than `max_tokens`.
     """
     model = _sentence_transformer(folder, name)
     if is_checkpoint(folder):
@@ -111,7 +96,7 @@ def load(folder: Path, name: str, max_tokens: int | None = None) -> Loaded:
         raise InputError(f"{name}: leaving the prompt out of pooling is not supported")
     tokenizer = model.tokenizer
     if not hasattr(tokenizer, "model_input_names"):
-        raise InputError(f"{name}: {folder} holds no transformer with a tokenizer")
+        raise InputError(f"{name}: {folder} has no transformer with a tokenizer")
     before, after = _special(tokenizer, name)
     limit = _limit(model, name, max_tokens)
     if limit < _SMALLEST:
@@ -123,13 +108,13 @@ def load(folder: Path, name: str, max_tokens: int | None = None) -> Loaded:
         limit=limit,
         before=before,
         after=after,
-        padding=next(one for one in fillers if one is not None),
+        padding=next(filler for filler in fillers if filler is not None),
         has_types="token_type_ids" in tokenizer.model_input_names,
     )
 
 
 def _sentence_transformer(folder: Path, name: str) -> Any:
-    hush()
+    silence_libraries()
     import torch
     from sentence_transformers import SentenceTransformer
 
@@ -147,27 +132,27 @@ def _sentence_transformer(folder: Path, name: str) -> Any:
 
 
 def _pool_by_mean(model: Any, folder: Path, name: str) -> None:
-    """Pool a plain checkpoint by the mean, and refuse one whose weights are not all there.
+    """Pool a plain checkpoint by the mean, and refuse one that lacks weights.
 
-    Of models made for writing text sentence-transformers takes the last token; here one rule holds
-    for all, so that they differ by their tokens and weights alone.
+    For generative models sentence-transformers takes the last token; here one rule holds for all
+    models, so that they differ only in tokens and weights.
     """
     if len(model) < 2:
-        raise InputError(f"{name}: {folder} holds no model that gives a vector for each token")
+        raise InputError(f"{name}: {folder} has no model that returns a vector for each token")
     transformer = model[0].auto_model
-    refuse_missing(transformer, folder, name, unused="pooler")
+    refuse_missing_weights(transformer, folder, name, unused="pooler")
     model[1] = type(model[1])(transformer.config.hidden_size, pooling_mode="mean")
 
 
 def _special(tokenizer: Any, name: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The special tokens that a tokenizer puts before and behind a text."""
+    """The special tokens that a tokenizer puts before and after a text."""
     for probe in _PROBES:
         bare = tokenizer(probe, add_special_tokens=False)["input_ids"]
         full = tokenizer(probe)["input_ids"]
         for at in range(len(full) - len(bare) + 1) if bare else ():
             if full[at : at + len(bare)] == bare:
                 return tuple(full[:at]), tuple(full[at + len(bare) :])
-    raise InputError(f"{name}: its tokenizer adds tokens that cannot be told from the text's")
+    raise InputError(f"{name}: its tokenizer adds tokens that cannot be separated from the text's")
 
 
 def _limit(model: Any, name: str, wanted: int | None) -> int:
@@ -177,20 +162,20 @@ def _limit(model: Any, name: str, wanted: int | None) -> int:
         if own is not None and wanted > own:
             raise InputError(f"{name}: max_tokens={wanted}, but the model has {own} positions")
         return wanted
-    known = [one for one in (stated, own) if one is not None and 0 < one < NO_LIMIT]
+    known = [limit for limit in (stated, own) if limit is not None and 0 < limit < NO_LIMIT]
     return int(min(known, default=DEFAULT_TOKENS))
 
 
 def _positions(transformer: Any) -> int | None:
-    """Positions that a model has, None where they are relative and without end."""
+    """Number of positions of a model; None if they are relative and unlimited."""
     import torch
 
     stated = getattr(transformer.config, "max_position_embeddings", None)
-    found = [stated] if isinstance(stated, int) and stated > 0 else []
+    limits = [stated] if isinstance(stated, int) and stated > 0 else []
     for module in transformer.modules():
         table = getattr(module, "position_embeddings", None)
         padding = getattr(module, "padding_idx", None)
-        # RoBERTa and its kin count positions from the one behind the padding's id.
+        # RoBERTa and its relatives count positions from the padding's id + 1.
         if isinstance(table, torch.nn.Embedding) and isinstance(padding, int):
-            found.append(table.num_embeddings - padding - 1)
-    return min(found, default=None)
+            limits.append(table.num_embeddings - padding - 1)
+    return min(limits, default=None)

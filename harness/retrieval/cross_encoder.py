@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.embedding.checkpoints import (
-    BUCKETS,
+from harness.embedding.fixed_shapes import BUCKETS, batches, runtime
+from harness.embedding.model_folders import (
     NO_LIMIT,
-    batches,
     folder_sha256,
-    hush,
-    refuse_missing,
-    surroundings,
+    refuse_missing_weights,
+    silence_libraries,
 )
 
 if TYPE_CHECKING:
@@ -99,13 +97,13 @@ class CrossEncoder:
     def version(self) -> str:
         """Everything that a score depends on besides the pair, in one line."""
         shape = {"rows": _ROWS, "buckets": BUCKETS}
-        given = {"weights": self.weights, **surroundings(), "shape": shape, "precision": "float32"}
+        given = {"weights": self.weights, **runtime(), "shape": shape, "precision": "float32"}
         return json.dumps(given, sort_keys=True)
 
     @cached_property
     def _model(self) -> Any:
         _ = self.weights  # checked before anything of it is loaded
-        hush()
+        silence_libraries()
         import torch
         from sentence_transformers import CrossEncoder as Model
 
@@ -134,7 +132,7 @@ class CrossEncoder:
                 f"{self.name}: {self.folder} is no cross-encoder with one label "
                 f"({kinds[0] or 'unknown architecture'}, {config.num_labels} labels)"
             )
-        refuse_missing(model.model, self.folder, self.name)
+        refuse_missing_weights(model.model, self.folder, self.name)
         modules = self.folder / "modules.json"
         several = modules.is_file() and len(json.loads(modules.read_text("utf-8"))) > 1
         if several or getattr(model, "default_prompt_name", None):

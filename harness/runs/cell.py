@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.chunking.corpus import ChunkedCorpus
-    from harness.embedding.embed import Embedder, Vectors
-    from harness.embedding.store import VectorStore
+    from harness.embedding.embedder import Embedder
+    from harness.embedding.text_vectors import Vectors
+    from harness.embedding.vector_store import VectorStore
     from harness.relevance.masking import Mask
     from harness.retrieval.ranking import Ranking
     from harness.runs.chunking import ChunkedFiles

@@ -12,8 +12,8 @@ from harness.chunking.corpus import ChunkedCorpus, TooManyFailuresError, chunk_c
 if TYPE_CHECKING:
     from chunkers.plugins.loading import LoadedChunker
     from chunkers.processes.isolation import Limits
-    from harness.embedding.embed import Embedder
-    from harness.embedding.store import VectorStore
+    from harness.embedding.embedder import Embedder
+    from harness.embedding.vector_store import VectorStore
     from harness.runs.pipeline import PhaseTimer
     from harness.runs.query_set import QuerySet
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from chunkers.plugins.loading import LoadedChunker
     from harness.chunking.corpus import ChunkedCorpus
-    from harness.embedding.embed import Embedder, Vectors
+    from harness.embedding.embedder import Embedder
+    from harness.embedding.text_vectors import Vectors
     from harness.model import Corpus
     from harness.runs.query_set import QuerySet
 

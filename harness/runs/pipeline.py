@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from chunkers.plugins.loading import LoadedChunker
-    from harness.embedding.embed import Embedder
+    from harness.embedding.embedder import Embedder
     from harness.measures.profiles import Profile
     from harness.retrieval.options import RankingOptions
     from harness.retrieval.ranking import Index, Material, Order, Ranker, Retriever
@@ -62,7 +62,7 @@ def load_embedder(text: str) -> Embedder:
     entry, spec = EMBEDDERS.find(parse_spec(text))
     make = EMBEDDERS.load(entry)
     bound = bind(make, spec, EMBEDDERS.kind)
-    return cast("Embedder", make(**bound)).named(canonical(make, spec, bound))
+    return cast("Embedder", make(**bound)).renamed(canonical(make, spec, bound))
 
 
 def load_retriever(text: str) -> tuple[str, LoadedRetriever]:

@@ -16,7 +16,7 @@ from harness.runs.pipeline import load_embedder, load_retriever
 
 if TYPE_CHECKING:
     from chunkers.plugins.loading import LoadedChunker
-    from harness.embedding.embed import Embedder
+    from harness.embedding.embedder import Embedder
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
     from harness.runs.config import RunConfig

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from chunkers.errors import InputError
 from harness.chunking.corpus import TooManyFailuresError
 from harness.chunking.cutters import limits_of
-from harness.embedding.embed import OutOfMemoryError
-from harness.embedding.store import VectorStore
+from harness.embedding.embedder import OutOfMemoryError
+from harness.embedding.vector_store import VectorStore
 from harness.relevance.masking import refuse_mask
 from harness.retrieval.options import refuse_dataset
 from harness.retrieval.ranking import Order
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from chunkers.plugins.loading import LoadedChunker
-    from harness.embedding.embed import Embedder, Role
+    from harness.embedding.embedder import Embedder, Role
     from harness.model import Absent, Dataset
     from harness.runs.chunking import ChunkedFiles
     from harness.runs.pipeline import LoadedRetriever

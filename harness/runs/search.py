@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.chunking.corpus import uncovered
-from harness.embedding.embed import unit_vectors
+from harness.embedding.text_vectors import unit_vectors
 from harness.retrieval.expansion import companions, expand
 from harness.retrieval.hops import Lexicon, join
 from harness.retrieval.ranking import Material, Rankable, SearchQuery, id_places, rank
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from chunkers.source import Source
     from harness.chunking.corpus import Chunk, ChunkedCorpus
-    from harness.embedding.embed import Vectors
+    from harness.embedding.text_vectors import Vectors
     from harness.retrieval.ranking import Index, Ranker, Ranking
     from harness.runs.pipeline import PhaseTimer, Pipeline
     from harness.runs.query_set import QuerySet

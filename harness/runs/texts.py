@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.embedding.embed import Vectors, embed, mean_vectors, split_windows, unit_vectors
+from harness.embedding.text_vectors import (
+    Vectors,
+    embed_texts,
+    mean_vectors,
+    split_windows,
+    unit_vectors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.chunking.corpus import ChunkedCorpus
-    from harness.embedding.embed import Embedder, Role
-    from harness.embedding.store import VectorStore
+    from harness.embedding.embedder import Embedder, Role
+    from harness.embedding.vector_store import VectorStore
     from harness.model import Query
     from harness.runs.pipeline import Pipeline
 
@@ -119,7 +125,7 @@ def embed_documents(
 ) -> Vectors:
     """Vectors of the texts; a blank one, where the profile keeps it, has the zero vector."""
     full = [number for number, text in enumerate(texts) if text and not text.isspace()]
-    found = embed([texts[number] for number in full], embedder, store, role, told)
+    found = embed_texts([texts[number] for number in full], embedder, store, role, told)
     if len(full) == len(texts):
         return found
     spread = Vectors(
@@ -147,7 +153,7 @@ def embed_queries(
         mine = [number for number, query in enumerate(queries) if query.truncate == kept]
         if mine:
             numbers += mine
-            found.append(embed([queries[n].text for n in mine], embedder, store, role))
+            found.append(embed_texts([queries[n].text for n in mine], embedder, store, role))
     order = np.argsort(numbers)
     return Vectors(
         np.concatenate([one.values for one in found])[order],

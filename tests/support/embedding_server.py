@@ -51,7 +51,7 @@ def serving():
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            api.requests.append({"path": self.path, "headers": dict(self.headers), "body": body})
+            api.requests.append({"path": self.path, "headers": self.headers, "body": body})
             time.sleep(api.seconds)
             fault = api.faults.pop(0) if api.faults else lambda handler, answer: answer
             long = [text for text in body["input"] if len(text) > api.longest or not text]

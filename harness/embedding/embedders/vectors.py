@@ -1,4 +1,4 @@
-"""Vectors computed elsewhere: `vectors:FOLDER`. No model; a text without one is an error."""
+"""Vectors that were computed elsewhere: `vectors:FOLDER`. A text without a vector is an error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.embedding.store import Embedded
+from harness.embedding.vector_store import StoredVector
 from harness.support.files import file_sha256
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.embedding.embed import Role
+    from harness.embedding.embedder import Role
 
 _CACHE_FILE = "[0-9a-f][0-9a-f]/*.json"
 _CACHE_DIGITS = 16
 _TABLE = ("text_sha256.txt", "vectors.npy")
 
 
-def make(*, argument: str) -> Replay:
+def make(*, argument: str) -> StoredVectors:
     """Stored vectors.
 
     Args:
@@ -36,27 +36,27 @@ def make(*, argument: str) -> Replay:
             `xx/<first 16 hexadecimal digits of the text's sha256>.json` for each text.
 
     Raises:
-        InputError: The folder holds neither.
+        InputError: The folder has neither.
     """
     folder = Path(argument).expanduser()
     if all((folder / name).is_file() for name in _TABLE):
-        return Replay("vectors", folder, cache=False)
+        return StoredVectors("vectors", folder, cache=False)
     if folder.is_dir() and next(folder.glob(_CACHE_FILE), None):
-        return Replay("vectors", folder, cache=True)
+        return StoredVectors("vectors", folder, cache=True)
     raise InputError(
-        f"vectors:{argument} holds no vectors: "
-        "it needs vectors.npy and text_sha256.txt, or files xx/<16 hexadecimal digits>.json"
+        f"vectors:{argument} has no vectors: "
+        "vectors.npy and text_sha256.txt are needed, or files xx/<16 hexadecimal digits>.json"
     )
 
 
 @dataclass(frozen=True)
-class Replay:
-    """An embedder that looks vectors up.
+class StoredVectors:
+    """An embedder that looks vectors up in a folder.
 
     Attributes:
         name: The spec in canonical form.
-        folder: Where the vectors lie.
-        cache: Whether they are code-chunk's disk cache, or a table.
+        folder: The folder.
+        cache: Whether it is code-chunk's disk cache, not a table.
         windows: Long texts are looked up whole.
     """
 
@@ -67,22 +67,22 @@ class Replay:
 
     @property
     def limit(self) -> None:
-        """Unknown: whoever made the vectors knows what the model saw."""
+        """Unknown: the folder does not say what the model saw."""
 
     @property
     def query_limit(self) -> None:
         """Unknown, like `limit`."""
 
-    def named(self, name: str) -> Replay:
+    def renamed(self, name: str) -> StoredVectors:
         """The same vectors under the canonical form of the spec that asked for them."""
         return replace(self, name=name)
 
     def with_fewer_rows(self) -> NoReturn:
-        """Nothing is computed, so nothing can be smaller."""
+        """Refused: nothing is computed in batches."""
         raise InputError(f"{self.name}: the vectors do not fit into memory")
 
     def identity(self, role: Role) -> dict[str, Any]:
-        """The hash of the vectors; texts of every role are looked up alike."""
+        """The hash of the vectors; all roles share them."""
         del role
         return {"vectors": self._digest}
 
@@ -106,7 +106,7 @@ class Replay:
         """
         raise InputError(f"{self.name} has no tokenizer: choose another size unit than tokens")
 
-    def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, Embedded]]]:
+    def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, StoredVector]]]:
         """Look all texts up.
 
         Raises:
@@ -116,17 +116,17 @@ class Replay:
         digests = [
             hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts
         ]
-        found = self._found(digests)
-        missing = [n for n, digest in enumerate(digests) if digest not in found]
+        vectors = self._lookup(digests)
+        missing = [n for n, digest in enumerate(digests) if digest not in vectors]
         if missing:
-            begin = " ".join(texts[missing[0]].split())[:60]
+            start = " ".join(texts[missing[0]].split())[:60]
             raise InputError(
                 f"{self.name} has no vector for {len(missing)} of {len(texts)} texts, "
-                f"first for sha256 {digests[missing[0]][:16]}…\nthat text begins: {begin!r}"
+                f"first for sha256 {digests[missing[0]][:16]}…\nthe text starts: {start!r}"
             )
-        yield [(n, Embedded(found[digest], 0, 0.0)) for n, digest in enumerate(digests)]
+        yield [(n, StoredVector(vectors[digest], 0, 0.0)) for n, digest in enumerate(digests)]
 
-    def _found(self, digests: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+    def _lookup(self, digests: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
         if not self.cache:
             return self._table
         vectors = {}
@@ -156,8 +156,8 @@ def _float32(path: Path) -> NDArray[np.float32]:
     try:
         wide = np.array(json.loads(path.read_text("utf-8")), dtype=np.float64)
     except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{path} holds no vector: {error}") from error
+        raise InputError(f"{path} is not a vector: {error}") from error
     narrow = wide.astype(np.float32)
     if wide.ndim != 1 or not (narrow.astype(np.float64) == wide).all():
-        raise InputError(f"{path} holds no list of float32 numbers")
+        raise InputError(f"{path} is not a list of float32 numbers")
     return narrow

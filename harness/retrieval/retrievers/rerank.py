@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.embedding.checkpoints import find_folder
+from harness.embedding.model_folders import find_folder
 from harness.retrieval.cross_encoder import CrossEncoder
 from harness.retrieval.ranking import Ranking, fit, in_order, rank
 from harness.retrieval.retrievers import bm25, bow, dense, hybrid, vsa

@@ -227,11 +227,11 @@ def test_cache_shows_and_clears_the_store(tmp_path):
 
     import numpy as np
 
-    from harness.embedding.store import Embedded, VectorStore, text_key
+    from harness.embedding.vector_store import StoredVector, VectorStore, text_key
 
     store = VectorStore(Path(tmp_path) / "vectors.sqlite")
     vector = np.zeros(4, dtype=np.float32)
-    store.put("f" * 64, "minilm", [(text_key("x"), Embedded(vector, 1, 0.0))])
+    store.put("f" * 64, "minilm", [(text_key("x"), StoredVector(vector, 1, 0.0))])
     store.close()
     full = json.loads(chunkmark("cache", "info", "--format", "json", env=env).stdout)
     assert full["models"] == [{"model": "minilm", "fingerprint": "f" * 64, "vectors": 1}]

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from chunkers.errors import InputError
-from harness.embedding.embed import OutOfMemoryError, embed, split_windows, unit_vectors
-from harness.embedding.store import VectorStore
+from harness.embedding.embedder import OutOfMemoryError
+from harness.embedding.text_vectors import embed_texts, split_windows, unit_vectors
+from harness.embedding.vector_store import VectorStore
 from harness.runs.health import unseen_share
 from harness.runs.pipeline import load_embedder
 
@@ -45,7 +46,7 @@ def texts():
 
 def fresh(texts, embedder, tmp_path, role="document", name="v"):
     store = VectorStore(tmp_path / f"{name}.sqlite")
-    found = embed(texts, embedder, store, role)
+    found = embed_texts(texts, embedder, store, role)
     store.close()
     return found
 
@@ -79,9 +80,9 @@ def test_vectors_are_those_of_sentence_transformers(minilm, texts, tmp_path):
 
 def test_what_the_store_holds_is_not_embedded_again(minilm, texts, tmp_path):
     store = VectorStore(tmp_path / "v.sqlite")
-    first = embed(texts[:20] + texts[:20], minilm, store, "document")
+    first = embed_texts(texts[:20] + texts[:20], minilm, store, "document")
     assert first.computed == len(set(texts[:20]))
-    again = embed(texts[5:25], minilm, store, "document")
+    again = embed_texts(texts[5:25], minilm, store, "document")
     assert again.computed == len(set(texts[20:25]) - set(texts[:20]))
     assert (again.values[:15] == first.values[5:20]).all()
     assert (again.seconds > 0).all()
@@ -128,7 +129,7 @@ def test_two_models_of_one_width_share_nothing(minilm, tmp_path):
     assert other.fingerprint() != minilm.fingerprint()
     store = VectorStore(tmp_path / "v.sqlite")
     long = "alpha " * 50 + "omega " * 50
-    a, b = (embed([long], one, store, "document") for one in (minilm, other))
+    a, b = (embed_texts([long], one, store, "document") for one in (minilm, other))
     assert (a.computed, b.computed) == (1, 1)
     assert np.abs(a.values - b.values).max() > 0.01
     assert other.limit == 30
@@ -152,15 +153,16 @@ def test_out_of_memory_is_told_apart_and_keeps_what_was_done(tmp_path):
     code = f"""
 import resource, sys
 from pathlib import Path
-from harness.embedding.embed import OutOfMemoryError, embed
+from harness.embedding.embedder import OutOfMemoryError
+from harness.embedding.text_vectors import embed_texts
 from harness.runs.pipeline import load_embedder
-from harness.embedding.store import VectorStore
+from harness.embedding.vector_store import VectorStore
 embedder, store = load_embedder("minilm"), VectorStore(Path({str(tmp_path / "v.sqlite")!r}))
-embed(["a short text"], embedder, store, "document")
+embed_texts(["a short text"], embedder, store, "document")
 used = int(Path("/proc/self/statm").read_text().split()[0]) * 4096
 resource.setrlimit(resource.RLIMIT_AS, (used + 4_000_000, -1))
 try:
-    embed(["word " * 400] * 1 + ["other " * 400], embedder, store, "document")
+    embed_texts(["word " * 400] * 1 + ["other " * 400], embedder, store, "document")
 except OutOfMemoryError:
     print("out of memory", store.counts()[0][2])
 """

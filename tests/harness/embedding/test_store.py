@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from chunkers.errors import InputError
-from harness.embedding.store import Embedded, VectorStore, text_key
+from harness.embedding.vector_store import StoredVector, VectorStore, text_key
 
 
-def row(seed: int, width: int = 4) -> Embedded:
+def row(seed: int, width: int = 4) -> StoredVector:
     values = np.random.default_rng(seed).normal(size=width).astype(np.float32)
-    return Embedded(values, tokens=seed, seconds=0.5)
+    return StoredVector(values, tokens=seed, seconds=0.5)
 
 
 def test_rows_come_back_bit_for_bit(tmp_path):
@@ -31,7 +31,7 @@ def test_rows_come_back_bit_for_bit(tmp_path):
 
 def test_the_share_of_a_batch_need_not_be_one_over_a_whole_number(tmp_path):
     store = VectorStore(tmp_path / "v.sqlite")
-    store.put("m", "m", [(b"x", Embedded(row(1).vector, 1, 0.5, batch=2.5))])
+    store.put("m", "m", [(b"x", StoredVector(row(1).vector, 1, 0.5, batch=2.5))])
     assert store.get("m", [b"x"])[b"x"].batch == 2.5
 
 
@@ -113,12 +113,12 @@ WRITER = """
     import sys
     from pathlib import Path
     import numpy as np
-    from harness.embedding.store import Embedded, VectorStore, text_key
+    from harness.embedding.vector_store import StoredVector, VectorStore, text_key
     store = VectorStore(Path(sys.argv[1]))
     for i in range(300):
         vector = np.full(8, i, dtype=np.float32)
-        store.put("m", "m", [(text_key(f"shared {i}"), Embedded(vector, i, 0.0))])
-        store.put("m", "m", [(text_key(f"{sys.argv[2]} {i}"), Embedded(vector, i, 0.0))])
+        store.put("m", "m", [(text_key(f"shared {i}"), StoredVector(vector, i, 0.0))])
+        store.put("m", "m", [(text_key(f"{sys.argv[2]} {i}"), StoredVector(vector, i, 0.0))])
         print(i, flush=True)
 """
 

@@ -7,9 +7,9 @@ import pytest
 from tiny_models import KINDS, WIDTH
 
 from chunkers.errors import InputError
-from harness.embedding.embed import embed, split_windows
 from harness.embedding.encoder import Encoder
-from harness.embedding.store import VectorStore
+from harness.embedding.text_vectors import embed_texts, split_windows
+from harness.embedding.vector_store import VectorStore
 from harness.runs.pipeline import load_embedder
 
 LIMITS = {  # tokens of a text, and special ones around it
@@ -61,7 +61,7 @@ def vectors(tmp_path):
 
     def fresh(texts, embedder, role="document"):
         store = VectorStore(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite")
-        found = embed(texts, embedder, store, role)
+        found = embed_texts(texts, embedder, store, role)
         store.close()
         return found.values
 
@@ -157,7 +157,7 @@ def test_what_is_over_the_limit_is_not_seen(kind, model, vectors):
     assert (a != c).any()
 
 
-def test_the_last_tokens_are_kept_where_the_role_says_so(model, vectors):
+def test_the_last_tokens_are_truncated_where_the_role_says_so(model, vectors):
     text = "".join(chr(97 + n % 26) for n in range(300))
     for kind, room in (("byt5", 199), ("canine", 198)):
         embedder = seeing_less(kind, model)
@@ -183,7 +183,7 @@ def test_fewer_tokens_can_be_asked_for_and_no_more_than_there_are_positions(mode
         _ = loaded("roberta", model, max_tokens=129).limit
     with pytest.raises(InputError, match="below the smallest, 8"):
         _ = loaded("canine", model, max_tokens=7).limit
-    with pytest.raises(InputError, match="positive"):
+    with pytest.raises(InputError, match="at least 1"):
         load_embedder(f"st:{model('canine')},max_tokens=0")
 
 
@@ -235,9 +235,9 @@ def test_a_prompt_that_grows_into_the_text_keeps_what_is_its_own(model):
     whole = embedder._loaded.ids(["ask: " + text])[0]
     alone = embedder._loaded.ids(["ask: "])[0]
     assert whole[: len(alone)] != alone
-    from harness.embedding.encoder import _kept
+    from harness.embedding.encoder import _truncated
 
-    row = _kept(whole, alone, 16, tail=True)
+    row = _truncated(whole, alone, 16, tail=True)
     assert len(row) == 16
     decoded = embedder._loaded.tokenizer.decode(row)
     assert decoded.startswith("ask:")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.embedding.embed import unit_vectors
+from harness.embedding.text_vectors import unit_vectors
 from harness.retrieval.ranking import Material, Order, Rankable, SearchQuery, id_places, rank
 from harness.retrieval.retrievers.dense import Dense, VectorIndex
 from harness.support.arrays import fixed_order_dot

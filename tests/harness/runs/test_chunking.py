@@ -14,7 +14,7 @@ from chunkers import Services, load_chunker
 from chunkers.source import Source, Span
 from harness.chunking.chunk_vectors import ChunkVectors
 from harness.chunking.corpus import chunk_corpus
-from harness.embedding.store import VectorStore
+from harness.embedding.vector_store import VectorStore
 from harness.model import Corpus
 from harness.runs.chunking import UNITS
 from harness.runs.pipeline import load_embedder
@@ -133,7 +133,7 @@ def test_a_chunker_that_names_no_texts_beforehand_is_served_as_it_asks(tmp_path)
 
 def test_out_of_memory_while_cutting_halves_the_batches(tmp_path, monkeypatch):
     from harness.embedding import encoder
-    from harness.embedding.embed import OutOfMemoryError
+    from harness.embedding.embedder import OutOfMemoryError
 
     forward = encoder.Encoder._forward
 

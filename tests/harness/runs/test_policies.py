@@ -208,7 +208,7 @@ def test_second_queries_need_an_embedder_that_can_embed_them(tmp_path):
 def test_unseen_tokens_of_second_queries_are_counted_apart():
     from types import SimpleNamespace
 
-    from harness.embedding.embed import Vectors
+    from harness.embedding.text_vectors import Vectors
     from harness.runs.health import truncation
 
     def vectors(*tokens):

@@ -12,7 +12,7 @@ import pytest
 from worlds import BYTES, files, grid
 
 from chunkers.errors import InputError
-from harness.embedding.store import VectorStore
+from harness.embedding.vector_store import VectorStore
 
 REDFRAMES = "repoeval-function:repos=maxhumber_redframes"
 

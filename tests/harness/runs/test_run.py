@@ -347,7 +347,7 @@ def test_ids_survive_the_trec_files(name):
 
 def test_smaller_batches_after_out_of_memory_are_another_cell(tmp_path, monkeypatch):
     from harness.embedding import encoder
-    from harness.embedding.embed import OutOfMemoryError
+    from harness.embedding.embedder import OutOfMemoryError
 
     forward = encoder.Encoder._forward
 

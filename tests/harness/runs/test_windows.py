@@ -9,8 +9,8 @@ from worlds import files, function, grid, small
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.embedding.embed import embed, mean_vectors, split_windows, unit_vectors
-from harness.embedding.store import VectorStore
+from harness.embedding.text_vectors import embed_texts, mean_vectors, split_windows, unit_vectors
+from harness.embedding.vector_store import VectorStore
 from harness.model import Corpus, Dataset, Query
 from harness.runs.pipeline import load_embedder
 from harness.runs.record import read_record
@@ -40,7 +40,7 @@ def documents():
 def vectors_of(texts):
     store = VectorStore(cache_dir() / "vectors.sqlite")
     try:
-        return embed(texts, load_embedder("minilm"), store, "document").values
+        return embed_texts(texts, load_embedder("minilm"), store, "document").values
     finally:
         store.close()
 

@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from embedding_server import Api, broken_off, serving, status, vector_of
+from embedding_server import Api, cut_short, serving, status, vector_of
 
 KEY = "sk-secret-0123456789abcdef"
 ASKED = ("run", "-c", "fixed:max_size=300", "-m", "R@5", "--limit", "12", "--format", "json")
@@ -98,6 +98,15 @@ def hidden(tmp_path, *outputs):
 
 LEAKY = {
     "refused": [status(400, {"error": {"message": f"Bearer {KEY}"}}, reason=KEY)] * 9,
+    "no quota": [
+        status(
+            429,
+            {"error": {"code": "insufficient_quota", "message": KEY}},
+            [("Retry-After", "0.01")],
+            reason=KEY,
+        )
+    ]
+    * 6,
     "unknown": [status(404, {"error": {"message": f"Bearer {KEY}"}}, reason=KEY)],
     "not accepted": [status(401, {"error": {"message": KEY}}, [("X-Key", KEY)], reason=KEY)],
     "busy": [status(503, {"detail": KEY}, [("Retry-After", "0.01")], reason=KEY)] * 6,
@@ -119,7 +128,7 @@ def test_no_error_shows_the_key_even_where_the_server_quotes_it(api, tmp_path, f
 
 
 def test_no_file_of_a_run_holds_the_key(api, tmp_path):
-    api.faults = [status(429, {"error": KEY}, [("Retry-After", "0.1")]), broken_off]
+    api.faults = [status(429, {"error": KEY}, [("Retry-After", "0.1")]), cut_short]
     document, err = finished(started(api, tmp_path, "--debug"))
     hidden(tmp_path, json.dumps(document), err)
     assert (tmp_path / "cache" / "vectors.sqlite").exists()

@@ -1,4 +1,4 @@
-"""The store of vectors: content-addressed, one SQLite file, safe for two processes and a crash."""
+"""The store of vectors: a SQLite file, addressed by content, safe for two processes and a crash."""
 
 from __future__ import annotations
 
@@ -29,20 +29,19 @@ CREATE TABLE IF NOT EXISTS vectors (
     batch INTEGER NOT NULL, vector BLOB NOT NULL, check_sum INTEGER, PRIMARY KEY (model, text))
     WITHOUT ROWID;
 """
-# Stores of earlier releases lack it, and they read a store that has it: no other schema.
-_LATER = "ALTER TABLE vectors ADD COLUMN check_sum INTEGER"
+# Earlier releases wrote stores without it, and can read stores with it: the schema is the same.
+_ADD_CHECK_SUM = "ALTER TABLE vectors ADD COLUMN check_sum INTEGER"
 
 
 @dataclass(frozen=True)
-class Embedded:
-    """What the store keeps of one text.
+class StoredVector:
+    """The vector of one text, with its cost.
 
     Attributes:
-        vector: As the model gave it, float32, shape (d,).
+        vector: As the model returned it, float32, shape (d,).
         tokens: Tokens of the whole text without special ones, seen or not.
-        seconds: Wall time of the batch that the text went through: with fixed shapes this is
-            what the text alone would have taken.
-        batch: `seconds` over it is the text's share of what its batch took.
+        seconds: Wall time of the text's batch; with fixed shapes the text alone takes as long.
+        batch: `seconds / batch` is the text's share of that time.
     """
 
     vector: NDArray[np.float32]
@@ -52,22 +51,22 @@ class Embedded:
 
 
 def text_key(text: str) -> bytes:
-    """The address of a text."""
+    """The address of a text: its sha256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 class VectorStore:
-    """Vectors by model fingerprint and text, in a file that is opened when it is first needed."""
+    """Vectors by model fingerprint and text. The file is opened when it is first needed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._opened: sqlite3.Connection | None = None
 
     def open(self) -> None:
-        """Open the file now, so that it is known to be usable; nothing where it is open.
+        """Open the file, to know early whether it is usable.
 
         Raises:
-            InputError: It cannot be opened, is damaged, or is of another schema.
+            InputError: The file cannot be opened, is damaged, or has another schema.
         """
         if self._opened is not None:
             return
@@ -96,7 +95,7 @@ class VectorStore:
                 "run `chunkmark cache clear`"
             )
         db.executescript(_TABLES)
-        _complete(db)
+        _add_check_sums(db)
         db.execute(f"PRAGMA user_version={_SCHEMA}")
 
     @contextlib.contextmanager
@@ -115,21 +114,21 @@ class VectorStore:
             self._opened.close()
 
     def _model(self, fingerprint: str) -> int | None:
-        row = self._db.execute("SELECT id FROM models WHERE fingerprint=?", (fingerprint,))
-        found = row.fetchone()
-        return int(found[0]) if found else None
+        rows = self._db.execute("SELECT id FROM models WHERE fingerprint=?", (fingerprint,))
+        row = rows.fetchone()
+        return int(row[0]) if row else None
 
-    def get(self, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, Embedded]:
-        """What is stored of `keys` under a model, by key; absent keys are left out.
+    def get(self, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, StoredVector]:
+        """The stored vectors of a model, by key; keys without one are left out.
 
         Raises:
             InputError: A vector is damaged.
         """
-        found: dict[bytes, Embedded] = {}
+        vectors: dict[bytes, StoredVector] = {}
         with self._readable():
             model = self._model(fingerprint)
             if model is None:
-                return found
+                return vectors
             for at in range(0, len(keys), _BATCH):
                 part = list(keys[at : at + _BATCH])
                 marks = ",".join("?" * len(part))
@@ -144,11 +143,11 @@ class VectorStore:
                             f"{self._path}: a stored vector is damaged; run `chunkmark cache clear`"
                         )
                     values = np.frombuffer(vector, dtype="<f4").astype(np.float32)
-                    found[text] = Embedded(values, tokens, seconds, batch)
-        return found
+                    vectors[text] = StoredVector(values, tokens, seconds, batch)
+        return vectors
 
-    def put(self, fingerprint: str, name: str, rows: Iterable[tuple[bytes, Embedded]]) -> None:
-        """Store rows in one transaction. A row that is there already stays as it is."""
+    def put(self, fingerprint: str, name: str, rows: Iterable[tuple[bytes, StoredVector]]) -> None:
+        """Store rows in one transaction. Rows that are stored already stay as they are."""
         values = []
         for key, row in rows:
             vector = row.vector.astype("<f4").tobytes()
@@ -183,15 +182,13 @@ class VectorStore:
             )
 
 
-def _complete(db: sqlite3.Connection) -> None:
-    if _has_check_sums(db):
+def _add_check_sums(db: sqlite3.Connection) -> None:
+    def present() -> bool:
+        return "check_sum" in {column[1] for column in db.execute("PRAGMA table_info(vectors)")}
+
+    if present():
         return
     db.execute("BEGIN IMMEDIATE")
-    if not _has_check_sums(db):  # another process may have been here
-        db.execute(_LATER)
+    if not present():  # another process may have added it meanwhile
+        db.execute(_ADD_CHECK_SUM)
     db.execute("COMMIT")
-
-
-def _has_check_sums(db: sqlite3.Connection) -> bool:
-    columns = db.execute("PRAGMA table_info(vectors)")
-    return "check_sum" in {column[1] for column in columns}

@@ -1,0 +1,81 @@
+"""What an embedder is: the interface that local models, servers and stored vectors share."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from harness.embedding.vector_store import StoredVector
+
+Role = Literal["document", "query-head", "query-tail"]
+"""The role of a text; for a query also which end of it is kept if it is over the limit."""
+
+Windows = Literal["max", "mean"]
+"""How a text that was split into windows scores: as its best window, or by their mean vector."""
+
+
+class OutOfMemoryError(Exception):
+    """A batch did not fit into memory; fewer rows may."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. A vector must be a function of its text alone.
+
+    Attributes:
+        name: The spec in canonical form.
+        windows: How texts over the limit are embedded by windows; None to truncate them.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def windows(self) -> Windows | None: ...  # noqa: D102
+
+    @property
+    def limit(self) -> int | None:
+        """Tokens of a document that the model sees, without special ones; None if unknown."""
+        ...
+
+    @property
+    def query_limit(self) -> int | None:
+        """The same for a query."""
+        ...
+
+    def renamed(self, name: str) -> Embedder:
+        """The same embedder under another name."""
+        ...
+
+    def identity(self, role: Role) -> dict[str, Any]:
+        """Everything that a vector depends on besides its text, as JSON values."""
+        ...
+
+    def fingerprint(self, role: Role = "document") -> str:
+        """Hash of `identity`."""
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Tokens of each whole text, without special ones, shape (n,)."""
+        ...
+
+    def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, StoredVector]]]:
+        """Embed texts, and yield pairs of a text's index and its vector, a batch at a time."""
+        ...
+
+    def with_fewer_rows(self) -> Embedder:
+        """The same embedder with smaller batches, which has another fingerprint."""
+        ...
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def encodable(text: str) -> str:
+    """The text with U+FFFD in place of lone surrogates, which no encoding has."""
+    return text if text.isascii() else _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

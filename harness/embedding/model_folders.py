@@ -1,0 +1,153 @@
+"""Folders of models: found by name, hashed, and checked before anything of them is loaded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from chunkers.errors import InputError
+from harness.support.files import file_sha256
+
+NO_LIMIT = 1_000_000
+"""Tokenizers without a limit state a huge number: from here on it counts as none."""
+
+# Read as weights or settings of a model; other files in a folder do not matter.
+_MODEL_FILES = (".safetensors", ".json", ".txt", ".model")
+
+
+def silence_libraries() -> None:
+    """Keep the libraries from printing, and from starting threads of their own."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import transformers
+
+    logging: Any = transformers.logging
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
+def find_folder(name: str, who: str) -> Path:
+    """The model folder of this name, or else the hub's model, downloaded or from its local cache.
+
+    Args:
+        name: A folder, or a name on the Hugging Face hub.
+        who: The embedder or retriever that needs it, for messages.
+
+    Raises:
+        InputError: There is no such folder, and the download failed.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    patterns = [f"*{suffix}" for suffix in _MODEL_FILES]
+    try:
+        return Path(snapshot_download(name, allow_patterns=patterns))
+    except (HFValidationError, LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
+        reason = " ".join(str(error).split())[:160]
+        raise InputError(
+            f"{who}:{name} is not a folder, and the download from the hub failed ({reason}); "
+            "download the model elsewhere and name its folder"
+        ) from error
+
+
+def folder_sha256(folder: Path, who: str, weights_sha256: str | None = None) -> str:
+    """sha256 over the names and contents of a model's files.
+
+    Args:
+        folder: The model's.
+        who: The embedder or retriever, for messages.
+        weights_sha256: What the weights must hash to, or None.
+
+    Raises:
+        InputError: There is no such folder, it has no safetensors weights or other ones than
+            `weights_sha256`, or it is not a whole model.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{who}: there is no model folder {folder}")
+    paths = sorted(p for p in folder.rglob("*") if p.suffix in _MODEL_FILES and p.is_file())
+    digests = {p.relative_to(folder).as_posix(): file_sha256(p) for p in paths}
+    weights = {p: d for p, d in digests.items() if p.endswith(".safetensors")}
+    if any(_only_pickled(module) for module in folder.iterdir() if module.is_dir()):
+        raise InputError(
+            f"{who}: a module in {folder} has its weights in a format that can run "
+            "code, and none in .safetensors; convert it first"
+        )
+    if not weights:
+        raise InputError(
+            f"{who}: {folder} has no .safetensors weights; "
+            "other formats can run code and are not loaded"
+        )
+    if weights_sha256 and weights_sha256 not in weights.values():
+        raise InputError(
+            f"{who}: the weights in {folder} have a wrong sha256 "
+            f"({next(iter(weights.values()))[:12]}…); install the package again"
+        )
+    if not {"modules.json", "config.json"} & digests.keys():
+        raise InputError(
+            f"{who}: {folder} is not a model folder: it has neither modules.json "
+            "(sentence-transformers) nor config.json (a checkpoint)"
+        )
+    if "adapter_config.json" in digests:
+        raise InputError(
+            f"{who}: {folder} has an adapter without its base model; merge the two and save that"
+        )
+    lines = "".join(f"{path}\t{digest}\n" for path, digest in sorted(digests.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _only_pickled(module: Path) -> bool:
+    pickled = any(module.glob("*.bin")) or any(module.glob("*.pt"))
+    return pickled and not any(module.glob("*.safetensors"))
+
+
+def refuse_missing_weights(model: Any, folder: Path, who: str, unused: str = "") -> None:
+    """Refuse a folder that lacks weights, which the libraries would draw at random.
+
+    Args:
+        model: The transformers model that was loaded from it.
+        folder: The model's.
+        who: The embedder or retriever, for messages.
+        unused: Weights with this in their name may be missing, if it is not empty.
+
+    Raises:
+        InputError: Weights are missing.
+    """
+    _, report = type(model).from_pretrained(
+        str(folder),
+        config=model.config,
+        local_files_only=True,
+        use_safetensors=True,
+        output_loading_info=True,
+    )
+    missing = sorted(key for key in report["missing_keys"] if not unused or unused not in key)
+    if missing:
+        raise InputError(
+            f"{who}: {folder} lacks {len(missing)} weights of {type(model).__name__}, "
+            f"first {missing[0]}"
+        )
+
+
+def is_checkpoint(folder: Path) -> bool:
+    """Whether a folder is a plain checkpoint, without the modules of sentence-transformers."""
+    return not (folder / "modules.json").is_file()
+
+
+def prompts_of(folder: Path) -> dict[str, str]:
+    """The prompts of a model's own configuration, for a `document` and for a `query`.
+
+    Its default prompt is used for neither, as when sentence-transformers encodes queries and
+    documents.
+    """
+    path = folder / "config_sentence_transformers.json"
+    config = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    prompts = config.get("prompts") or {}
+    aliases = {"document": ("document", "passage", "corpus"), "query": ("query",)}
+    return {
+        kind: next((prompts[name] for name in names if prompts.get(name)), "")
+        for kind, names in aliases.items()
+    }

@@ -1,0 +1,183 @@
+"""Vectors of texts, through the store: whole, or by windows of a long text."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunkers.errors import InputError
+from harness.embedding.vector_store import StoredVector, text_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from harness.embedding.embedder import Embedder, Role
+    from harness.embedding.vector_store import VectorStore
+
+_COMMIT_SECONDS = 1.0  # what a kill can cost at most, besides the current batch
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The vectors of a list of texts, as the model returned them.
+
+    Attributes:
+        values: float32, shape (n, d).
+        tokens: Tokens of each whole text, without special ones, shape (n,).
+        seconds: Wall time of the batch of each text, shape (n,).
+        share: Each text's share of that time, shape (n,).
+        computed: Number of distinct texts that were embedded now; the others were stored.
+    """
+
+    values: NDArray[np.float32]
+    tokens: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+    share: NDArray[np.float64]
+    computed: int
+
+
+def embed_texts(
+    texts: Sequence[str],
+    embedder: Embedder,
+    store: VectorStore,
+    role: Role,
+    progress: Callable[[int, int], None] | None = None,
+) -> Vectors:
+    """Embed texts; those whose vectors are stored are not embedded again.
+
+    Args:
+        texts: Any texts; equal ones are embedded once.
+        embedder: The model.
+        store: Where vectors are kept.
+        role: Document or query.
+        progress: Called with the number of texts that are done and their total, from 0 on.
+
+    Raises:
+        OutOfMemoryError: A batch did not fit; the batches before it are stored.
+    """
+    fingerprint = embedder.fingerprint(role)
+    keys = [text_key(text) for text in texts]
+    by_key = dict(zip(keys, texts, strict=True))
+    known = store.get(fingerprint, sorted(by_key))
+    # Sorted by content, so that nothing depends on the order of the texts.
+    missing = sorted(by_key.keys() - known.keys())
+    pending: list[tuple[bytes, StoredVector]] = []
+    done, last = 0, time.monotonic()
+    try:
+        if progress and missing:
+            progress(0, len(missing))
+        for batch in embedder.embed([by_key[key] for key in missing], role) if missing else ():
+            pending += [(missing[index], vector) for index, vector in batch]
+            done += len(batch)
+            if progress:
+                progress(done, len(missing))
+            if time.monotonic() - last > _COMMIT_SECONDS:
+                known.update(pending)
+                store.put(fingerprint, embedder.name, pending)
+                pending, last = [], time.monotonic()
+    finally:
+        if pending:
+            known.update(pending)
+            store.put(fingerprint, embedder.name, pending)
+    rows = [known[key] for key in keys]
+    width = len(rows[0].vector) if rows else 0
+    if any(len(row.vector) != width for row in rows):
+        raise InputError(
+            f"{embedder.name}: the store holds vectors of several widths; "
+            "run `chunkmark cache clear`"
+        )
+    return Vectors(
+        np.array([row.vector for row in rows], dtype=np.float32).reshape(len(rows), width),
+        np.array([row.tokens for row in rows], dtype=np.int64),
+        np.array([row.seconds for row in rows], dtype=np.float64),
+        np.array([row.seconds / row.batch for row in rows], dtype=np.float64),
+        len(missing),
+    )
+
+
+def split_windows(texts: Sequence[str], embedder: Embedder) -> list[list[str]]:
+    """Split each text into consecutive windows of whole lines that fill the embedder's limit.
+
+    A window ends before the line that would pass the limit; a line over the limit is a window of
+    its own, and is truncated like any text. Blank windows are left out. A text that fits, or for
+    which the limit is unknown, stays whole.
+    """
+    limit = embedder.limit
+    if limit is None:
+        return [[text] for text in texts]
+    totals = embedder.count_tokens(texts)
+    lines = {n: _lines(texts[n]) for n, total in enumerate(totals) if total > limit}
+    distinct = sorted({line for text_lines in lines.values() for line in text_lines})
+    tokens = dict(zip(distinct, embedder.count_tokens(distinct).tolist(), strict=True))
+    return [
+        _fill(lines[n], tokens, limit) if n in lines else [text] for n, text in enumerate(texts)
+    ]
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _fill(lines: list[str], tokens: dict[str, int], limit: int) -> list[str]:
+    windows, window, size = [], "", 0
+    for line in lines:
+        if window and size + tokens[line] > limit:
+            windows.append(window)
+            window, size = "", 0
+        window += line
+        size += tokens[line]
+    windows.append(window)
+    return [window for window in windows if not window.isspace()]
+
+
+def mean_vectors(
+    values: NDArray[np.float32], windows: Sequence[Sequence[int]]
+) -> NDArray[np.float32]:
+    """One vector for each text that was split into windows.
+
+    Args:
+        values: Vectors of the windows, as the model returned them, shape (n, d).
+        windows: For each text the indices of its windows, in order.
+
+    Returns:
+        Shape (len(windows), d). A text of one window has that window's vector, bit for bit. The
+        vector of another text is the mean of its windows' unit vectors, added in float64 in
+        their order, scaled to unit length; a window that is not usable adds nothing. Where the
+        mean is zero, so is the vector.
+    """
+    firsts = np.array([own[0] if len(own) == 1 else -1 for own in windows], dtype=np.int64)
+    result = np.zeros((len(windows), values.shape[1]), dtype=np.float32)
+    result[firsts >= 0] = values[firsts[firsts >= 0]]
+    unit, usable = unit_vectors(values)
+    for text in np.flatnonzero(firsts < 0).tolist():
+        total = np.zeros(values.shape[1])
+        for window in windows[text]:
+            total += unit[window]
+        count = max(1, int(usable[list(windows[text])].sum()))
+        result[text] = unit_vectors(total[None, :] / count)[0][0]
+    return result
+
+
+def unit_vectors(
+    values: NDArray[np.float32] | NDArray[np.float64],
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Scale rows to unit length, in float64 and in fixed order.
+
+    Returns:
+        Rows as float32, shape (n, d), and which of them are usable, shape (n,): a zero or
+        non-finite vector is not, and its row is zero.
+    """
+    wide = values.astype(np.float64)
+    squares = np.zeros(len(wide))
+    for column in range(wide.shape[1]):
+        squares += wide[:, column] * wide[:, column]
+    usable = np.isfinite(squares) & (squares > 0)
+    norms = np.sqrt(np.where(usable, squares, 1.0))
+    unit = np.where(usable[:, None], wide / norms[:, None], 0.0).astype(np.float32)
+    return unit, usable
