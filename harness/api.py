@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from harness.chunking.cutters import SECONDS
 from harness.model import Dataset
 from harness.runs.config import RunConfig
 from harness.runs.plan import make_plan
@@ -23,49 +22,47 @@ if TYPE_CHECKING:
 def evaluate(
     dataset: Dataset,
     *,
-    chunkers: Sequence[str] = (),
-    embedder: str = "minilm",
-    retriever: str = "dense",
-    measures: Sequence[str] = (),
-    profile: str = "default",
-    depth: int = 1000,
-    limit: int | None = None,
-    seed: int = 0,
-    mask_query: bool | None = None,
-    max_failures: str = "1%",
-    file_timeout: float = SECONDS,
+    chunkers: Sequence[str] = RunConfig.chunkers,
+    embedder: str = RunConfig.embedders[0],
+    retriever: str = RunConfig.retrievers[0],
+    measures: Sequence[str] = RunConfig.measures,
+    profile: str = RunConfig.profile,
+    depth: int = RunConfig.depth,
+    limit: int | None = RunConfig.limit,
+    seed: int = RunConfig.seed,
+    mask_query: bool | None = RunConfig.mask_query,
+    max_failures: str = RunConfig.max_failures,
+    file_timeout: float = RunConfig.file_timeout,
     out: Path | str | None = None,
 ) -> RunResult:
     """Compare chunkers on one data set, as `chunkmark run` does.
 
     Args:
-        dataset: From `load_dataset`, or made by hand.
-        chunkers: Specs; the defaults of `chunkmark run` where empty.
-        embedder: Spec.
-        retriever: Spec.
-        measures: Names; the defaults of `chunkmark run` where empty.
-        profile: Spec.
-        depth: Units in every ranking, at least.
-        limit: Only so many queries, by a seeded choice.
-        seed: Of every random choice.
-        mask_query: Whether the lines that a query's text was taken from are taken out of its
-            corpus, for that query alone; None leaves it to the data set.
-        max_failures: How many files a chunker may fail on, `1%` of them or `3`; a cell that fails
-            on more is in `failed` of the result.
-        file_timeout: Seconds that a chunker may take for a file, and as much again for each
-            million characters.
-        out: The run folder; without one a temporary folder that is removed at the end, and
-            `out` of the result is None.
+        dataset: A data set from `load_dataset`, or built by hand.
+        chunkers: Spec of a chunker; `a|b` in a value sweeps it.
+        embedder: Spec of an embedder.
+        retriever: Spec of a retriever.
+        measures: Measure. See `chunkmark list measures`.
+        profile: Scoring conventions. See `chunkmark list profiles`.
+        depth: Minimum ranking depth.
+        limit: Number of queries to sample from each data set.
+        seed: Random seed.
+        mask_query: Remove the lines that a query's text was taken from. By default the data set
+            decides; queries=calls is masked.
+        max_failures: Files a chunker may fail on before its cell fails: a number, or a share.
+        file_timeout: Time limit of a chunker for a file, and for each million characters of it.
+        out: The run folder. Without it, a temporary folder is used and removed, and `out` of the
+            result is None.
 
     Returns:
         The cells; `cell.metrics["metrics"]["nDCG@10"]["mean"]` is a number.
 
     Raises:
-        InputError: An unknown name, or a part that cannot be used.
+        InputError: An unknown name, a wrong value, or a part that is not available.
     """
     if not isinstance(dataset, Dataset):
         raise InputError(
-            f"evaluate takes a data set, not {type(dataset).__name__}; load_dataset gives one"
+            f"evaluate takes a data set, not {type(dataset).__name__}; use load_dataset"
         )
     config = RunConfig().over(
         datasets=(dataset.name,),

@@ -43,27 +43,32 @@ class Registry:
     packages: tuple[str, ...]
     group: str
 
-    def entries(self) -> dict[str, Entry]:
-        """Every part, in order of name. A built-in keeps its name against an entry point."""
-        found: dict[str, Entry] = {}
+    def built_ins(self) -> dict[str, Entry]:
+        """The built-in parts, by name."""
+        entries = {}
         for package in self.packages:
             path = importlib.import_module(package).__path__
             for module in pkgutil.iter_modules(path):
                 if not module.name.startswith("_"):
                     name = module.name.replace("_", "-")
-                    found[name] = Entry(name, f"{package}.{module.name}:make", "built-in")
+                    entries[name] = Entry(name, f"{package}.{module.name}:make", "built-in")
+        return entries
+
+    def entries(self) -> dict[str, Entry]:
+        """Every part, in order of name. A built-in keeps its name against an entry point."""
+        entries = self.built_ins()
         points = importlib.metadata.entry_points(group=self.group)
         for point in sorted(points, key=lambda point: (point.name, point.value)):
             origin = (point.dist and point.dist.name) or "unknown package"
-            if point.name in found:
+            if point.name in entries:
                 warnings.warn(
                     f"{self.kind} {point.name!r} of {origin} is ignored: the name is taken",
                     stacklevel=2,
                 )
                 continue
             target = point.value.partition("[")[0].strip()
-            found[point.name] = Entry(point.name, target, origin)
-        return dict(sorted(found.items()))
+            entries[point.name] = Entry(point.name, target, origin)
+        return dict(sorted(entries.items()))
 
     def find(self, spec: Spec) -> tuple[Entry, Spec]:
         """The entry that a spec names, and the spec with only its options left.
@@ -73,7 +78,10 @@ class Registry:
         Raises:
             InputError: No such part; the message names the nearest ones, or all.
         """
-        entries = self.entries()
+        # Reading the entry points of all installed distributions takes long.
+        entries = self.built_ins()
+        if spec.name not in entries:
+            entries = self.entries()
         if spec.name in entries:
             return entries[spec.name], spec
         if spec.argument is not None and _ATTRIBUTE.fullmatch(spec.argument):

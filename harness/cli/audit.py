@@ -1,4 +1,4 @@
-"""`chunkmark audit`: what a data set or a run holds that can make its scores mean less."""
+"""`chunkmark audit`: leaks and losses that make scores mean less."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli.output import (
+    PARTIAL,
     DataDirOption,
     Format,
     FormatOption,
@@ -21,39 +22,47 @@ from harness.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from harness.audit.audit import Audit
 
-PARTIAL = 3
-_COLUMNS = ("audit", "of", "found", "what to think")
+_COLUMNS = ("audit", "of", "found", "interpretation")
 _NUMBERS = ("source", "dataset", "audit", "of", "name", "value")
 
 
 def audit(
-    run: Annotated[Path | None, typer.Argument(metavar="[RUN]", help="A run folder.")] = None,
+    run: Annotated[
+        Path | None, typer.Argument(metavar="RUN", help="Run folder. Default: none.")
+    ] = None,
     dataset: Annotated[
-        list[str] | None, typer.Option("-d", "--dataset", help="Data set; may be repeated.")
+        list[str] | None, typer.Option("-d", "--dataset", help="Spec of a data set. Repeatable.")
     ] = None,
     embedder: Annotated[
         list[str] | None,
-        typer.Option("-e", "--embedder", help="Whose limit of tokens counts; default minilm."),
+        typer.Option(
+            "-e", "--embedder", help="Embedder whose token limit applies. Default: minilm."
+        ),
     ] = None,
     chunker: Annotated[
         list[str] | None,
-        typer.Option("-c", "--chunker", help="Whose chunks; a|b sweeps; default ast and fixed."),
+        typer.Option(
+            "-c",
+            "--chunker",
+            help="Chunker whose chunks are audited; sweeps allowed. Default: ast, fixed.",
+        ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(help="Only the queries of a run with this limit.")
+        int | None, typer.Option(help="Audit the queries that a run with this limit samples.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the choice of queries.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the sample.")] = 0,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Audit data sets and a stored run: leaks, copies, what is cut and what the model never sees.
+    """Audit a data set or a run for leaks and losses.
 
-    A data set is audited with the embedders' tokenizers; nothing is embedded. A run is audited by
-    what its folder stores, which holds no texts: what needs them needs the data set.
+    Finds queries that retrieve their own text, copies of targets, split targets and tokens beyond
+    the limit of the model. Data sets are audited with the tokenizers of the embedders; nothing is
+    embedded. A run folder stores no texts: audits of texts need -d.
     """
     from chunkers.errors import InputError
     from harness.audit.audit import audit_run
@@ -61,20 +70,22 @@ def audit(
     if run is None and not dataset:
         raise InputError("nothing to audit; give a run folder, or a data set as in -d stdlib")
     if run is not None and not dataset and (embedder or chunker or limit is not None or seed):
-        raise InputError(
-            "-e, -c, --limit and --seed are for data sets; a run has its own; give -d too"
-        )
-    made = [] if run is None else list(audit_run(run))
+        raise InputError("-e, -c, --limit and --seed apply to data sets only; add -d")
+    audits = [] if run is None else list(audit_run(run))
     if dataset:
         parts = (chunker or ["ast", "fixed"], embedder or ["minilm"])
-        made += _audit_datasets(dataset, *parts, (limit, seed), data_dir)
+        audits += _audit_datasets(dataset, *parts, (limit, seed), data_dir)
     if form is Format.JSON:
-        write_json({"schema": "chunkmark.audit/1", "audits": [_document(one) for one in made]})
+        write_json({"schema": "chunkmark.audit/1", "audits": list(map(_document, audits))})
     elif form is Format.CSV:
-        write_rows(form, _NUMBERS, [row for one in made for row in _numbers(one)])
+        from harness.audit.interpretation import numbers
+
+        rows = [(one.source, one.dataset, *row) for one in audits for row in numbers(one)]
+        write_rows(form, _NUMBERS, rows)
     else:
-        _write(form, made)
-    return PARTIAL if any(one.failures for each in made for one in each.chunkers) else 0
+        _write(form, audits)
+    failed = any(cut.failures for one in audits for cut in one.chunkers)
+    return PARTIAL if failed else 0
 
 
 def _audit_datasets(
@@ -95,11 +106,11 @@ def _audit_datasets(
     models = [load_embedder(text) for text in embedders]
     limit, seed = sample
     loaded = [load_dataset(text, data_dir=data_dir, seed=seed) for text in datasets]
-    # What other people's code prints is no part of the result.
+    # A plug-in's prints are not part of the result.
     with Progress() as progress, contextlib.redirect_stdout(sys.stderr):
         return [
-            audit_dataset(one, cutters, models, limit, seed=seed, tell=progress.tell)
-            for one in loaded
+            audit_dataset(dataset, cutters, models, limit, seed=seed, tell=progress.tell)
+            for dataset in loaded
         ]
 
 
@@ -109,18 +120,11 @@ def _document(one: Audit) -> dict[str, Any]:
     return dataclasses.asdict(one) | {"findings": list(map(dataclasses.asdict, findings(one)))}
 
 
-def _numbers(one: Audit) -> Iterator[tuple[object, ...]]:
-    from harness.audit.interpretation import numbers
-
-    for row in numbers(one):
-        yield (one.source, one.dataset, *row)
-
-
-def _write(form: Format, made: Sequence[Audit]) -> None:
+def _write(form: Format, audits: Sequence[Audit]) -> None:
     from harness.audit.interpretation import findings
-    from harness.reports.tables import plain
+    from harness.reports.plain import plain
 
-    for number, one in enumerate(made):
+    for number, one in enumerate(audits):
         mask = ", own lines masked" if one.mask_query else ""
         queries = f"{one.queries} queries{mask}"
         heading = f"{one.dataset} ({one.source}): {queries}, data {one.fingerprint[:12]}"
@@ -128,12 +132,11 @@ def _write(form: Format, made: Sequence[Audit]) -> None:
             write("")
         if form is Format.MARKDOWN:
             write(f"### {plain(heading)}\n")
-            rows = [dataclasses.astuple(found) for found in findings(one)]
-            write_rows(form, _COLUMNS, rows)
+            write_rows(form, _COLUMNS, [dataclasses.astuple(row) for row in findings(one)])
             continue
-        shown = console()
-        shown.print(plain(heading), style="bold")
-        for found in findings(one):
-            of = f" ({found.of})" if found.of else ""
-            shown.print(f"  {plain(found.audit)}{plain(of)}: {plain(found.found)}")
-            shown.print(f"    {plain(found.reading)}", style="dim")
+        output = console()
+        output.print(plain(heading), style="bold")
+        for row in findings(one):
+            of = f" ({row.of})" if row.of else ""
+            output.print(f"  {plain(row.audit)}{plain(of)}: {plain(row.found)}")
+            output.print(f"    {plain(row.reading)}", style="dim")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.output import DataDirOption, Format, FormatOption, write, write_json, write_rows
+from harness.cli.output import Format, FormatOption, write, write_json, write_rows
 
 _COLUMNS = ("model", "fingerprint", "vectors")
 
@@ -21,25 +21,26 @@ class Action(StrEnum):
 
 def cache(
     action: Annotated[Action, typer.Argument(help="Show the store, or remove it.")],
-    data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
-    """Show or remove the stored vectors. Removing them loses no result, only time."""
-    del data_dir  # every command takes it; this one reads no data set
+    """Show or remove the stored vectors.
+
+    Removing them loses no result; the next run embeds again.
+    """
     from chunkers.errors import InputError
     from harness.embedding.vector_store import VectorStore
     from harness.support.data_folders import cache_dir
 
     path = cache_dir() / "vectors.sqlite"
-    files = [one for one in path.parent.glob("vectors.sqlite*") if one.is_file()]
-    size = sum(one.stat().st_size for one in files)
+    files = [file for file in path.parent.glob("vectors.sqlite*") if file.is_file()]
+    size = sum(file.stat().st_size for file in files)
     models: list[tuple[str, str, int]] = []
     if action is Action.CLEAR:
         try:
-            for one in files:
-                one.unlink()
+            for file in files:
+                file.unlink()
         except OSError as error:
-            raise InputError(f"{path} cannot be removed: {error.strerror}") from error
+            raise InputError(f"cannot remove {path}: {error.strerror}") from error
     elif path.exists():
         store = VectorStore(path)
         models = store.counts()
@@ -51,12 +52,12 @@ def cache(
                 "path": str(path),
                 "bytes": 0 if action is Action.CLEAR else size,
                 "freed": size if action is Action.CLEAR else 0,
-                "models": [dict(zip(_COLUMNS, one, strict=True)) for one in models],
+                "models": [dict(zip(_COLUMNS, model, strict=True)) for model in models],
             }
         )
         return
     if form is Format.TABLE:
-        verb = "removed" if action is Action.CLEAR else "holds"
-        write(f"{path} {verb} {size / 1e6:.1f} MB")
+        verb = "removed" if action is Action.CLEAR else "uses"
+        write(f"{path}: {verb} {size / 1e6:.1f} MB")
     if action is Action.INFO:
-        write_rows(form, _COLUMNS, [(n, f[:12], c) for n, f, c in models])
+        write_rows(form, _COLUMNS, [(name, key[:12], count) for name, key, count in models])

@@ -1,4 +1,4 @@
-"""`chunkmark check-chunker`: hold a chunker to what every chunker is held to."""
+"""`chunkmark check-chunker`: test a chunker against the contract of chunkers."""
 
 from __future__ import annotations
 
@@ -7,53 +7,41 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.output import (
-    DataDirOption,
-    Format,
-    FormatOption,
-    console,
-    write,
-    write_json,
-    write_rows,
-)
+from harness.cli.output import FAILED, Format, FormatOption, console, write, write_json, write_rows
 
 if TYPE_CHECKING:
     from chunkers.testing import Report
 
-FAILED = 1
 _TEXT = "text"
 _COLUMNS = ("check", "result", "found")
 
 
 def check(
     chunker: Annotated[
-        str, typer.Argument(metavar="CHUNKER", help="A chunker, as -c takes it, or module:attr.")
+        str, typer.Argument(metavar="CHUNKER", help="Spec of a chunker, or module:attr.")
     ],
     language: Annotated[
         list[str] | None,
         typer.Option(
             "--language",
             metavar="NAME",
-            help="Language of the sources, `text` for none; repeatable. One of each kind without.",
+            help="Language of the sources; `text` for none. Default: one of each kind. Repeatable.",
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Another seed makes other random programs.")
-    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random programs.")] = 0,
     seconds: Annotated[
-        float, typer.Option("--time-limit", min=0.1, help="Seconds that one source may take.")
+        float, typer.Option("--time-limit", min=0.1, help="Time limit for a source, in seconds.")
     ] = 10.0,
     memory: Annotated[
-        int, typer.Option("--memory-limit", min=16, help="MiB that one source may take.")
+        int, typer.Option("--memory-limit", min=16, help="Memory limit for a source, in MiB.")
     ] = 1024,
-    data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Try a chunker on sources that often go wrong; exits with 1 where a check fails.
+    """Test a chunker on difficult sources.
 
-    It runs in processes of its own: one that hangs, crashes or takes all memory is named.
+    The chunker runs in processes of its own, so that a hang, a crash or exhausted memory is
+    reported as well. Exits with 1 if a check fails.
     """
-    del data_dir  # every command takes it; this one reads no data set
     from chunkers.testing import check_chunker
     from harness.cli.progress import Progress
 
@@ -76,24 +64,22 @@ def _language(name: str) -> str | None:
     from chunkers.languages import list_languages
     from chunkers.plugins.registry import suggestion
 
-    known = [_TEXT, *(one.name for one in list_languages())]
-    if name not in known:
-        raise InputError(f"unknown language {name!r}; {suggestion(name, known)}")
+    names = [_TEXT, *(language.name for language in list_languages())]
+    if name not in names:
+        raise InputError(f"unknown language {name!r}; {suggestion(name, names)}")
     return None if name == _TEXT else name
 
 
 def _write(report: Report, form: Format) -> None:
-    from harness.reports.tables import plain
+    from harness.reports.plain import plain
 
     if form is Format.JSON:
         document = dataclasses.asdict(report) | {"ok": report.ok}
         write_json({"schema": "chunkmark.check-chunker/1", **document})
         return
-    rows = [[one.name, one.status, one.detail] for one in report.checks]
-    if form is not Format.TABLE:
-        write_rows(form, _COLUMNS, rows)
-        return
-    write(plain(report.heading()))
-    write_rows(form, _COLUMNS, [[plain(one) for one in row] for row in rows])
-    for line in report.examples():
-        console().print(plain(line))
+    if form is Format.TABLE:
+        write(plain(report.heading()))
+    write_rows(form, _COLUMNS, [(row.name, row.status, row.detail) for row in report.checks])
+    if form is Format.TABLE:
+        for line in report.examples():
+            console().print(plain(line))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli.output import (
-    DataDirOption,
+    PARTIAL,
     Format,
     FormatOption,
     LanguageOption,
@@ -18,7 +18,6 @@ from harness.cli.output import (
     write_json,
     write_rows,
 )
-from harness.cli.run import PARTIAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,24 +29,26 @@ if TYPE_CHECKING:
 
 
 def chunk(
-    file: Annotated[Path, typer.Argument(help="A source file.")],
+    file: Annotated[Path, typer.Argument(help="Source file.")],
     chunker: Annotated[
-        list[str] | None, typer.Option("-c", "--chunker", help="Chunker; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "-c", "--chunker", help="Spec of a chunker; sweeps allowed. Default: ast. Repeatable."
+        ),
     ] = None,
     embedder: Annotated[
-        str, typer.Option("-e", "--embedder", help="Whose tokens and vectors chunkers cut by.")
+        str,
+        typer.Option("-e", "--embedder", help="Embedder for chunkers that use tokens or vectors."),
     ] = "minilm",
     language: LanguageOption = None,
-    data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Show how chunkers cut a file, what they lose of it, and what their boundaries cut.
+    """Show how chunkers cut a file.
 
-    Several stand side by side: numbers first, then the file with the number of every chunk where it
-    begins. A chunker that fails is named, and the others are shown; the exit code is 3 then, and
-    where the file's parser does not come back, so that what boundaries cut is not known.
+    Prints sizes, lost text and split definitions. For one chunker, its chunks follow; for several,
+    the file with the number of each chunk at its first line. Exits with 3 if a chunker fails or the
+    file cannot be parsed; the other chunkers are shown.
     """
-    del data_dir  # every command takes it; this one reads no data set
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides
     from chunkers.plugins.loading import load_chunker
@@ -60,22 +61,19 @@ def chunk(
     chunkers = [load_chunker(spec) for text in chunker or ["ast"] for spec in expand_spec(text)]
     source = read_file(file, file.name, ReadRules(languages=parse_overrides(language or ())))
     if not isinstance(source, Source):
-        raise InputError(f"{file} is not read: {source.reason}")
-    cuts = _cut(Corpus(str(file), (source,)), chunkers, embedder)
+        raise InputError(f"cannot read {file}: {source.reason}")
+    corpora = _cut(Corpus(str(file), (source,)), chunkers, embedder)
+    cuts = list(zip(chunkers, corpora, strict=True))
     failures = [
-        f"{one.name} failed on {path}: {reason}"
-        for one, cut in zip(chunkers, cuts, strict=True)
-        for path, reason in cut.failures
+        f"{cutter.name} failed on {path}: {reason}"
+        for cutter, chunked in cuts
+        for path, reason in chunked.failures
     ]
-    results = [
-        _result(one, source, cut)
-        for one, cut in zip(chunkers, cuts, strict=True)
-        if not cut.failures
-    ]
+    results = [_result(*cut, source) for cut in cuts if not cut[1].failures]
     if not results:
         raise InputError(failures[0])
     failures += dict.fromkeys(
-        f"boundaries of {path} are not known: {reason}"
+        f"cannot parse {path} to compare boundaries: {reason}"
         for result in results
         for path, reason in result["boundaries"]["failures"]
     )
@@ -117,7 +115,7 @@ def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> li
     if not any(map(needs_embedder, chunkers)):
         return [chunk_corpus(corpus, one) for one in chunkers]
     helper = load_embedder(embedder)
-    helper.fingerprint()  # says what is missing before any work
+    helper.fingerprint()  # fails before any work if the model is missing
     store = VectorStore(cache_dir() / "vectors.sqlite")
     try:
         with Progress() as progress:
@@ -127,7 +125,7 @@ def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> li
         store.close()
 
 
-def _result(chunker: LoadedChunker, source: Source, chunked: ChunkedCorpus) -> dict[str, Any]:
+def _result(chunker: LoadedChunker, chunked: ChunkedCorpus, source: Source) -> dict[str, Any]:
     from harness.chunking.boundaries import boundaries
     from harness.chunking.coverage import coverage_shares, size_statistics
 
@@ -153,7 +151,7 @@ def _result(chunker: LoadedChunker, source: Source, chunked: ChunkedCorpus) -> d
 
 def _print(source: Source, results: list[dict[str, Any]]) -> None:
     from harness.reports.chunks import numbers, side_by_side
-    from harness.reports.tables import plain
+    from harness.reports.plain import plain
 
     write_rows(Format.TABLE, *numbers(results))
     if len(results) > 1:

@@ -1,4 +1,4 @@
-"""`chunkmark dataset`: make data sets, and see what they are."""
+"""`chunkmark dataset build`, `info` and `fetch`: build, describe and fetch data sets."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli import fetch, validate
 from harness.cli.output import (
+    PARTIAL,
     DataDirOption,
     Format,
     FormatOption,
     LanguageOption,
+    write,
     write_json,
     write_rows,
 )
@@ -22,11 +23,8 @@ from harness.cli.output import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from harness.datasets.fetching.fetch import Fetched
     from harness.model import Dataset
-
-app = typer.Typer(no_args_is_help=True, help="Make data sets, and see what they are.")
-app.command("fetch")(fetch.fetch)
-app.command("validate")(validate.validate)
 
 
 class FilesKind(StrEnum):
@@ -36,32 +34,39 @@ class FilesKind(StrEnum):
     ALL = "all"
 
 
-@app.command("build")
 def build(
-    repository: Annotated[Path, typer.Argument(metavar="REPO", help="A repository, or a folder.")],
+    repository: Annotated[Path, typer.Argument(metavar="REPO", help="Repository, or a folder.")],
     out: Annotated[
-        Path, typer.Option("-o", "--out", metavar="FOLDER", help="What to write; -d built:FOLDER.")
+        Path,
+        typer.Option(
+            "-o", "--out", metavar="FOLDER", help="Folder to write; use it with -d built:FOLDER."
+        ),
     ],
     queries: Annotated[
-        str, typer.Option(help="docstring, commits, calls, or a file of questions.")
+        str,
+        typer.Option(help="Source of queries: docstring, commits, calls, or a file of questions."),
     ] = "docstring",
     whole: Annotated[
-        bool, typer.Option("--whole", help="All of a doc comment, not its first sentence.")
+        bool, typer.Option("--whole", help="Use whole doc comments, not their first sentence.")
     ] = False,
     files: Annotated[
-        FilesKind, typer.Option(help="Code, or all files of known languages.")
+        FilesKind, typer.Option(help="Index code, or all files of known languages.")
     ] = FilesKind.CODE,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Queries to draw; of commits 100 by default.")
+        int | None,
+        typer.Option(min=1, help="Number of queries to sample. Default: all; 100 for commits."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the sample.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the sample.")] = 0,
     since: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Only commits from this date on.")
+        str | None, typer.Option(metavar="DATE", help="Use commits from this date only.")
     ] = None,
     language: LanguageOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
-    """Make a data set out of a repository: queries, targets and a copy of the indexed files."""
+    """Build a data set from a repository.
+
+    The folder holds queries, targets and a copy of the indexed files.
+    """
     from chunkers.languages import parse_overrides
     from harness.building import build as building
     from harness.building.folder import refuse_folder, write_folder
@@ -82,22 +87,21 @@ def build(
     _show(form, {"folder": str(out), **write_folder(made, out, options)})
 
 
-@app.command("info")
 def info(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="DATASET|FOLDER", help="As for `run -d`, or a folder that was built."
+            metavar="DATASET|FOLDER", help="Spec of a data set, or the folder of a built one."
         ),
     ],
     language: LanguageOption = None,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
-    """Say what a data set is, what it measures and what is known to be wrong with it.
+    """Describe a data set and its known flaws.
 
-    A name alone shows its card. With an argument or options, as in repo:PATH, the data set is
-    loaded, and what is in it is told too.
+    A name alone shows its card. A spec with an argument or options, as in repo:PATH, is loaded, and
+    its contents are counted too.
     """
     from chunkers.plugins.spec import parse_spec
     from harness.building.folder import CARD, read_card
@@ -119,21 +123,21 @@ def info(
         return
     loaded = load_dataset(name, data_dir=data_dir, languages=language or ())
     card = _card(spec.name, data_dir) if spec and spec.name in card_names() else {}
-    _show(form, {**card, **_loaded(loaded)})
+    _show(form, {**card, **_contents(loaded)})
 
 
 def _card(name: str, data_dir: Path | None) -> dict[str, Any]:
     from harness.datasets.cards import load_card, missing_files
 
     card = load_card(name)
-    found = card.model_dump(mode="json", exclude={"loader", "settings"})
-    found["description"] = " ".join(card.description.split())
-    return {**found, "missing": list(missing_files(card, data_dir))}
+    document = card.model_dump(mode="json", exclude={"loader", "settings"})
+    document["description"] = " ".join(card.description.split())
+    return {**document, "missing": list(missing_files(card, data_dir))}
 
 
-def _loaded(dataset: Dataset) -> dict[str, Any]:
+def _contents(dataset: Dataset) -> dict[str, Any]:
     """What is in a data set, and what was left out of it."""
-    reasons = Counter(one.reason for corpus in dataset.corpora for one in corpus.skipped)
+    reasons = Counter(file.reason for corpus in dataset.corpora for file in corpus.skipped)
     return {
         "dataset": dataset.name,
         "fingerprint": dataset.fingerprint,
@@ -145,6 +149,48 @@ def _loaded(dataset: Dataset) -> dict[str, Any]:
         "left_out": dict(dataset.left_out),
         "information": dict(dataset.information),
     }
+
+
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a data set.")],
+    data_dir: DataDirOption = None,
+    form: FormatOption = Format.TABLE,
+) -> int:
+    """Fetch and check the files of a data set.
+
+    Files go to the first data folder. Rerun the command to resume an interrupted download. A file
+    without a known sha256 is not fetched: the table says where to get it and where to place it, and
+    the exit code is 3.
+    """
+    from chunkers.errors import InputError
+    from chunkers.plugins.registry import suggestion
+    from harness.cli.progress import Progress
+    from harness.datasets.cards import card_names, load_card
+    from harness.datasets.fetching import fetch as fetching
+
+    if name not in card_names():
+        raise InputError(f"unknown data set {name!r}; {suggestion(name, card_names())}")
+    card = load_card(name)
+    with Progress() as progress:
+        rows = fetching.fetch(card, data_dir, progress.tell)
+    if form is Format.JSON:
+        write_json(fetching.document(card, rows))
+    elif form is Format.TABLE:
+        write("\n".join(map(_lines, rows)) or f"{name} needs no files")
+    else:
+        columns = ("file", "state", "bytes", "where", "source", "note")
+        cells = [(r.path, r.state, r.bytes, r.where, r.source, r.note) for r in rows]
+        write_rows(form, columns, [["" if c is None else c for c in row] for row in cells])
+    return PARTIAL if any(row.state == "to place" for row in rows) else 0
+
+
+def _lines(row: Fetched) -> str:
+    """The state of a file and its place, and the source of one to place by hand."""
+    size = "" if row.bytes is None else f", {row.bytes} bytes"
+    state = f"{row.state:8}  {row.path}{size}: {row.note}\n"
+    if row.state == "to place":
+        return f"{state}          from {row.source}\n          as   {row.where}"
+    return f"{state}          {row.where}"
 
 
 def _show(form: Format, card: Mapping[str, Any]) -> None:
@@ -162,8 +208,8 @@ def _rows(card: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
         if key in ("schema", "files", "any_of") or value in (None, "", [], {}):
             continue
         if isinstance(value, dict):
-            yield from ((f"{key}: {name}", one) for name, one in value.items() if one)
+            yield from ((f"{key}: {name}", item) for name, item in value.items() if item)
         elif isinstance(value, list):
-            yield from ((key, one) for one in value)
+            yield from ((key, item) for item in value)
         else:
             yield key, value

@@ -1,107 +1,113 @@
-"""`chunkmark doctor`: is everything here that a run needs?"""
+"""`chunkmark doctor`: check the installation."""
 
 from __future__ import annotations
 
 import os
 import platform
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Any
 
-from harness.cli.output import DataDirOption, Format, FormatOption, write_json, write_rows
+import typer
+
+from harness.cli.output import (
+    FAILED,
+    DataDirOption,
+    Format,
+    FormatOption,
+    write,
+    write_json,
+    write_rows,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+    from pathlib import Path
 
-FAILED = 1
 Check = tuple[str, bool, str]
+"""What is checked, whether it is in order, and a detail; `absent: …` for an optional part."""
 
 
-def doctor(data_dir: DataDirOption = None, form: FormatOption = Format.TABLE) -> int:
-    """Check Python, libraries, grammars, the bundled model, data and folders.
+def doctor(
+    show_all: Annotated[bool, typer.Option("--all", help="Show what is in order too.")] = False,
+    data_dir: DataDirOption = None,
+    form: FormatOption = Format.TABLE,
+) -> int:
+    """Check the installation, the model and the data.
 
-    Exits with 1 when something is broken; data that is not at hand is no fault.
+    Shows what fails or is absent. Exits with 1 if a check fails; absent extras and data sets are
+    not a failure.
     """
-    checks = [check for group in _GROUPS for check in group(data_dir)]
+    checks = [*_system(), *_parts(), _model(), *_folders(data_dir)]
+    code = 0 if all(ok for _, ok, _ in checks) else FAILED
     if form is Format.JSON:
         rows: list[dict[str, Any]] = [
-            {"what": what, "ok": good, "detail": detail} for what, good, detail in checks
+            {"what": what, "ok": ok, "detail": detail} for what, ok, detail in checks
         ]
         write_json({"schema": "chunkmark.doctor/1", "checks": rows})
-    else:
-        shown = [(what, _state(good, detail), detail) for what, good, detail in checks]
+        return code
+    states = [(what, _state(ok, detail), detail) for what, ok, detail in checks]
+    shown = [row for row in states if show_all or form is not Format.TABLE or row[1] != "ok"]
+    if shown:
         write_rows(form, ("what", "state", "detail"), shown)
-    return 0 if all(good for _, good, _ in checks) else FAILED
+    if form is Format.TABLE:
+        counts = Counter(state for _, state, _ in states)
+        others = "".join(f", {counts[state]} {state}" for state in ("absent", "FAILED"))
+        write(f"{counts['ok']} checks ok{others}" + ("" if show_all else "; --all shows all"))
+    return code
 
 
-def _state(good: bool, detail: str) -> str:
-    if not good:
+def _state(ok: bool, detail: str) -> str:
+    if not ok:
         return "FAILED"
     return "absent" if detail.startswith("absent") else "ok"
 
 
-def _system(data_dir: Path | None) -> Iterator[Check]:
-    del data_dir
+def _system() -> Iterator[Check]:
     from harness.runs.folder import LIBRARIES, version
 
     yield "python", True, f"{platform.python_version()} on {platform.platform()}"
     yield "cores", True, str(os.cpu_count())
     for name in LIBRARIES:
-        found = version(name)
-        yield name, found is not None, found or f"missing: pip install {name}"
+        installed = version(name)
+        yield name, installed is not None, installed or f"missing: pip install {name}"
 
 
-def _parts(data_dir: Path | None) -> Iterator[Check]:
-    del data_dir
+def _parts() -> Iterator[Check]:
     from chunkers.languages import list_languages
     from chunkers.plugins.loading import list_chunkers
 
     for chunker in list_chunkers():
+        ok = chunker.absent or not chunker.problem
         detail = f"absent: {chunker.problem}" if chunker.absent else chunker.problem
-        yield (
-            f"chunker {chunker.name}",
-            chunker.absent or not chunker.problem,
-            detail or chunker.version,
-        )
+        yield f"chunker {chunker.name}", ok, detail or chunker.version
     for language in list_languages():
         if language.grammar:
             absent = bool(language.problem) and language.source != "wheel"
-            found = f"{language.grammar} {language.version}"
-            detail = f"absent: {language.problem}" if absent else language.problem or found
-            yield f"grammar {language.name}", absent or not language.problem, detail
+            detail = language.problem or f"{language.grammar} {language.version}"
+            ok = absent or not language.problem
+            yield f"grammar {language.name}", ok, f"absent: {detail}" if absent else detail
 
 
-def _model(data_dir: Path | None) -> Iterator[Check]:
-    del data_dir
+def _model() -> Check:
     from chunkers.errors import InputError
     from harness.runs.pipeline import load_embedder
 
     try:
-        yield "minilm", True, f"weights as expected, {load_embedder('minilm').fingerprint()[:12]}"
+        return "minilm", True, f"weights as expected, {load_embedder('minilm').fingerprint()[:12]}"
     except InputError as error:
-        yield "minilm", False, str(error)
+        return "minilm", False, str(error)
 
 
 def _folders(data_dir: Path | None) -> Iterator[Check]:
     from harness.datasets.loading import list_datasets
     from harness.support.data_folders import cache_dir, data_dirs
 
-    for listed in list_datasets(data_dir):
-        yield (
-            f"data set {listed.name}",
-            True,
-            f"absent: {listed.missing}" * bool(listed.missing) or "at hand",
-        )
+    for dataset in list_datasets(data_dir):
+        detail = f"absent: {dataset.missing}" if dataset.missing else "available"
+        yield f"data set {dataset.name}", True, detail
     for folder in data_dirs(data_dir):
-        yield "data folder", True, f"{folder}{'' if folder.is_dir() else ' (not there)'}"
+        yield "data folder", True, f"{folder}{'' if folder.is_dir() else ' (does not exist)'}"
     cache = cache_dir()
-    above = next(one for one in (cache, *cache.parents) if one.exists())
-    usable = above.is_dir() and os.access(above, os.W_OK)
-    yield "cache folder", usable, f"{cache}{'' if usable else ': cannot be written'}"
-
-
-_GROUPS: tuple[Callable[[Path | None], Iterator[Check]], ...] = (
-    _system,
-    _parts,
-    _model,
-    _folders,
-)
+    above = next(folder for folder in (cache, *cache.parents) if folder.exists())
+    writable = above.is_dir() and os.access(above, os.W_OK)
+    yield "cache folder", writable, f"{cache}{'' if writable else ': not writable'}"

@@ -1,4 +1,4 @@
-"""`chunkmark gate`: fail where a measure is below what was asked of it."""
+"""`chunkmark gate`: fail if a measure is below a bound."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.output import Format, FormatOption, write, write_json, write_rows
+from harness.cli.output import FAILED, Format, FormatOption, write, write_json, write_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from harness.runs.gates import GateCell
 
-FAILED = 1
 _COLUMNS = ("dataset", "chunker", "embedder", "retriever", "measure", "value", "bound", "verdict")
 
 
@@ -22,8 +19,7 @@ def gate(
     run: Annotated[
         Path,
         typer.Argument(
-            metavar="RUN",
-            help="A run folder, or what `score` or `run` printed with --format json.",
+            metavar="RUN", help="Run folder, or JSON that `score` or `run` printed with --format."
         ),
     ],
     minimum: Annotated[
@@ -31,60 +27,64 @@ def gate(
         typer.Option(
             "--min",
             metavar="BOUND",
-            help="The least that a mean may be, as in 'MRR>0.6' or 'nDCG@10>=0.5'; repeatable.",
+            help="Lower bound of a mean: 'MRR>0.6' or 'nDCG@10>=0.5'. Repeatable.",
         ),
     ] = None,
     require: Annotated[
-        bool, typer.Option("--require", help="Fail where a measure is skipped or not in the run.")
+        bool, typer.Option("--require", help="Fail if a measure is skipped or not in the run.")
     ] = False,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Hold the means of every cell against bounds; exits with 1 where one is not kept."""
+    """Fail if a mean is below a bound.
+
+    The means of every cell are compared with every bound. Exits with 1 on failure.
+    """
     from chunkers.errors import InputError
     from harness.runs.gates import check, document, parse_bound
 
     if not minimum:
-        raise InputError("nothing to hold the run against; give a bound, as in --min 'MRR>0.6'")
+        raise InputError("no bound given; add one, as in --min 'MRR>0.6'")
     bounds = [parse_bound(text) for text in minimum]
-    cells = list(_folder(run)) if run.is_dir() else _file(run)
+    cells = _folder_cells(run) if run.is_dir() else _file_cells(run)
     if not cells:
-        raise InputError(f"{run} holds no cell; let the run end first")
+        raise InputError(f"{run} has no cell; wait until the run is complete")
     result = document(check(cells, bounds), require=require)
     if form is Format.JSON:
         write_json(result)
     else:
-        write_rows(form, _COLUMNS, [_row(one) for one in result["checks"]])
+        write_rows(form, _COLUMNS, [_row(row) for row in result["checks"]])
         if form is Format.TABLE:
             write(f"gate: {result['verdict']}")
     return FAILED if result["verdict"] == "fail" else 0
 
 
-def _row(one: dict[str, Any]) -> list[str]:
-    value = "-" if one["value"] is None else f"{one['value']:.6g}"
-    bound = f"{one['operator']} {one['threshold']:g}"
-    names = [one[column] or "-" for column in _COLUMNS[:5]]
-    return [*names, value, bound, one["verdict"]]
+def _row(check: dict[str, Any]) -> list[str]:
+    value = "-" if check["value"] is None else f"{check['value']:.6g}"
+    bound = f"{check['operator']} {check['threshold']:g}"
+    names = [check[column] or "-" for column in _COLUMNS[:5]]
+    return [*names, value, bound, check["verdict"]]
 
 
-def _folder(run: Path) -> Iterator[GateCell]:
-    """Every cell of a run folder, those of earlier runs and those that failed included."""
+def _folder_cells(run: Path) -> list[GateCell]:
+    """Every cell of a run folder, cells of earlier runs and failed cells included."""
     from chunkers.errors import InputError
     from harness.runs.folder import stored_cells
     from harness.runs.gates import cell_of
     from harness.support.json_files import read_json
 
-    if not (run / "manifest.json").is_file():
-        raise InputError(f"{run} is no run folder: it has no manifest.json")
-    manifest = read_json(run / "manifest.json")
+    path = run / "manifest.json"
+    if not path.is_file():
+        raise InputError(f"{run} is not a run folder: manifest.json is missing")
+    manifest = read_json(path)
     if manifest.get("status") != "complete":
-        raise InputError(f"{run} is not complete; the same `chunkmark run` again completes it")
-    for names, folder in stored_cells(run):
-        yield cell_of(names, read_json(folder / "metrics.json"), str(folder / "metrics.json"))
-    for failed in manifest.get("failed", ()):
-        yield cell_of(failed, {"metrics": {}}, str(run / "manifest.json"))
+        raise InputError(f"run {run} is incomplete; rerun its `chunkmark run` command to resume")
+    metrics = [(names, folder / "metrics.json") for names, folder in stored_cells(run)]
+    cells = [cell_of(names, read_json(file), str(file)) for names, file in metrics]
+    failed = manifest.get("failed", ())
+    return [*cells, *(cell_of(names, {"metrics": {}}, str(path)) for names in failed)]
 
 
-def _file(path: Path) -> list[GateCell]:
+def _file_cells(path: Path) -> list[GateCell]:
     from chunkers.errors import InputError
     from harness.runs.gates import cells_of
     from harness.support.json_files import parse_json, require_regular_file
@@ -93,11 +93,11 @@ def _file(path: Path) -> list[GateCell]:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
     try:
-        found = parse_json(raw, str(path))
+        result = parse_json(raw, str(path))
     except InputError as error:
         raise InputError(
             f"{error}\ngive a run folder, or what `score` or `run` printed with --format json"
         ) from error
-    return cells_of(found if isinstance(found, dict) else {}, str(path))
+    return cells_of(result if isinstance(result, dict) else {}, str(path))

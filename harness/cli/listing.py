@@ -1,24 +1,21 @@
-"""`chunkmark list`: what there is to choose from. Nothing heavy is imported for it."""
+"""`chunkmark list`: the available parts."""
 
 from __future__ import annotations
 
 import dataclasses
-import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.output import DataDirOption, Format, FormatOption, write_json, write_rows
+from harness.cli.output import DataDirOption, Format, FormatOption, write, write_json, write_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-Rows = list[dict[str, Any]]
+Row = dict[str, Any]
 
-_FEW = 5
-_MANY = re.compile(r"(, [^,]*), .*")
+WIDTH = 100
 
 
 class Kind(StrEnum):
@@ -34,117 +31,131 @@ class Kind(StrEnum):
 
 
 def list_parts(
-    kind: Annotated[Kind | None, typer.Argument(help="Only this kind; all without it.")] = None,
+    kind: Annotated[Kind | None, typer.Argument(help="Kind of part; all by default.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Show one part in full.")
+    ] = None,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
-    """List chunkers, data sets, embedders, retrievers, measures, profiles or languages."""
+    """List the available parts, or show one in full.
+
+    A table has one line for each part; csv, markdown and json have every field.
+    """
     kinds = list(Kind) if kind is None else [kind]
-    found = {one.value: _ROWS[one](data_dir) for one in kinds}
+    parts = {one.value: _parts(one, data_dir) for one in kinds}
+    if kind is not None and name is not None:
+        parts = {kind.value: [_part(kind, name, parts[kind.value])]}
     if form is Format.JSON:
-        write_json({"schema": "chunkmark.list/1", **found})
+        write_json({"schema": "chunkmark.list/1", **parts})
+        return
+    if kind is not None and name is not None:
+        (part,) = parts[kind.value]
+        write_rows(form, ("field", "value"), [(key, _text(part[key])) for key in part])
+        return
+    if form is Format.TABLE:
+        for one in kinds:
+            _write_lines(one, parts[one.value], title=kind is None)
         return
     if Kind.PROFILES in kinds:
         from harness.measures.profiles import explain_profiles
 
-        # As a table profiles stand side by side, each field with what it decides.
-        found[Kind.PROFILES.value] = [dict(row) for row in explain_profiles()]
-    if Kind.CHUNKERS in kinds and form is Format.TABLE:
-        found[Kind.CHUNKERS.value] = [_brief(row) for row in found[Kind.CHUNKERS.value]]
-    for name, rows in found.items():
-        if kind is None and form is Format.TABLE:
-            typer.echo(f"{name}:")
+        # One column a profile, with the meaning of each field.
+        parts[Kind.PROFILES.value] = [dict(row) for row in explain_profiles()]
+    for rows in parts.values():
         columns = list(rows[0]) if rows else []
-        write_rows(form, columns, [[_shown(row[column]) for column in columns] for row in rows])
+        write_rows(form, columns, [[_text(row[column]) for column in columns] for row in rows])
 
 
-def _shown(value: object) -> str:
+def _part(kind: Kind, name: str, parts: list[Row]) -> Row:
+    from chunkers.errors import InputError
+    from chunkers.plugins.registry import suggestion
+
+    rows = {row["name"]: row for row in parts}
+    if name not in rows:
+        raise InputError(f"unknown {kind.value[:-1]} {name!r}; {suggestion(name, rows)}")
+    return rows[name]
+
+
+def _write_lines(kind: Kind, parts: list[Row], *, title: bool) -> None:
+    """Write one line for each part, cut at `WIDTH` columns."""
+    from harness.cli.output import console
+    from harness.reports.plain import print_lines
+
+    shown = console()
+    if title:
+        write(f"{kind}:")
+    lines = [_line(kind, part) for part in parts]
+    columns = list(lines[0]) if lines else []
+    print_lines(columns, [list(line.values()) for line in lines], shown, min(WIDTH, shown.width))
+
+
+def _line(kind: Kind, part: Row) -> dict[str, str]:
+    """The columns of a part in a table; the last one says why a part cannot be used."""
+    problem = part.get("problem") or part.get("missing")
+    text = part.get("description") or part.get("title") or ""
+    text = f"not usable: {problem}" if problem else text
+    if kind is Kind.CHUNKERS:
+        languages = part["languages"].split()
+        count = str(len(languages)) if len(languages) > 1 else part["languages"]
+        columns = {"family": part["family"], "languages": count, "description": text}
+    elif kind is Kind.MEASURES:
+        columns = {"cut-off": part["cut-off"], "description": text}
+    elif kind is Kind.LANGUAGES:
+        grammar = f"{part['grammar']} {part['version']}".strip()
+        columns = {"grammar": "" if problem else grammar, "files": text or part["files"]}
+    else:
+        columns = {"description": text}
+    return {"name": part["name"], **columns}
+
+
+def _text(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key}={one}" for key, one in value.items())
+        return ", ".join(f"{key}={item}" for key, item in value.items())
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else str(value)
 
 
-def _chunkers(data_dir: Path | None) -> Rows:
-    del data_dir
-    from chunkers.plugins.loading import list_chunkers
+def _parts(kind: Kind, data_dir: Path | None) -> list[Row]:
+    """Every part of a kind with all its fields."""
+    if kind is Kind.CHUNKERS:
+        from chunkers.plugins.loading import list_chunkers
 
-    return [dataclasses.asdict(one) for one in list_chunkers()]
+        return [dataclasses.asdict(one) for one in list_chunkers()]
+    if kind is Kind.DATASETS:
+        from harness.datasets.loading import list_datasets
 
+        return [dataclasses.asdict(one) for one in list_datasets(data_dir)]
+    if kind in (Kind.EMBEDDERS, Kind.RETRIEVERS):
+        from harness.retrieval.options import ranking_options
+        from harness.runs.pipeline import EMBEDDERS, RETRIEVERS, describe
 
-def _brief(chunker: dict[str, Any]) -> dict[str, Any]:
-    """What there is room for: many languages are counted, of many versions two are named."""
-    languages = chunker["languages"].split()
-    return {
-        "name": chunker["name"],
-        "family": chunker["family"],
-        "languages": " ".join(languages) if len(languages) <= _FEW else str(len(languages)),
-        "version": _MANY.sub(r"\1, …)", chunker["version"]),
-        "usable here": chunker["problem"] or "yes",
-        "options": chunker["options"],
-        "description": chunker["description"],
-    }
+        return (
+            describe(EMBEDDERS) if kind is Kind.EMBEDDERS else describe(RETRIEVERS, ranking_options)
+        )
+    if kind is Kind.MEASURES:
+        return _measures()
+    if kind is Kind.PROFILES:
+        from harness.measures.profiles import list_profiles
 
-
-def _datasets(data_dir: Path | None) -> Rows:
-    from harness.datasets.loading import list_datasets
-
-    return [dataclasses.asdict(one) for one in list_datasets(data_dir)]
-
-
-def _embedders(data_dir: Path | None) -> Rows:
-    del data_dir
-    from harness.runs.pipeline import EMBEDDERS, describe
-
-    return describe(EMBEDDERS)
-
-
-def _retrievers(data_dir: Path | None) -> Rows:
-    del data_dir
-    from harness.retrieval.options import ranking_options
-    from harness.runs.pipeline import RETRIEVERS, describe
-
-    return describe(RETRIEVERS, ranking_options)
-
-
-def _measures(data_dir: Path | None) -> Rows:
-    del data_dir
-    from harness.measures.grammar import list_all
-
-    cuts = {"rank": "@k", "optional": "@k or none", "none": "", "budget": "@Nc"}
-    return [
-        {
-            "name": one.name,
-            "cut-off": cuts[one.cut],
-            "description": one.description,
-            "source": one.source,
-            "aliases": ", ".join(one.aliases),
-        }
-        for one in list_all()
-    ]
-
-
-def _profiles(data_dir: Path | None) -> Rows:
-    del data_dir
-    from harness.measures.profiles import list_profiles
-
-    return [dataclasses.asdict(one) for one in list_profiles()]
-
-
-def _languages(data_dir: Path | None) -> Rows:
-    del data_dir
+        return [dataclasses.asdict(one) for one in list_profiles()]
     from chunkers.languages import list_languages
 
     return [dataclasses.asdict(one) for one in list_languages()]
 
 
-_ROWS: dict[Kind, Callable[[Path | None], Rows]] = {
-    Kind.CHUNKERS: _chunkers,
-    Kind.DATASETS: _datasets,
-    Kind.EMBEDDERS: _embedders,
-    Kind.RETRIEVERS: _retrievers,
-    Kind.MEASURES: _measures,
-    Kind.PROFILES: _profiles,
-    Kind.LANGUAGES: _languages,
-}
+def _measures() -> list[Row]:
+    from harness.measures.grammar import list_all
+
+    cuts = {"rank": "@k", "optional": "@k or none", "none": "", "budget": "@Nc"}
+    return [
+        {
+            "name": family.name,
+            "cut-off": cuts[family.cut],
+            "description": family.description,
+            "source": family.source,
+            "aliases": ", ".join(family.aliases),
+        }
+        for family in list_all()
+    ]

@@ -1,4 +1,4 @@
-"""Options that every command has, and how results reach standard output."""
+"""Options that several commands share, and output of results."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+FAILED, PARTIAL = 1, 3
+"""Exit codes: a check failed; part of the result is missing."""
+
 WIDTH = 130
-"""Columns of a table that does not go to a terminal."""
+"""Columns of a table that is not printed to a terminal."""
 
 
 class Format(StrEnum):
-    """Forms of a result."""
+    """Output formats."""
 
     TABLE = "table"
     JSON = "json"
@@ -28,31 +31,30 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
-FormatOption = Annotated[Format, typer.Option("--format", help="Form of the result.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 DataDirOption = Annotated[
     Path | None,
     typer.Option(
         "--data-dir",
         metavar="DIR",
-        help="Where data sets are looked for first; then $CHUNKMARK_DATA, then the cache folder.",
+        help="Folder to search for data sets before $CHUNKMARK_DATA and the cache folder.",
     ),
 ]
-
 LanguageOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="PATTERN=LANGUAGE",
-        help="Of what language files are, by name or path: '*.h=cpp'; may be repeated.",
+        help="Override the language of files, by glob: '*.h=cpp'. Repeatable.",
     ),
 ]
 
 
 def console() -> Console:
-    """Standard output for tables; as wide as the terminal."""
+    """Standard output for tables, as wide as the terminal."""
     from rich.console import Console
 
     terminal = sys.stdout.isatty()
-    # Names are other people's: nothing in them is markup.
+    # A name from outside may look like markup.
     return Console(width=None if terminal else WIDTH, highlight=False, markup=False, emoji=False)
 
 
@@ -69,7 +71,7 @@ def write_json(document: Mapping[str, Any]) -> None:
 
 def write_rows(form: Format, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Write a plain table in a form other than JSON."""
-    from harness.reports.tables import as_rows, print_rows
+    from harness.reports.plain import as_rows, print_rows
 
     if form is Format.TABLE:
         print_rows(columns, rows, console())

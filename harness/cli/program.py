@@ -1,74 +1,22 @@
-"""The commands of the program `chunkmark`, and how a failure ends."""
+"""Runs a command; a failure ends in one or two lines and an exit code."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import os
 import signal
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from chunkers.errors import InputError
-from harness.cli import (
-    audit,
-    cache,
-    check,
-    chunk,
-    dataset,
-    doctor,
-    gate,
-    listing,
-    run,
-    score,
-    verify,
-)
+from harness.cli.commands import app
 from harness.cli.signals import STOPPED
 
 DONE, USAGE, FAULT, INTERRUPTED = 0, 2, 70, 130
-
-app = typer.Typer(
-    name="chunkmark",
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    help="Which way of cutting code into chunks retrieves best, and is the difference real?",
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(importlib.metadata.version("chunkmark"))
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    del version
-    if debug:
-        os.environ["CHUNKMARK_DEBUG"] = "1"
-
-
-app.command("run")(run.run)
-app.command("list")(listing.list_parts)
-app.command("chunk")(chunk.chunk)
-app.command("check-chunker")(check.check)
-app.command("cache")(cache.cache)
-app.command("doctor")(doctor.doctor)
-app.command("verify")(verify.verify)
-app.command("score")(score.score)
-app.command("gate")(gate.gate)
-app.command("audit")(audit.audit)
-app.add_typer(dataset.app, name="dataset")
 
 
 def guarded(arguments: list[str]) -> int:

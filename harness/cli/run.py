@@ -3,108 +3,92 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import sys
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from harness.cli.output import (
+    PARTIAL,
     DataDirOption,
     Format,
-    FormatOption,
-    LanguageOption,
     console,
     write,
     write_json,
 )
+from harness.runs.config import RunConfig, load_suite
 
 if TYPE_CHECKING:
-    from harness.runs.config import RunConfig
+    from collections.abc import Callable
 
-PARTIAL = 3
+OUTPUT = "Output"
 
 
+def option_of(name: str, kind: Any) -> inspect.Parameter:
+    """The command-line option of a field of `RunConfig`; None leaves the field as it is."""
+    (field,) = (field for field in fields(RunConfig) if field.name == name)
+    default: Any = field.default
+    repeatable = kind == tuple[str, ...]
+    texts = [field.metadata["help"]]
+    if default:
+        texts.append(f"Default: {', '.join(default) if repeatable else default}.")
+    option = typer.Option(
+        *field.metadata["flags"],
+        help=" ".join([*texts, *["Repeatable."] * repeatable]),
+        metavar=field.metadata["metavar"],
+        rich_help_panel=field.metadata["group"],
+    )
+    kind = list[str] | None if repeatable else kind | None
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, default=None, annotation=Annotated[kind, option])
+
+
+def with_run_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command an option for each field of `RunConfig` in place of its `**options`."""
+    kinds = get_type_hints(RunConfig)
+    options = [option_of(field.name, kinds[field.name]) for field in fields(RunConfig)]
+    first, *rest = inspect.signature(command, eval_str=True).parameters.values()
+    parameters = [first, *options, *(one for one in rest if one.kind is not one.VAR_KEYWORD)]
+    parameters = [one.replace(kind=one.KEYWORD_ONLY) for one in parameters]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
+
+
+@with_run_options
 def run(
     suite: Annotated[
-        Path | None, typer.Argument(metavar="[SUITE.toml]", help="A grid in a file.")
+        Path | None,
+        typer.Argument(metavar="SUITE.toml", help="Suite file; options override its keys."),
     ] = None,
-    dataset: Annotated[
-        list[str] | None, typer.Option("-d", "--dataset", help="Data set; may be repeated.")
-    ] = None,
-    chunker: Annotated[
-        list[str] | None,
-        typer.Option("-c", "--chunker", help="Chunker; a|b in a value sweeps it."),
-    ] = None,
-    embedder: Annotated[
-        list[str] | None, typer.Option("-e", "--embedder", help="Embedder; may be repeated.")
-    ] = None,
-    retriever: Annotated[
-        list[str] | None, typer.Option("-r", "--retriever", help="Retriever; may be repeated.")
-    ] = None,
-    measure: Annotated[
-        list[str] | None, typer.Option("-m", "--measure", help="Measure; may be repeated.")
-    ] = None,
-    profile: Annotated[
-        str | None, typer.Option(help="Scoring conventions: see `chunkmark list profiles`.")
-    ] = None,
-    depth: Annotated[int | None, typer.Option(help="Units in every ranking, at least.")] = None,
-    limit: Annotated[
-        int | None, typer.Option(help="Only the first N queries of a seeded permutation.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of every random choice.")] = None,
-    mask_query: Annotated[
-        bool | None,
-        typer.Option(
-            "--mask-query/--no-mask-query",
-            help="Take the lines that a query's text stands in out of its corpus; queries=calls is "
-            "masked unless told otherwise, other data sets are not.",
-        ),
-    ] = None,
-    language: LanguageOption = None,
-    max_failures: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE|N",
-            help="How many files a chunker may fail on before its cell fails; by default 1%.",
-        ),
-    ] = None,
-    file_timeout: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="What a chunker may take for a file, and for each million characters of it.",
-        ),
-    ] = None,
+    data_dir: DataDirOption = None,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="DIR", help="Run folder.", rich_help_panel=OUTPUT)
+    ] = Path("chunkmark-run"),
     by: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="WHAT",
+            metavar="TAG",
             help="Break results down by language, folder, corpus, source (the file), name-overlap "
-            "or another tag of the queries; may be repeated. Without it: by every tag.",
+            "or another tag of the queries. By default every tag. Repeatable.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
-    data_dir: DataDirOption = None,
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Run folder.")] = Path(
-        "chunkmark-run"
-    ),
-    form: FormatOption = Format.TABLE,
+    form: Annotated[
+        Format, typer.Option("--format", help="Output format.", rich_help_panel=OUTPUT)
+    ] = Format.TABLE,
+    **options: Any,
 ) -> int:
-    """Compare chunkers on data sets; with no argument, the built-in ones on a built-in data set."""
-    config = _base(suite).over(
-        datasets=tuple(dataset or ()),
-        chunkers=tuple(chunker or ()),
-        embedders=tuple(embedder or ()),
-        retrievers=tuple(retriever or ()),
-        measures=tuple(measure or ()),
-        profile=profile,
-        depth=depth,
-        limit=limit,
-        seed=seed,
-        mask_query=mask_query,
-        languages=tuple(language or ()),
-        max_failures=max_failures,
-        file_timeout=file_timeout,
+    """Compare chunkers on data sets.
+
+    Without options, the built-in chunkers are compared on a built-in data set. An interrupted run
+    resumes when the command is rerun.
+    """
+    config = (RunConfig() if suite is None else load_suite(suite)).over(
+        **{key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
     )
     from harness.chunking.cutters import probe
     from harness.cli.progress import Progress
@@ -116,7 +100,7 @@ def run(
     from harness.runs.runner import run as run_grid
 
     probe(config.chunkers)
-    # What other people's code prints is no part of the result, and where it goes is no place of it.
+    # A plug-in's prints are not part of the result, and it may change the working folder.
     with contextlib.redirect_stdout(sys.stderr), contextlib.chdir(Path.cwd()):
         plan = make_plan(config)
         datasets = [
@@ -137,9 +121,3 @@ def run(
     else:
         write(as_csv(document) if form is Format.CSV else as_markdown(document))
     return PARTIAL if result.failed else 0
-
-
-def _base(suite: Path | None) -> RunConfig:
-    from harness.runs.config import RunConfig, load_suite
-
-    return RunConfig() if suite is None else load_suite(suite)

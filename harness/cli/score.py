@@ -1,4 +1,4 @@
-"""`chunkmark score`: score anybody's ranking."""
+"""`chunkmark score`: score rankings or records of another system."""
 
 from __future__ import annotations
 
@@ -17,73 +17,73 @@ if TYPE_CHECKING:
 
 DEFAULT_MEASURES = ("nDCG@5", "nDCG@10", "P@5", "R@5", "R@10", "MRR", "MAP@10")
 _LINE = 40
-"""Characters of a line of a run, about: for the progress bar alone."""
+"""Approximate length of a line of a run, for the progress bar."""
 
 
 def score(
     run: Annotated[
-        Path | None, typer.Option("--run", metavar="FILE", help="Rankings; they need --qrels.")
+        Path | None, typer.Option("--run", metavar="FILE", help="Rankings; needs --qrels.")
     ] = None,
     qrels: Annotated[
-        Path | None, typer.Option("--qrels", metavar="FILE", help="Judgements of documents.")
+        Path | None, typer.Option("--qrels", metavar="FILE", help="Relevance judgements.")
     ] = None,
     records: Annotated[
-        Path | None, typer.Option("--records", metavar="FILE", help="Records with their gold.")
+        Path | None,
+        typer.Option("--records", metavar="FILE", help="Records with what is relevant in them."),
     ] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
             "-m",
             "--measure",
-            help=f"Measure; may be repeated. Without it {', '.join(DEFAULT_MEASURES)}.",
+            help=f"Measure. Default: {', '.join(DEFAULT_MEASURES)}. Repeatable.",
         ),
     ] = None,
     profile: Annotated[
-        str, typer.Option(help="Scoring conventions: see `chunkmark list profiles`.")
+        str, typer.Option(help="Scoring conventions. See `chunkmark list profiles`.")
     ] = "default",
     per_query: Annotated[
-        bool, typer.Option("--per-query", help="Show the value of every query.")
+        bool, typer.Option("--per-query", help="Show the values of every query.")
     ] = False,
     f1_threshold: Annotated[
         float,
-        typer.Option(help="Token F1 from which a text is relevant, where nothing else says so."),
+        typer.Option(help="Token F1 from which a text is relevant, if nothing else is given."),
     ] = 0.3,
     source: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where the records' paths lie, for the span measures."),
+        typer.Option(metavar="DIR", help="Folder of the records' paths, for span measures."),
     ] = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
-    """Score anybody's ranking, or the records of a system that answers questions.
+    """Score rankings or records of another system.
 
-    Formats are found by content and suffix.
+    The format of a file is detected from its content and suffix.
 
-    --run: TREC (query Q0 document rank score tag; the ids of chunkmark's own run.trec are decoded),
-    or JSON: {query: {document: score}}, or a list of documents in rank order in place of the
-    scores.
+    `--run`: TREC (query Q0 document rank score tag; ids of chunkmark's own run.trec are decoded),
+    or JSON: {query: {document: score}}, or {query: [documents in rank order]}.
 
-    --qrels: TREC (query 0 document grade), BEIR's table (query, document, grade, with or without
+    `--qrels`: TREC (query 0 document grade), BEIR's table (query, document, grade, with or without
     a header), or JSON: {query: {document: grade}}.
 
-    --records: JSON lines or a JSON array of objects with query_id, retrieved_ids or retrieved
-    (objects with id, text, path, start_line, end_line), and as far as they are known
-    relevant_ids, targets, expected, actual, correct, k; or memorybench's EvalResults; or a table
-    with the header query_id, retrieved_ids, relevant_ids, k between tabs and ids separated by
-    spaces. A chunk such as doc-<ID>::chunk-0 counts as its document, several of one once.
+    `--records`: JSON lines or a JSON array of objects with query_id, and retrieved_ids or retrieved
+    (objects with id, text, path, start_line, end_line). Optional keys: relevant_ids, targets,
+    expected, actual, correct, k. Also memorybench's EvalResults, or a tab-separated table with the
+    header query_id, retrieved_ids, relevant_ids, k and ids separated by spaces. A chunk such as
+    `doc-<ID>::chunk-0` counts as its document; several chunks of a document count once.
 
-    Relevant in a record is, by the first rule that applies: what qrels or relevant_ids name, what
-    shares a line with a target, what lies in a target's file, what shares words with the expected
-    answer. A measure that no query has the labels for is skipped, and never 0.
+    What is relevant in a record is decided by the first rule that applies: qrels or relevant_ids,
+    lines shared with a target, the file of a target, words shared with the expected answer. A
+    measure is skipped, and not 0, if no query has the labels for it.
     """
     from harness.cli.progress import Progress
     from harness.reports import scores
-    from harness.reports.tables import plain
+    from harness.reports.plain import plain
     from harness.scoring.score_file import score_file
 
-    path = _only_one(run, records)
+    path = _input_file(run, records)
     options = _options(measure, profile, f1_threshold, source)
     with Progress() as progress:
-        scored = score_file(path, qrels, options, _told(progress, path))
+        scored = score_file(path, qrels, options, _reading_progress(progress, path))
         document = scores.score_document(scored, per_query=per_query)
         for line in scored.warnings:
             progress.warn(line)
@@ -93,25 +93,25 @@ def score(
     if form is Format.CSV:
         write_rows(form, *scores.csv_rows(document))
         return
-    write_rows(form, scores.COLUMNS, scores.shown(scores.score_rows(document)))
+    write_rows(form, scores.COLUMNS, scores.rounded(scores.score_rows(document)))
     if per_query:
         columns, rows = scores.query_rows(document)
         write("")
-        write_rows(form, columns, scores.shown(rows))
+        write_rows(form, columns, scores.rounded(rows))
     notes = [plain(note) for note in scores.score_notes(document)]
     if form is Format.MARKDOWN:
         write("\n" + "\n".join(f"- {note}" for note in notes))
     else:
         for note in notes:
-            console().print(note, markup=False, highlight=False, style="dim")
+            console().print(note, style="dim")
 
 
-def _only_one(run: Path | None, records: Path | None) -> Path:
+def _input_file(run: Path | None, records: Path | None) -> Path:
     from chunkers.errors import InputError
 
     path = run if records is None else records
     if path is None or (run is not None and records is not None):
-        raise InputError("give one of --run FILE (with --qrels FILE) and --records FILE")
+        raise InputError("give either --run FILE with --qrels FILE, or --records FILE")
     return path
 
 
@@ -124,14 +124,14 @@ def _options(
     from harness.scoring.score_file import ScoreOptions
 
     if not 0 < threshold <= 1:
-        raise InputError(f"--f1-threshold {threshold}: it lies above 0 and up to 1")
+        raise InputError(f"--f1-threshold must be above 0 and at most 1, not {threshold}")
     if source is not None and not source.is_dir():
-        raise InputError(f"--source {source} is no folder")
-    wanted = [parse_measure(text) for text in measures or DEFAULT_MEASURES]
-    return ScoreOptions(tuple(dict.fromkeys(wanted)), load_profile(profile), threshold, source)
+        raise InputError(f"--source {source} is not a folder")
+    parsed = [parse_measure(text) for text in measures or DEFAULT_MEASURES]
+    return ScoreOptions(tuple(dict.fromkeys(parsed)), load_profile(profile), threshold, source)
 
 
-def _told(progress: Progress, path: Path) -> Callable[[int], None]:
+def _reading_progress(progress: Progress, path: Path) -> Callable[[int], None]:
     lines = path.stat().st_size // _LINE if path.is_file() else 0
 
     def tell(read: int) -> None:

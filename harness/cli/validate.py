@@ -1,4 +1,4 @@
-"""`chunkmark dataset validate`: what is broken in a data set, and what it can show."""
+"""`chunkmark dataset validate`: defects of a data set, and the differences it can detect."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli.output import (
+    FAILED,
     DataDirOption,
     Format,
     FormatOption,
@@ -25,41 +26,41 @@ if TYPE_CHECKING:
     from harness.audit.validation import Power, Validation, ValidationCheck
     from harness.building.tree import Files
 
-BROKEN = 1
 _SHOWN = 3
 _TEXT = 500  # characters of a question in a table
-_COLUMNS = ("check", "state", "found", "what to think", "such as")
+_COLUMNS = ("check", "state", "found", "interpretation", "examples")
 
 
 def validate(
-    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="As for `run -d`.")],
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="Spec of a data set.")],
     run: Annotated[
         Path | None,
-        typer.Option(help="A run folder with this data set: how much scores differ in truth."),
+        typer.Option(help="Run folder with this data set, for the observed scatter of scores."),
     ] = None,
     measure: Annotated[
-        str | None, typer.Option("-m", "--measure", help="Whose differences; with --run.")
+        str | None, typer.Option("-m", "--measure", help="Measure of the run; needs --run.")
     ] = None,
     suggest: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Questions: only name places in the repository DATASET that share their words.",
+            help="File of questions: list places in the repository DATASET that share their words.",
         ),
     ] = None,
     language: LanguageOption = None,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Check targets, texts, duplicates, twins, leaks and balance; say what differences can be seen.
+    """Validate a data set and estimate its statistical power.
 
-    The smallest difference that is seen with 80 % probability, and the queries that 1, 2 and 5
-    points take, are told for the worst case; with --run also for what that run's chunkers differ
-    by. The exit code is 1 where something is broken, such as a target that does not exist.
+    Checks targets, texts, duplicates, twins, leaks and balance. Reports the smallest difference
+    that is detected with 80 % probability, and the number of queries needed to detect 1, 2 and 5
+    points: for the worst case, and with --run for the chunkers of that run. Exits with 1 if the
+    data set is broken, for example if a target does not exist.
 
-    With --suggest, DATASET is a folder or repo:FOLDER, of whose options files= counts. Each
-    question is told the places that share most of its distinctive words: candidates to judge, of
-    which none is taken for the answer.
+    With --suggest, DATASET is a folder or repo:FOLDER with an optional files=. For each question,
+    the places that share most of its distinctive words are listed as candidates to judge; none is
+    taken for the answer.
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides
@@ -68,25 +69,26 @@ def validate(
 
     if suggest is not None:
         if run is not None or measure:
-            raise InputError("--suggest validates nothing; leave --run and -m out")
+            raise InputError("--suggest does not validate; remove --run and -m")
         _suggest(dataset, suggest, parse_overrides(language or ()), form)
         return 0
     if measure and run is None:
-        raise InputError("-m is for the scores of a run; give it by --run")
+        raise InputError("-m selects a measure of a run; add --run")
     loaded = load_dataset(dataset, data_dir=data_dir, languages=language or ())
-    found = validation.validate(loaded, run, measure)
+    result = validation.validate(loaded, run, measure)
     if form is Format.JSON:
-        write_json(_document(found))
+        write_json(_document(result))
     elif form is Format.TABLE:
-        _print(found)
+        _print(result)
     else:
-        rows = [_row(one) for one in found.checks] + [_power_row(one) for one in found.power]
-        write_rows(form, _COLUMNS, rows)
-    return BROKEN if found.broken else 0
+        write_rows(
+            form, _COLUMNS, [*map(_check_row, result.checks), *map(_power_row, result.power)]
+        )
+    return FAILED if result.broken else 0
 
 
 def _repository(name: str) -> tuple[Path, Files]:
-    """The folder that a name or a spec is of, and which of its files are indexed."""
+    """The folder of a repository, and which of its files are indexed."""
     from chunkers.plugins.spec import bind, parse_spec
     from harness.datasets.loaders import repo
 
@@ -106,85 +108,77 @@ def _suggest(name: str, file: Path, languages: Mapping[str, str], form: Format) 
 
     root, files = _repository(name)
     if not root.is_dir():
-        raise InputError(f"{root} is no folder; --suggest looks for places in a repository")
+        raise InputError(f"{root} is not a folder; --suggest needs a repository")
     questions = read_questions(file)
     tree = without_file(read_tree(root, rules_for(files, languages)), root, file)
-    found = suggest(Corpus("repo", tree.sources, tree.skipped), questions)
+    candidates = suggest(Corpus("repo", tree.sources, tree.skipped), questions)
     if form is Format.JSON:
         rows = [
             {
-                "id": one.id,
-                "text": one.text,
-                "targets": list(one.targets),
-                "candidates": [dataclasses.asdict(each) for each in found[one.id]],
+                "id": question.id,
+                "text": question.text,
+                "targets": list(question.targets),
+                "candidates": list(map(dataclasses.asdict, candidates[question.id])),
             }
-            for one in questions
+            for question in questions
         ]
         write_json({"schema": "chunkmark.dataset-suggest/1", "questions": rows})
         return
-    columns = ("question", "text", "candidate", "shared words")
-    write_rows(
-        form,
-        columns,
-        [
-            (one.id, one.text[:_TEXT], *((each.place, " ".join(each.words)) if each else ("", "")))
-            for one in questions
-            for each in found[one.id] or (None,)
-        ],
-    )
+    cells: list[tuple[str, ...]] = []
+    for question in questions:
+        start = (question.id, question.text[:_TEXT])
+        places = [(place.place, " ".join(place.words)) for place in candidates[question.id]]
+        cells += [(*start, *place) for place in places or [("", "")]]
+    write_rows(form, ("question", "text", "candidate", "shared words"), cells)
 
 
-def _document(found: Validation) -> dict[str, Any]:
-    document = dataclasses.asdict(found)
+def _document(result: Validation) -> dict[str, Any]:
+    document = dataclasses.asdict(result)
     for power in document["power"]:
-        power["queries_for"] = {str(one): count for one, count in power["queries_for"].items()}
-    verdict = "broken" if found.broken else "sound"
+        power["queries_for"] = {str(points): n for points, n in power["queries_for"].items()}
+    verdict = "broken" if result.broken else "sound"
     return {"schema": "chunkmark.dataset-validate/1", "verdict": verdict, **document}
 
 
-def _row(one: ValidationCheck) -> tuple[str, ...]:
-    return (one.check, one.state, one.found, one.reading, _such(one.examples))
+def _check_row(check: ValidationCheck) -> tuple[str, ...]:
+    return (check.check, check.state, check.found, check.reading, _examples(check))
 
 
-def _such(examples: tuple[str, ...]) -> str:
-    more = f" and {len(examples) - _SHOWN} more" if len(examples) > _SHOWN else ""
-    return ", ".join(examples[:_SHOWN]) + more
+def _examples(check: ValidationCheck) -> str:
+    more = len(check.examples) - _SHOWN
+    return ", ".join(check.examples[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _power_row(one: Power) -> tuple[str, ...]:
-    return ("power", "ok", _seen(one), _takes(one), one.assumed)
-
-
-def _seen(one: Power) -> str:
-    # No measure between 0 and 1 differs by more.
-    what = f"a difference of {100 * one.mdd:.1f} points" if one.mdd <= 1 else "no difference"
-    return f"{one.queries} queries in {one.clusters} clusters show {what} (sd {one.sd:.3f})"
-
-
-def _takes(one: Power) -> str:
-    each = ", ".join(f"{points}: {count}" for points, count in one.queries_for.items())
-    return f"queries that show so many points: {each}"
-
-
-def _print(found: Validation) -> None:
-    from harness.reports.tables import plain
-
-    shown = console()
-    head = f"{found.dataset}: {found.queries} queries, {found.corpora} corpora, data "
-    shown.print(plain(head + found.fingerprint[:12]), style="bold")
-    for one in found.checks:
-        mark = {"broken": "BROKEN ", "finding": "finding", "ok": "ok     "}[one.state]
-        shown.print(f"  {mark}  {plain(one.check)}: {plain(one.found)}")
-        such = f"; such as {_such(one.examples)}" if one.examples else ""
-        shown.print(f"           {plain(one.reading + such)}", style="dim")
-    for power in found.power:
-        shown.print(f"  power    {plain(_seen(power))}")
-        shown.print(f"           {plain(_takes(power))}", style="dim")
-        shown.print(f"           {plain(power.assumed)}", style="dim")
-    if found.power:
-        shown.print("           all for these corpora, one pair, two-sided at 5 %", style="dim")
-    else:
-        shown.print("  power    one cluster: how much scores scatter cannot be told")
-    write(
-        "broken: see above" if found.broken else "nothing is broken; findings stand beside scores"
+def _power_row(power: Power) -> tuple[str, ...]:
+    # A measure between 0 and 1 cannot differ by more than 1.
+    detected = (
+        f"a difference of {100 * power.mdd:.1f} points" if power.mdd <= 1 else "no difference"
     )
+    found = f"{power.queries} queries in {power.clusters} clusters detect {detected}"
+    needed = ", ".join(f"{points}: {count}" for points, count in power.queries_for.items())
+    needed = f"queries needed to detect a difference, by points: {needed}"
+    return ("power", "ok", f"{found} (sd {power.sd:.3f})", needed, power.assumed)
+
+
+def _print(result: Validation) -> None:
+    from harness.reports.plain import plain
+
+    output = console()
+    head = f"{result.dataset}: {result.queries} queries, {result.corpora} corpora, data "
+    output.print(plain(head + result.fingerprint[:12]), style="bold")
+    for check in result.checks:
+        mark = {"broken": "BROKEN ", "finding": "finding", "ok": "ok     "}[check.state]
+        output.print(f"  {mark}  {plain(check.check)}: {plain(check.found)}")
+        examples = f"; for example {_examples(check)}" if check.examples else ""
+        output.print(f"           {plain(check.reading + examples)}", style="dim")
+    for power in result.power:
+        _, _, found, needed, assumed = _power_row(power)
+        output.print(f"  power    {plain(found)}")
+        output.print(f"           {plain(needed)}", style="dim")
+        output.print(f"           {plain(assumed)}", style="dim")
+    if result.power:
+        note = "           for these corpora, one pair of chunkers, two-sided at 5 %"
+        output.print(note, style="dim")
+    else:
+        output.print("  power    one cluster: the scatter of scores cannot be estimated")
+    write("broken; see above" if result.broken else "not broken; report the findings with scores")

@@ -1,4 +1,4 @@
-"""`chunkmark verify`: compute every number of a run again from what is stored."""
+"""`chunkmark verify`: recompute every number of a run from its stored files."""
 
 from __future__ import annotations
 
@@ -8,26 +8,23 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.output import DataDirOption, Format, FormatOption, write, write_json, write_rows
-
-FAILED = 1
+from harness.cli.output import FAILED, Format, FormatOption, write, write_json, write_rows
 
 
 def verify(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
-    data_dir: DataDirOption = None,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Compute every number of a run again from what is stored; exits with 1 on a difference.
+    """Recompute every number of a run.
 
-    By our own code from chunks, targets and rankings, by pytrec_eval from the .trec files, and by
-    the hashes of the stored lines. Each difference names cell, query and measure.
+    Numbers are recomputed from the stored chunks, targets and rankings, and by pytrec_eval from the
+    .trec files; stored lines are compared with their hashes. Each difference names cell, query and
+    measure. Exits with 1 if there is a difference.
     """
-    del data_dir  # every command takes it; this one reads no data set
-    from harness.runs.verify import verify as check
+    from harness.runs.verify import verify as verify_run
 
-    cells = check(run)
-    differences = [one for cell in cells for one in cell.differences]
+    cells = verify_run(run)
+    differences = [difference for cell in cells for difference in cell.differences]
     if form is Format.JSON:
         write_json(
             {
@@ -36,19 +33,14 @@ def verify(
                 "verdict": "fail" if differences else "pass",
             }
         )
-    else:
-        columns = ("cell", "query", "measure", "detail")
-        rows = [(one.cell[:12], one.query, one.measure, one.detail) for one in differences]
-        if rows or form is not Format.TABLE:
-            write_rows(form, columns, rows)
-        if form is Format.TABLE:
-            values, outside = (sum(getattr(c, name) for c in cells) for name in _COUNTS)
-            verdict = f"{len(differences)} differences" if differences else "no difference"
-            write(
-                f"{len(cells)} cells, {values} values computed again, "
-                f"{outside} compared with pytrec_eval: {verdict}"
-            )
+        return FAILED if differences else 0
+    rows = [(one.cell[:12], one.query, one.measure, one.detail) for one in differences]
+    if rows or form is not Format.TABLE:
+        write_rows(form, ("cell", "query", "measure", "detail"), rows)
+    if form is Format.TABLE:
+        write(
+            f"{len(cells)} cells, {sum(cell.values for cell in cells)} values recomputed, "
+            f"{sum(cell.outside for cell in cells)} compared with pytrec_eval: "
+            f"{len(rows) or 'no'} differences"
+        )
     return FAILED if differences else 0
-
-
-_COUNTS = ("values", "outside")

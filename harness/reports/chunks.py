@@ -6,7 +6,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.numbers import NONE, coverage, number, share
-from harness.reports.tables import plain
+from harness.reports.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

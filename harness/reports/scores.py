@@ -130,7 +130,7 @@ def csv_rows(document: Mapping[str, Any]) -> tuple[list[str], list[list[object]]
     return ["query_id", *COLUMNS], rows
 
 
-def shown(rows: Sequence[Sequence[object]]) -> list[list[str]]:
+def rounded(rows: Sequence[Sequence[object]]) -> list[list[str]]:
     """The rows with numbers of four decimals."""
     return [[f"{one:.4f}" if isinstance(one, float) else str(one) for one in row] for row in rows]
 

@@ -13,20 +13,14 @@ from harness.reports.document import failed_of
 from harness.reports.marks import Cell, column_name, marked
 from harness.reports.notes import notes_of
 from harness.reports.numbers import NONE, number
+from harness.reports.plain import csv_safe, markdown_escaped, markdown_table, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from rich.console import Console
 
 ANCHORS = ("± 95 %", "oracle", "random")
-
-
-def plain(text: object) -> str:
-    """Text without anything that could steer a terminal."""
-    return "".join(
-        mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in str(text)
-    )
 
 
 def wrapped(name: str, width: int = NAMES) -> str:
@@ -202,43 +196,35 @@ def as_markdown(document: Mapping[str, Any]) -> str:
 
     lines: list[str] = []
     for heading, cells in groups(document):
-        lines += [f"### {_md(heading)}", ""]
+        lines += [f"### {markdown_escaped(heading)}", ""]
         names = [column_name(name, cells[0]) for name in cells[0]["metrics"]]
-        lines += _md_table(["chunker", *names], (row for cell in cells for row in rows_of(cell)))
-        lines += _md_table(
+        lines += markdown_table(
+            ["chunker", *names], (row for cell in cells for row in rows_of(cell))
+        )
+        lines += markdown_table(
             ["chunker", *(_in_line(name) for name, _ in HEALTH)],
             ([marked(cell), *(show(cell) for _, show in HEALTH)] for cell in cells),
         )
         for tag, values in cells[0]["by"].items():
             for value, of in values.items():
                 heads = [f"{tag}={value}, n={of['n']}", *names]
-                lines += _md_table(
+                lines += markdown_table(
                     heads,
                     ([one["chunker"], *means_of(one, tag, value).values()] for one in cells),
                 )
         for caption, rows in _reference(cells):
-            lines += _md_table([caption, *rows[0][1:]], (list(row) for row in rows[1:]))
-        lines += [f"- {_md(note)}" for note in notes_of(document, cells)] + [""]
+            lines += markdown_table([caption, *rows[0][1:]], (list(row) for row in rows[1:]))
+        lines += [f"- {markdown_escaped(note)}" for note in notes_of(document, cells)] + [""]
     for one in overviews(document):
-        lines += [f"### {_md(one.heading)}", ""]
-        lines += _md_table(list(map(_in_line, one.columns)), map(list, one.rows))
-    lines += [f"- {_md(line)}" for line in failed_of(document)]
+        lines += [f"### {markdown_escaped(one.heading)}", ""]
+        lines += markdown_table(list(map(_in_line, one.columns)), map(list, one.rows))
+    lines += [f"- {markdown_escaped(line)}" for line in failed_of(document)]
     return "\n".join(lines)
 
 
 def _in_line(heading: str) -> str:
     """A heading of several lines in one."""
     return heading.replace("-\n", "").replace("\n", " ")
-
-
-def _md(text: str) -> str:
-    return "".join(f"\\{mark}" if mark in "\\`*_|<>[]" else mark for mark in plain(text))
-
-
-def _md_table(headings: list[str], rows: Iterable[list[str]]) -> list[str]:
-    lines = [headings, ["---", *["---:"] * (len(headings) - 1)]]
-    made = [f"| {' | '.join(_md(one) for one in headings)} |", f"| {' | '.join(lines[1])} |"]
-    return [*made, *(f"| {' | '.join(_md(one) for one in row)} |" for row in rows), ""]
 
 
 def as_csv(document: Mapping[str, Any]) -> str:
@@ -250,7 +236,7 @@ def as_csv(document: Mapping[str, Any]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*names, *columns, *extra])
     for cell in document["cells"]:
-        key = [_safe(cell[name]) for name in names]
+        key = [csv_safe(cell[name]) for name in names]
         for name, one in cell["metrics"].items():
             ends = one["ci95"] or (None, None)
             values = [one["mean"], *ends, one["n"], *(one[column] for column in extra)]
@@ -258,7 +244,7 @@ def as_csv(document: Mapping[str, Any]) -> str:
         for tag, values in cell["by"].items():
             for value, of in values.items():
                 for name, mean in of["metrics"].items():
-                    label = _safe(f"{tag}={value}: {name}")
+                    label = csv_safe(f"{tag}={value}: {name}")
                     writer.writerow([*key, "by", label, mean, None, None, of["n"], *[None] * 5])
         writer.writerow([*key, "mark", "truncated", cell["truncated"], *[None] * 8])
         for kind in ("health", "cost"):
@@ -269,39 +255,6 @@ def as_csv(document: Mapping[str, Any]) -> str:
             for at, value in (of_query or {"p50": None, "p95": None}).items():
                 writer.writerow([*key, "latency_ms", f"{name}_{at}", value, *[None] * 8])
     for one in document.get("failed", ()):
-        key = [_safe(one.get(name, "")) for name in names]
+        key = [csv_safe(one.get(name, "")) for name in names]
         writer.writerow([*key, "failed", "files", len(one["failures"]), *[None] * 8])
     return out.getvalue()
-
-
-def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], console: Console) -> None:
-    """Print a plain table to a terminal; long cells wrap."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for heading in columns:
-        made.add_column(heading, overflow="fold")
-    for row in rows:
-        made.add_row(*(Text(plain(one)) for one in row))
-    console.print(made)
-
-
-def as_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], *, markdown: bool) -> str:
-    """A plain table as Markdown or as CSV."""
-    if markdown:
-        return "\n".join(_md_table(list(columns), ([str(one) for one in row] for row in rows)))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_safe(one) for one in row] for row in rows)
-    return out.getvalue()
-
-
-def _safe(value: object) -> object:
-    """A text that neither a terminal nor a spreadsheet takes for a command."""
-    if not isinstance(value, str):
-        return value
-    kept = "".join(mark if mark in "\n\t" else plain(mark) for mark in value)
-    return f"'{kept}" if kept.startswith(("=", "+", "-", "@")) else kept

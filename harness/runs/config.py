@@ -1,13 +1,14 @@
-"""What a run is asked to do: the defaults, a suite file over them, the command line over both."""
+"""The options of a run: one list for the command line, suite files and `evaluate`."""
 
 from __future__ import annotations
 
+import math
 import tomllib
+from dataclasses import Field, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
 from chunkers.errors import InputError
+from chunkers.plugins.registry import suggestion
 from harness.chunking.cutters import SECONDS
 
 if TYPE_CHECKING:
@@ -15,38 +16,48 @@ if TYPE_CHECKING:
 
     from harness.model import Dataset
 
+COMPARE, SCORE, LIMITS = "What to compare", "How to score", "Limits"
+"""Groups of options."""
 
-class RunConfig(BaseModel):
-    """The grid of a run. A suite file is TOML with these keys.
 
-    Attributes:
-        datasets: Specs of data sets.
-        chunkers: Specs of chunkers; `a|b` sweeps.
-        embedders: Specs of embedders.
-        retrievers: Specs of retrievers.
-        measures: Names of measures.
-        profile: Spec of the profile.
-        depth: Units in every ranking, at least.
-        limit: Number of queries of each data set, or None for all.
-        seed: Of the choice of queries, of resampling and of random orders.
-        mask_query: Whether the lines that a query's text was taken from are taken out of its
-            corpus, for that query alone; None leaves it to the data set.
-        languages: `PATTERN=LANGUAGE`: of what language files are, by name or path.
-        max_failures: How many files a chunker may fail on before its cell is no result: a number,
-            or a share of the files.
-        file_timeout: Seconds that a chunker may take for a file, and as much again for each
-            million characters.
+def _option(
+    default: Any,
+    help_text: str,
+    group: str,
+    *flags: str,
+    metavar: str | None = None,
+    least: int | None = None,
+) -> Any:
+    """A field of `RunConfig`: a lower bound for numbers, and how the command line shows it."""
+    metadata = {"help": help_text, "group": group, "flags": flags, "metavar": metavar}
+    return field(default=default, metadata={**metadata, "least": least})
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """The options of a run. A suite file is TOML with these keys.
+
+    Raises:
+        InputError: A value of the wrong type or out of range.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    datasets: tuple[str, ...] = Field(("stdlib",), min_length=1)
-    chunkers: tuple[str, ...] = Field(
-        ("ast", "fixed", "function", "whole-file", "random-cuts"), min_length=1
+    datasets: tuple[str, ...] = _option(
+        ("stdlib",), "Spec of a data set.", COMPARE, "-d", "--dataset"
     )
-    embedders: tuple[str, ...] = Field(("minilm",), min_length=1)
-    retrievers: tuple[str, ...] = Field(("dense",), min_length=1)
-    measures: tuple[str, ...] = Field(
+    chunkers: tuple[str, ...] = _option(
+        ("ast", "fixed", "function", "whole-file", "random-cuts"),
+        "Spec of a chunker; `a|b` in a value sweeps it.",
+        COMPARE,
+        "-c",
+        "--chunker",
+    )
+    embedders: tuple[str, ...] = _option(
+        ("minilm",), "Spec of an embedder.", COMPARE, "-e", "--embedder"
+    )
+    retrievers: tuple[str, ...] = _option(
+        ("dense",), "Spec of a retriever.", COMPARE, "-r", "--retriever"
+    )
+    measures: tuple[str, ...] = _option(
         (
             "SpanR@10000c",
             "SpanP@10000c",
@@ -59,51 +70,104 @@ class RunConfig(BaseModel):
             "R@10",
             "MRR",
         ),
-        min_length=1,
+        "Measure. See `chunkmark list measures`.",
+        SCORE,
+        "-m",
+        "--measure",
     )
-    profile: str = "default"
-    depth: int = Field(1000, ge=1)
-    limit: int | None = Field(None, ge=1)
-    seed: int = Field(0, ge=0)
-    mask_query: bool | None = None
-    languages: tuple[str, ...] = ()
-    max_failures: str = "1%"
-    file_timeout: float = Field(SECONDS, gt=0, allow_inf_nan=False)
+    profile: str = _option(
+        "default", "Scoring conventions. See `chunkmark list profiles`.", SCORE, "--profile"
+    )
+    depth: int = _option(1000, "Minimum ranking depth.", SCORE, "--depth", least=1)
+    limit: int | None = _option(
+        None, "Number of queries to sample from each data set.", LIMITS, "--limit", least=1
+    )
+    seed: int = _option(0, "Random seed.", LIMITS, "--seed", least=0)
+    mask_query: bool | None = _option(
+        None,
+        "Remove the lines that a query's text was taken from. By default the data set decides; "
+        "queries=calls is masked.",
+        SCORE,
+        "--mask-query/--no-mask-query",
+    )
+    languages: tuple[str, ...] = _option(
+        (),
+        "Override the language of files, by glob: '*.h=cpp'.",
+        COMPARE,
+        "--language",
+        metavar="PATTERN=LANGUAGE",
+    )
+    max_failures: str = _option(
+        "1%",
+        "Files a chunker may fail on before its cell fails: a number, or a share.",
+        LIMITS,
+        "--max-failures",
+        metavar="N|SHARE",
+    )
+    file_timeout: float = _option(
+        SECONDS,
+        "Time limit of a chunker for a file, and for each million characters of it.",
+        LIMITS,
+        "--file-timeout",
+        metavar="SECONDS",
+        least=0,
+    )
+
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            problem = _problem(option, getattr(self, option.name))
+            if problem:
+                raise InputError(f"{option.name} {problem}")
 
     def masks(self, dataset: Dataset) -> bool:
         """Whether the queries of a data set are masked."""
         return dataset.mask if self.mask_query is None else self.mask_query
 
-    def over(self, **given: Any) -> RunConfig:
-        """This configuration with what was given put over it; empty lists and None give nothing.
+    def over(self, **values: Any) -> RunConfig:
+        """Replace options; None and empty lists change nothing.
 
         Raises:
-            InputError: A value of the wrong kind.
+            InputError: A value of the wrong type or out of range.
         """
-        wanted = {key: value for key, value in given.items() if value not in (None, (), [])}
-        return _validated({**self.model_dump(), **wanted}, "")
+        return replace(self, **{k: v for k, v in values.items() if v not in (None, (), [])})
 
 
 def load_suite(path: Path) -> RunConfig:
     """Read a suite file.
 
     Raises:
-        InputError: It cannot be read, is no TOML, or has unknown keys or wrong values.
+        InputError: It cannot be read, is not TOML, or has an unknown key or a wrong value.
     """
     try:
-        given = tomllib.loads(path.read_text("utf-8"))
+        values = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"suite {path} cannot be read: {error}") from error
-    lists = {key: tuple(v) if isinstance(v, list) else v for key, v in given.items()}
-    return _validated(lists, f"suite {path}: ")
-
-
-def _validated(values: dict[str, Any], where: str) -> RunConfig:
+        raise InputError(f"cannot read suite {path}: {error}") from error
+    names = [option.name for option in fields(RunConfig)]
+    options: dict[str, Any] = {}
+    for key, value in values.items():
+        if key not in names:
+            raise InputError(f"suite {path}: unknown key {key!r}; {suggestion(key, names)}")
+        options[key] = tuple(value) if isinstance(value, list) else value
     try:
-        return RunConfig.model_validate(values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        known = ", ".join(RunConfig.model_fields)
-        hint = f"; the keys are {known}" if first["type"] == "extra_forbidden" else ""
-        raise InputError(f"{where}{key}: {first['msg']}{hint}") from None
+        return RunConfig(**options)
+    except InputError as error:
+        raise InputError(f"suite {path}: {error}") from None
+
+
+def _problem(option: Field[Any], value: Any) -> str | None:
+    """What is wrong with the value of an option."""
+    kind, least = str(option.type).removesuffix(" | None"), option.metadata["least"]
+    if value is None and kind != option.type:
+        return None
+    if kind == "tuple[str, ...]":
+        if not isinstance(value, tuple) or not all(isinstance(text, str) for text in value):
+            return 'must be a list of strings, as in ["a", "b"]'
+        return None if value or not option.default else "must not be empty"
+    if kind == "float":
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        # Zero seconds would fail every file.
+        return None if number and least < value < math.inf else f"must be a number above {least}"
+    if type(value).__name__ != kind:
+        names = {"str": "a string", "int": "a whole number", "bool": "true or false"}
+        return f"must be {names[kind]}"
+    return None if least is None or value >= least else f"must be at least {least}"

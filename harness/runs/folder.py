@@ -227,7 +227,7 @@ class Manifest:
         self._document: dict[str, Any] = {
             "schema": f"{MANIFEST}1",
             "status": "running",
-            "config": plan.config.model_dump(mode="json"),
+            "config": dataclasses.asdict(plan.config),
             "profile": dataclasses.asdict(plan.profile),
             "budget": plan.budget,
             "chunkers": {one.name: one.version for one in plan.chunkers},

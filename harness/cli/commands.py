@@ -1,0 +1,110 @@
+"""The names of all commands; the module of a command is imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+COMMANDS = {
+    "run": ("harness.cli.run:run", "Compare chunkers on data sets."),
+    "list": ("harness.cli.listing:list_parts", "List the available parts, or show one in full."),
+    "chunk": ("harness.cli.chunk:chunk", "Show how chunkers cut a file."),
+    "check-chunker": ("harness.cli.check:check", "Test a chunker on difficult sources."),
+    "cache": ("harness.cli.cache:cache", "Show or remove the stored vectors."),
+    "doctor": ("harness.cli.doctor:doctor", "Check the installation, the model and the data."),
+    "verify": ("harness.cli.verify:verify", "Recompute every number of a run."),
+    "score": ("harness.cli.score:score", "Score rankings or records of another system."),
+    "gate": ("harness.cli.gate:gate", "Fail if a mean is below a bound."),
+    "audit": ("harness.cli.audit:audit", "Audit a data set or a run for leaks and losses."),
+    "dataset build": ("harness.cli.dataset:build", "Build a data set from a repository."),
+    "dataset info": ("harness.cli.dataset:info", "Describe a data set and its known flaws."),
+    "dataset fetch": ("harness.cli.dataset:fetch", "Fetch and check the files of a data set."),
+    "dataset validate": (
+        "harness.cli.validate:validate",
+        "Validate a data set and estimate its statistical power.",
+    ),
+}
+"""Function and summary of each command; the summary is the first line of the function's help."""
+
+_SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": "markdown",
+}
+
+
+class LazyGroup(TyperGroup):
+    """A group whose commands are stubs with a summary until one is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command as typer does, and import it."""
+        name, command, rest = super().resolve_command(ctx, args)
+        path = f"{ctx.command_path} {name}".partition(" ")[2]
+        return name, load_command(path) if path in COMMANDS else command, rest
+
+
+def load_command(path: str) -> Any:
+    """Import a command.
+
+    Args:
+        path: A key of `COMMANDS`.
+    """
+    module, _, function = COMMANDS[path][0].partition(":")
+    app = typer.Typer(**_SETTINGS)
+    app.command(path.rpartition(" ")[2])(getattr(importlib.import_module(module), function))
+    return typer.main.get_command(app)
+
+
+def _group(paths: Iterable[str], help_text: str, **settings: Any) -> typer.Typer:
+    app = typer.Typer(
+        cls=LazyGroup,
+        no_args_is_help=True,
+        help=help_text,
+        **_SETTINGS,
+        **settings,
+    )
+    for path in paths:
+        app.command(path.rpartition(" ")[2], help=COMMANDS[path][1])(lambda: None)
+    return app
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        import importlib.metadata
+
+        typer.echo(importlib.metadata.version("chunkmark"))
+        raise typer.Exit
+
+
+def _set_options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    del version
+    if debug:
+        os.environ["CHUNKMARK_DEBUG"] = "1"
+
+
+app = _group(
+    (path for path in COMMANDS if " " not in path),
+    "Find out which way of cutting code into chunks retrieves best, and by how much.",
+    name="chunkmark",
+    callback=_set_options,
+)
+app.add_typer(
+    _group(
+        (path for path in COMMANDS if " " in path),
+        "Build, fetch, validate and describe data sets.",
+    ),
+    name="dataset",
+)

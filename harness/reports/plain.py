@@ -1,0 +1,78 @@
+"""Plain tables: for a terminal, as Markdown, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
+
+
+def plain(text: object) -> str:
+    """Text with every character replaced that could control a terminal."""
+    return "".join(
+        mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in str(text)
+    )
+
+
+def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], console: Console) -> None:
+    """Print a table to a terminal; long cells wrap."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in table.columns:
+        column.overflow = "fold"
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    console.print(table)
+
+
+def print_lines(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console, width: int
+) -> None:
+    """Print a table of one line a row to a terminal; its last column is cut at the width."""
+    cells = [list(map(plain, row)) for row in [columns, *rows]]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)][:-1]
+    for number, (*row, last) in enumerate(cells):
+        start = "".join(f"{cell:{size}}  " for cell, size in zip(row, widths, strict=True))
+        line = f"{start}{last}".rstrip()
+        shown = line if len(line) <= width else f"{line[: width - 1]}…"
+        console.print(shown, style=None if number else "bold", no_wrap=True, overflow="ignore")
+
+
+def as_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], *, markdown: bool) -> str:
+    """A table as Markdown or as CSV."""
+    if markdown:
+        return "\n".join(markdown_table(columns, ([str(cell) for cell in row] for row in rows)))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([csv_safe(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a Markdown table, with an empty one at the end; numbers align right."""
+    rule = ["---", *["---:"] * (len(columns) - 1)]
+    escaped = [[markdown_escaped(cell) for cell in row] for row in [columns, *rows]]
+    lines = [f"| {' | '.join(row)} |" for row in [escaped[0], rule, *escaped[1:]]]
+    return [*lines, ""]
+
+
+def markdown_escaped(text: str) -> str:
+    """Text without Markdown markup."""
+    return "".join(f"\\{mark}" if mark in "\\`*_|<>[]" else mark for mark in plain(text))
+
+
+def csv_safe(value: object) -> object:
+    """A cell that neither a terminal nor a spreadsheet takes for a command."""
+    if not isinstance(value, str):
+        return value
+    text = "".join(mark if mark in "\n\t" else plain(mark) for mark in value)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
