@@ -23,6 +23,7 @@ from chunkers.processes.isolation import (
 from chunkers.processes.messages import attempt
 from chunkers.processes.pool import Pool
 from chunkers.source import Services
+from harness.chunking import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
 
 HERE = "cut in the program's own process: no limits, and no hash seed of ours"
 """The note on files that no process of their own cut."""
-
-SECONDS = 60.0
-"""What a file may take: many times what the slowest chunker here needs for one of a usual size."""
 
 _OWN = ("chunkers.builtin.", "chunkers.reference.")
 

@@ -1,7 +1,6 @@
-"""Where the program `chunkmark` begins and ends, whatever signal comes at whatever moment.
+"""Entry point of the program `chunkmark`: a signal at any moment ends it in one line.
 
-Little is imported here, so that soon after the start of the interpreter a signal ends the program
-in one line.
+Little is imported here, so that the handlers are set soon after the interpreter starts.
 """
 
 from __future__ import annotations
@@ -16,32 +15,31 @@ from harness.cli.signals import STOPPED, end, leave, on_signals
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the program and leave with its exit code.
+    """Run the program and exit with its code.
 
     Args:
-        arguments: Those of a call from within another program, whose signals are left alone; None
-            for those of the command line.
+        arguments: For a call from another program, whose signal handlers are left alone; None for
+            the command line.
     """
     if arguments is not None:
         from harness.cli.program import guarded
 
         sys.exit(guarded(arguments))
     on_signals(leave)
-    sys.exit(_stoppable())
+    sys.exit(_run())
 
 
-def _stoppable() -> int:
-    """Run the program; its exit code."""
+def _run() -> int:
     from chunkers.errors import StoppedError
     from harness.cli.program import guarded, say
 
     def stop(number: int, _: object) -> NoReturn:
-        # What was started ends with the exception; whoever does not wait for that asks again.
+        # The exception cleans up; a second signal ends at once.
         on_signals(leave)
         raise StoppedError(number)
 
     def unraisable(ignored: sys.UnraisableHookArgs) -> None:
-        # Raised in a callback of the interpreter, where nothing takes it further: once more.
+        # Raised in a callback of the interpreter, which drops exceptions: send it again.
         if not isinstance(ignored.exc_value, StoppedError):
             sys.__unraisablehook__(ignored)
             return

@@ -1,4 +1,4 @@
-"""How a signal ends the program: in one line, with its own exit code."""
+"""How a signal ends the program: one line, and an exit code of 128 plus its number."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 STOPPED = {
-    signal.SIGINT: "interrupted; the same command goes on where it stopped",
-    signal.SIGTERM: "terminated; the same command goes on where it stopped",
+    signal.SIGINT: "interrupted; rerun the command to resume",
+    signal.SIGTERM: "terminated; rerun the command to resume",
 }
-"""The signals that end the program, and what it says then; its exit code is 128 and the number."""
+"""The message of each signal that ends the program."""
 
 
 def end(code: int, *_: object) -> NoReturn:
-    """End at once, where the result stands and what is left is to end."""
+    """End at once, after the result is written."""
     with contextlib.suppress(Exception):
         sys.stdout.flush()
     os._exit(code)
 
 
 def leave(number: int, _: object) -> NoReturn:
-    """End at once, where nothing was started yet or nobody waits any more."""
+    """End at once with the message, before any work or at a second signal."""
     with contextlib.suppress(OSError):
         os.write(2, f"chunkmark: {STOPPED[signal.Signals(number)]}\n".encode())
     os._exit(128 + number)
 
 
 def on_signals(handler: Callable[[int, Any], NoReturn] | signal.Handlers) -> None:
-    """What is done at a signal, unless whoever started the program wants it ignored."""
+    """Set the handler of the signals, except for those that the caller set to be ignored."""
     for number in STOPPED:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)

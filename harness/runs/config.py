@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.plugins.registry import suggestion
-from harness.chunking.cutters import SECONDS
+from harness.chunking import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""Gates: does a measure of every cell keep to what was asked of it? Pure functions over numbers."""
+"""Gates: compare the measures of every cell with lower bounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LARGEST = sys.float_info.max  # whole numbers of JSON go on beyond
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The least that a measure may be, such as `MRR>0.6`.
+    """A lower bound of a measure, such as `MRR>0.6`.
 
     Attributes:
         measure: The measure's printed name.
@@ -38,7 +38,7 @@ class Bound:
     threshold: float
 
     def holds(self, value: float) -> bool:
-        """Whether a finite value keeps to it; compared at 12 decimal places."""
+        """Whether a finite value is within the bound, at 12 decimal places."""
         rounded, threshold = round(value, _PLACES), round(self.threshold, _PLACES)
         return rounded >= threshold if self.operator == ">=" else rounded > threshold
 
@@ -65,16 +65,16 @@ class BoundCheck:
 
 
 def parse_bound(text: str) -> Bound:
-    """The bound that a text such as `nDCG@10>=0.5` means.
+    """Parse a bound such as `nDCG@10>=0.5`.
 
     Raises:
-        InputError: It is none, or names an unknown measure.
+        InputError: It is malformed, or names an unknown measure.
     """
     match = _BOUND.fullmatch(text)
     number = _number(match["number"]) if match else None
     if match is None or number is None:
         raise InputError(
-            f"--min {text!r} is no bound\n"
+            f"invalid bound {text!r}\n"
             "write a measure, > or >=, and a number, in quotes: --min 'MRR>0.6'"
         )
     operator: Literal[">", ">="] = ">=" if match["operator"] == ">=" else ">"
@@ -90,7 +90,7 @@ def _number(text: str) -> float | None:
 
 
 def check(cells: Sequence[GateCell], bounds: Sequence[Bound]) -> list[BoundCheck]:
-    """Hold every bound against every cell, cell by cell."""
+    """Compare every cell with every bound, cell by cell."""
     checks = []
     for cell in cells:
         for bound in bounds:
@@ -155,11 +155,11 @@ def cells_of(found: Mapping[str, Any], where: str) -> list[GateCell]:
             cells = cells + [{**one, "metrics": {}} for one in failed if isinstance(one, Mapping)]
     else:
         raise InputError(
-            f"{where} is no result that a gate reads\n"
+            f"{where} is not a result of `score` or `run`\n"
             "give a run folder, or what `score` or `run` printed with --format json"
         )
     if not isinstance(cells, list) or not all(isinstance(one, Mapping) for one in cells):
-        raise InputError(f"{where} is damaged: its cells are no list of objects")
+        raise InputError(f"{where} is damaged: `cells` is not a list of objects")
     return [cell_of(one, one, where) for one in cells]
 
 
@@ -176,10 +176,10 @@ def cell_of(names: Mapping[str, Any], found: Mapping[str, Any], where: str) -> G
     """
     metrics = found.get("metrics")
     if not isinstance(metrics, Mapping):
-        raise InputError(f"{where} is damaged: it has no metrics")
+        raise InputError(f"{where} is damaged: `metrics` is missing")
     parts = {part: names.get(part) for part in ("dataset", "chunker", "embedder", "retriever")}
     if not all(part is None or isinstance(part, str) for part in parts.values()):
-        raise InputError(f"{where} is damaged: the name of a part is no text")
+        raise InputError(f"{where} is damaged: the name of a part is not a string")
     return GateCell(
         **parts, means={str(name): _mean(name, one, where) for name, one in metrics.items()}
     )
@@ -190,5 +190,5 @@ def _mean(name: object, one: object, where: str) -> float | None:
     if mean is None:
         return None
     if type(mean) not in (int, float) or not -_LARGEST <= mean <= _LARGEST:
-        raise InputError(f"{where} is damaged: the mean of {name} is no finite number")
+        raise InputError(f"{where} is damaged: the mean of {name} is not a finite number")
     return float(mean)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -141,14 +142,21 @@ def test_terminal_codes_in_a_message_are_not_passed_on(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["list"], ["list", "chunkers"], ["run", "--help"]]
+    ("arguments", "absent"),
+    [
+        (["--help"], (*HEAVY, "numpy", "pydantic", "tree_sitter", "harness.cli.run")),
+        (["dataset", "--help"], (*HEAVY, "numpy", "tree_sitter")),
+        (["list"], HEAVY),
+        (["list", "chunkers"], HEAVY),
+        (["run", "--help"], (*HEAVY, "numpy", "tree_sitter")),
+    ],
 )
-def test_starts_without_heavy_imports(arguments):
+def test_starts_without_heavy_imports(arguments, absent):
     code = (
         "import sys\n"
         "from harness.cli.program import guarded\n"
         f"code = guarded({arguments!r})\n"
-        f"print('RESULT', code, [n for n in {HEAVY!r} if n in sys.modules], file=sys.stderr)\n"
+        f"print('RESULT', code, [n for n in {absent!r} if n in sys.modules], file=sys.stderr)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
@@ -208,15 +216,21 @@ def test_output_on_an_ascii_console_loses_no_result(tmp_path):
 def test_doctor_finds_everything_here():
     done = chunkmark("doctor", "--format", "json")
     checks = json.loads(done.stdout)["checks"]
-    assert done.returncode == 0, [one for one in checks if not one["ok"]]
-    assert {"minilm", "cache folder", "grammar python"} <= {one["what"] for one in checks}
+    assert done.returncode == 0, [check for check in checks if not check["ok"]]
+    names = {check["what"] for check in checks}
+    assert {"minilm", "cache folder", "grammar python"} <= names
 
 
-def test_doctor_fails_where_something_is_broken(tmp_path):
+def test_doctor_shows_what_is_wrong_and_counts_the_rest(tmp_path):
     (tmp_path / "file").write_text("x")
-    done = chunkmark("doctor", env={"CHUNKMARK_CACHE": str(tmp_path / "file" / "cache")})
+    env = {"CHUNKMARK_CACHE": str(tmp_path / "file" / "cache")}
+    done = chunkmark("doctor", env=env)
     assert done.returncode == 1
-    assert "FAILED" in done.stdout
+    assert "cache folder" in done.stdout
+    assert "grammar python" not in done.stdout
+    *_, summary = done.stdout.splitlines()
+    assert re.fullmatch(r"\d+ checks ok, \d+ absent, 1 FAILED; --all shows all", summary)
+    assert "grammar python" in chunkmark("doctor", "--all", env=env).stdout
 
 
 def test_cache_shows_and_clears_the_store(tmp_path):

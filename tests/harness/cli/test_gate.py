@@ -114,10 +114,10 @@ def test_forms_of_output(scored, capsys):
     ("content", "arguments", "words"),
     [
         ("{}", [], ["--min"]),
-        ("{}", ["--min", "MRR"], ["'MRR'", "no bound"]),
+        ("{}", ["--min", "MRR"], ["'MRR'", "invalid bound"]),
         ("{}", ["--min", "nDGC@5>1"], ["nDGC@5"]),
-        ("{}", ["--min", "MRR>0"], ["no result"]),
-        ("[]", ["--min", "MRR>0"], ["no result"]),
+        ("{}", ["--min", "MRR>0"], ["not a result"]),
+        ("[]", ["--min", "MRR>0"], ["not a result"]),
         ("", ["--min", "MRR>0"], ["invalid JSON"]),
         ("q Q0 a 1 1 t", ["--min", "MRR>0"], ["invalid JSON"]),
         ('{"schema": NaN}', ["--min", "MRR>0"], ["NaN"]),
@@ -133,10 +133,10 @@ def test_wrong_usage_is_one_or_two_lines_and_exit_code_2(
 
 def test_what_is_no_finished_run_is_named(tmp_path, capsys):
     bound = ("--min", "MRR>0")
-    says(call(capsys, "gate", tmp_path / "gone", *bound), 2, "gone", "cannot be read")
-    says(call(capsys, "gate", tmp_path, *bound), 2, "no run folder")
+    says(call(capsys, "gate", tmp_path / "gone", *bound), 2, "gone", "cannot read")
+    says(call(capsys, "gate", tmp_path, *bound), 2, "not a run folder")
     (tmp_path / "manifest.json").write_text('{"status": "running", "cells": []}')
-    says(call(capsys, "gate", tmp_path, *bound), 2, "not complete")
+    says(call(capsys, "gate", tmp_path, *bound), 2, "incomplete")
     (tmp_path / "manifest.json").write_text('{"status": "complete", "cells": []}')
     says(call(capsys, "gate", tmp_path, *bound), 2, "no cell")
     (tmp_path / "manifest.json").write_text('{"status": "complete", "cells": [3]}')

@@ -2,7 +2,7 @@
 
 import importlib.metadata
 
-from commands import call
+from commands import call, says
 
 FAMILIES = {"syntax", "text", "semantic", "fixed", "anchor", "process"}
 REASON = "chunker semchunk: semchunk is not installed: pip install 'chunkmark[chunkers]'"
@@ -39,8 +39,32 @@ def test_each_has_a_family_and_is_usable_or_says_why_not(capsys, monkeypatch):
 def test_the_table_says_so_too(capsys, monkeypatch):
     without_semchunk(monkeypatch)
     lines = call(capsys, "list", "chunkers").out.splitlines()
-    assert lines[0].split()[:6] == ["name", "family", "languages", "version", "usable", "here"]
+    assert lines[0].split() == ["name", "family", "languages", "description"]
     (row,) = [line for line in lines if line.startswith("semchunk ")]
-    assert row.split()[1:4] == ["text", "chunker", "semchunk:"]  # the reason goes on below
+    assert row.split()[1:5] == ["text", "not", "usable:", "chunker"]
     (row,) = [line for line in lines if line.startswith("fixed ")]
-    assert row.split()[:5] == ["fixed", "fixed", "any", "1", "yes"]
+    assert row.split()[:3] == ["fixed", "fixed", "any"]
+
+
+def test_each_part_has_one_line_of_100_columns(capsys):
+    listed = call(capsys, "list", "--format", "json").json
+    lines = call(capsys, "list").out.splitlines()
+    parts = sum(len(rows) for kind, rows in listed.items() if kind != "schema")
+    assert len(lines) == parts + 2 * (len(listed) - 1)  # each kind has a title and a heading
+    assert max(map(len, lines)) <= 100
+
+
+def test_one_part_is_shown_in_full(capsys):
+    listed = call(capsys, "list", "chunkers", "--format", "json").json["chunkers"]
+    (ast,) = (one for one in listed if one["name"] == "ast")
+    shown = call(capsys, "list", "chunkers", "ast", "--format", "json").json
+    assert shown == {"schema": "chunkmark.list/1", "chunkers": [ast]}
+    table = call(capsys, "list", "chunkers", "ast").out
+    assert "max_size=600" in table
+    assert ast["description"] in table
+    says(call(capsys, "list", "chunkers", "asst"), 2, "unknown chunker 'asst'; did you mean ast?")
+
+
+def test_profiles_stand_side_by_side_in_markdown(capsys):
+    header = call(capsys, "list", "profiles", "--format", "markdown").out.splitlines()[0]
+    assert header.startswith("| field | default | code-chunk | trec |")

@@ -286,7 +286,7 @@ def test_forms_of_output(small, capsys):
     ("arguments", "words"),
     [
         ([], ["--run", "--records"]),
-        (["--run", "a", "--records", "a"], ["one of"]),
+        (["--run", "a", "--records", "a"], ["either"]),
         (["--run", "gone.run", "--qrels", "gone.qrels"], ["gone.qrels", "cannot be read"]),
         (["--records", "a", "-m", "nDGC@5"], ["nDGC@5", "nDCG"]),
         (["--records", "a", "--profile", "trek"], ["trek", "trec"]),

@@ -12,7 +12,7 @@ import pytest
 SUPPORT = Path(__file__).parents[2] / "support"
 # From here on the program's own code runs; the interpreter before it knows of no program.
 BEGUN = (
-    "import sys; import harness.cli.main as program; program._on_signals(program._leave);"
+    "import sys; import harness.cli.main as program; program.on_signals(program.leave);"
     "print('begun', flush=True); program.main()"
 )
 
@@ -52,7 +52,7 @@ def test_a_signal_while_it_starts_ends_it_in_one_line(tmp_path, seconds, number,
         assert said == []  # it was done before
         return
     verb = "interrupted" if code == 130 else "terminated"
-    assert (left, said) == (code, [f"chunkmark: {verb}; the same command goes on where it stopped"])
+    assert (left, said) == (code, [f"chunkmark: {verb}; rerun the command to resume"])
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,8 @@ def test_every_question_has_its_rows(capsys, repository, form):
 
 def test_what_cannot_be_looked_into_is_said(capsys, repository, tmp_path):
     file = tmp_path / "q.jsonl"
-    says(call(capsys, "dataset", "validate", "stdlib", "--suggest", file), 2, "no folder")
+    says(call(capsys, "dataset", "validate", "stdlib", "--suggest", file), 2, "not a folder")
     says(call(capsys, "dataset", "validate", repository, "--suggest", tmp_path / "none.jsonl"), 2,
          "none.jsonl")  # fmt: skip
     says(call(capsys, "dataset", "validate", repository, "--suggest", file, "--run", tmp_path), 2,
-         "leave --run")  # fmt: skip
+         "remove --run")  # fmt: skip

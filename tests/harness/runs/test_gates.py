@@ -105,12 +105,12 @@ def test_cells_are_those_of_a_score_or_of_a_run():
 @pytest.mark.parametrize(
     ("found", "says"),
     [
-        ({}, "no result"),
-        ({"schema": "chunkmark.list/1"}, "no result"),
-        ({"schema": "chunkmark.score/2", "metrics": {}}, "no result"),
-        ({"schema": ["chunkmark.score/1"]}, "no result"),
-        ({"schema": "chunkmark.score/1"}, "no metrics"),
-        ({"schema": "chunkmark.score/1", "metrics": []}, "no metrics"),
+        ({}, "not a result"),
+        ({"schema": "chunkmark.list/1"}, "not a result"),
+        ({"schema": "chunkmark.score/2", "metrics": {}}, "not a result"),
+        ({"schema": ["chunkmark.score/1"]}, "not a result"),
+        ({"schema": "chunkmark.score/1"}, "`metrics` is missing"),
+        ({"schema": "chunkmark.score/1", "metrics": []}, "`metrics` is missing"),
         ({"schema": "chunkmark.score/1", "metrics": {"MRR": 1}}, "mean of MRR"),
         ({"schema": "chunkmark.score/1", "metrics": {"MRR": {}}}, "mean of MRR"),
         ({"schema": "chunkmark.score/1", "metrics": {"MRR": {"mean": "1"}}}, "mean of MRR"),

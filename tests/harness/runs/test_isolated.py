@@ -279,7 +279,7 @@ def test_a_signal_ends_a_run_at_once_and_leaves_no_process(tmp_path, number, cod
     process.send_signal(number)
     _, said = process.communicate(timeout=20)
     assert process.returncode == code
-    assert said == f"chunkmark: {begins}; the same command goes on where it stopped\n"
+    assert said == f"chunkmark: {begins}; rerun the command to resume\n"
     assert len(hanging) == 1
     assert not any(map(alive, hanging))
 
