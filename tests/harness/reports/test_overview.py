@@ -89,7 +89,7 @@ def test_csv_and_markdown_hold_every_time(document):
 
 
 def test_small_times_keep_two_digits():
-    from harness.reports.tables import LATENCY
+    from harness.reports.columns import LATENCY
 
     cell = {"latency_ms": {"embedding": None, "search": {"p50": 0.0234, "p95": 0.31},
                            "total": {"p50": 9.96, "p95": 1234.5}}}  # fmt: skip
