@@ -287,7 +287,7 @@ def test_forms_of_output(small, capsys):
     [
         ([], ["--run", "--records"]),
         (["--run", "a", "--records", "a"], ["either"]),
-        (["--run", "gone.run", "--qrels", "gone.qrels"], ["gone.qrels", "cannot be read"]),
+        (["--run", "gone.run", "--qrels", "gone.qrels"], ["gone.run", "cannot be read"]),
         (["--records", "a", "-m", "nDGC@5"], ["nDGC@5", "nDCG"]),
         (["--records", "a", "--profile", "trek"], ["trek", "trec"]),
         (["--records", "a", "--f1-threshold", "0"], ["--f1-threshold"]),
