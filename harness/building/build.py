@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from harness.building.sampling import draw
-from harness.building.state import state_of
 from harness.building.tree import Files, read_tree, rules_for, without_file
 from harness.model import Corpus, Dataset
 from harness.support.wording import counted, left_out_line
@@ -111,6 +110,8 @@ def _made(root: Path, wanted: Wanted) -> Made:
         from harness.building.docs.docs_queries import docstring_queries
 
         made = docstring_queries(corpus, whole=wanted.whole)
+    from harness.building.state import state_of
+
     state = state_of(root, tree.sources)
     return replace(made, information={**state, **made.information})
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.building.git.ignores import read_patterns, verdict
-from harness.building.own_folders import OURS, is_ours
+from harness.building.own_folders import OWN, is_own_folder
 from harness.model import Skipped
 from harness.reading.reader import ReadRules, in_order, walk_folder
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from harness.building.git.ignores import Pattern
 
 Files = Literal["code", "all"]
 
@@ -35,7 +33,6 @@ _CLOSED = ReadRules().closed | {
 _IGNORED = "ignored by git"
 _NESTED = "a repository of its own"
 _ASKED = "the questions themselves"
-_MOST_IGNORES = 1 << 20  # bytes of a file of patterns
 MOST_TEXT = 1 << 28
 """Characters that a tree may hold, for all of it is kept in memory."""
 
@@ -80,16 +77,18 @@ def read_tree(root: Path, rules: ReadRules) -> Tree:
             f"{root} is a bare repository, without files\n"
             "take queries=commits, which reads its objects, or clone it"
         )
-    ignored = _Ignored(root)
+    from harness.building.git.ignore_rules import IgnoreRules
 
-    def refuse(path: str) -> str | None:
-        if path.endswith("/") and os.path.lexists(root / path / ".git"):
-            return _NESTED
-        if ignored(path):
-            return _IGNORED
-        return OURS if path.endswith("/") and _is_ours(root / path) else None
+    with IgnoreRules(repository_of(root) or root, root) as rules_of_git:
 
-    sources, skipped = in_order(_bounded(root, walk_folder(root, rules, refuse)))
+        def refuse(path: str) -> str | None:
+            if path.endswith("/") and os.path.lexists(root / path / ".git"):
+                return _NESTED
+            if rules_of_git.ignore(path):
+                return _IGNORED
+            return OWN if path.endswith("/") and _is_own(root / path) else None
+
+        sources, skipped = in_order(_bounded(root, walk_folder(root, rules, refuse)))
     if not sources:
         raise InputError(f"{root} holds no file to index{_why(skipped)}")
     return Tree(sources, skipped)
@@ -126,7 +125,7 @@ def repository_of(folder: Path) -> Path | None:
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
 
 
-def _is_ours(folder: Path) -> bool:
+def _is_own(folder: Path) -> bool:
     def holds(name: str) -> bool:
         return os.path.lexists(folder / name)
 
@@ -140,7 +139,7 @@ def _is_ours(folder: Path) -> bool:
         except OSError:
             return b""
 
-    return is_ours(folder.name, holds, head)
+    return is_own_folder(folder.name, holds, head)
 
 
 def _bounded(root: Path, found: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
@@ -164,45 +163,3 @@ def _why(skipped: tuple[Skipped, ...]) -> str:
         for reason, some in sorted(paths.items())
     )
     return f": {told}\nname a folder itself to have it read" if told else ""
-
-
-class _Ignored:
-    """Whether git ignores a path, by the files of patterns that lie in the repository.
-
-    The last pattern that fits decides, those of deeper folders before those above them, and
-    nothing in an ignored folder is ever looked at.
-    """
-
-    def __init__(self, root: Path) -> None:
-        self._top = repository_of(root) or root.resolve()
-        below = root.resolve().relative_to(self._top).as_posix()
-        self._below = "" if below == "." else below + "/"
-        self._read: dict[str, tuple[Pattern, ...]] = {}
-        # A linked working tree has a file `.git` here, which points elsewhere.
-        self._exclude = _patterns(self._top / ".git/info/exclude", self._top)
-
-    def __call__(self, path: str) -> bool:
-        """Whether a path below the root is ignored; that of a folder ends in `/`."""
-        whole = self._below + path
-        at = len(whole.rstrip("/"))
-        while at > 0:
-            at = whole.rfind("/", 0, at) + 1
-            folder = whole[:at]
-            if folder not in self._read:
-                self._read[folder] = _patterns(self._top / folder / ".gitignore", self._top)
-            found = verdict(self._read[folder], whole[at:])
-            if found is not None:
-                return found
-            at -= 1
-        return bool(verdict(self._exclude, whole))
-
-
-def _patterns(file: Path, top: Path) -> tuple[Pattern, ...]:
-    """The patterns of a file; none where there is no such file, or a link leads to it."""
-    try:
-        if not file.is_file() or file.resolve() != top.resolve() / file.relative_to(top):
-            return ()
-        with file.open("rb") as opened:
-            return read_patterns(opened.read(_MOST_IGNORES))
-    except OSError:
-        return ()

@@ -1,18 +1,19 @@
-"""Which lines of a text a change took away, and which targets follow.
+"""Which lines of a text a change removed, and the targets that follow from them.
 
-Only LF ends a line. A changed line is one removed and one added. Lines that merely stand round a
-change never count.
+Only LF ends a line. A changed line is one removed and one added. Context lines never count.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+import pygit2
+from pygit2.enums import DiffOption
+
 from chunkers.errors import InputError
-from harness.building.git.patches import Changed, PatchFile, Run, parse_patch, runs_to_changed
-from harness.building.git.shortest import unmatched
 from harness.model import Target
 
 if TYPE_CHECKING:
@@ -20,10 +21,27 @@ if TYPE_CHECKING:
 
     from chunkers.source import LineIndex, Source
 
-__all__ = ["Changed", "Gold", "PatchFile", "changed_lines", "gold_of", "parse_patch"]
+_FLAGS = DiffOption.FORCE_TEXT | DiffOption.MINIMAL | DiffOption.INDENT_HEURISTIC
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_LINE_OF_BYTES = re.compile(rb"[^\n]*\n|[^\n]+")
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What happened to the lines of an old text; lines are counted from 1.
+
+    Attributes:
+        removed: First and last line of every run that was removed or changed, in order.
+        inserted: Where text that is not blank was added and at most blank lines were removed: the
+            number of the line above, 0 for the top.
+    """
+
+    removed: tuple[tuple[int, int], ...] = ()
+    inserted: tuple[int, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of lines removed or changed."""
+        return sum(last - first + 1 for first, last in self.removed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +50,8 @@ class Gold:
 
     Attributes:
         targets: In order of path and line.
-        insert_only: Whether nothing was removed or changed, so that they are the lines next to
-            what was inserted.
+        insert_only: Whether nothing was removed or changed, so that the targets are the lines
+            next to what was inserted.
     """
 
     targets: tuple[Target, ...]
@@ -41,26 +59,45 @@ class Gold:
 
 
 def changed_lines(old: str, new: str) -> Changed:
-    """Compare two texts line by line.
+    """Compare two texts line by line, as `git diff --minimal` does.
 
-    As few lines as possible are removed and added, as `harness.building.git.shortest` says. A line
-    end that is missing at a text's end makes a line another one.
+    A line end that is missing at the end of one text makes the last line another one.
     """
-    before, after = _LINE.findall(old), _LINE.findall(new)
-    gone, come = unmatched(before, after)
-    runs: list[Run] = []
-    at, to = 0, 0
-    while at < len(before) or to < len(after):
-        start, first = at, to
-        while at < len(before) and gone[at]:
-            at += 1
-        while to < len(after) and come[to]:
-            to += 1
-        if (start, first) == (at, to):
-            at, to = at + 1, to + 1
-        else:
-            runs.append((start, before[start:at], after[first:to]))
-    return runs_to_changed(runs)
+    before, after = old.encode(), new.encode()  # named, since the patch only points into them
+    patch = pygit2.Patch.create_from(before, after, flag=_FLAGS, context_lines=0, interhunk_lines=0)
+    return changed_in_hunks(
+        (hunk.old_start, hunk.old_lines, ((line.origin, line.content) for line in hunk.lines))
+        for hunk in patch.hunks
+    )
+
+
+def changed_in_hunks(hunks: Iterable[tuple[int, int, Iterable[tuple[str, str]]]]) -> Changed:
+    """Sum up the hunks of one file.
+
+    Args:
+        hunks: Of each its first old line, its number of old lines, and its lines, each with the
+            mark `-`, `+` or a space; lines with other marks are passed over.
+    """
+    removed: list[tuple[int, int]] = []
+    inserted: list[int] = []
+    for start, count, lines in hunks:
+        above = start - (count > 0)  # a hunk without old lines names the line above it
+        marked = (line for line in lines if line[0] in {"-", "+", " "})
+        for is_context, group in groupby(marked, key=lambda line: line[0] == " "):
+            run = list(group)
+            gone = [text for mark, text in run if mark != "+"]
+            added = [text for mark, text in run if mark == "+"]
+            if not is_context:
+                if gone:
+                    removed.append((above + 1, above + len(gone)))
+                if _visible(added) and not _visible(gone):
+                    inserted.append(above)
+            above += len(gone)
+    return Changed(tuple(removed), tuple(inserted))
+
+
+def _visible(lines: Iterable[str]) -> bool:
+    return any(line and not line.isspace() for line in lines)
 
 
 def gold_of(files: Iterable[tuple[Source, Changed]], *, elsewhere: bool = False) -> Gold:
@@ -68,17 +105,17 @@ def gold_of(files: Iterable[tuple[Source, Changed]], *, elsewhere: bool = False)
 
     They are the runs of lines that it removed or changed, without blank lines at their ends. If
     there are none in all files, they are the nearest non-blank line on each side of every place
-    where it inserted something. Where a change does both, what it inserted elsewhere has no
-    target: lines round a change are none.
+    where it inserted something. Where a change does both, what it inserted has no target.
 
     Args:
         files: The old text of every indexed file that the change touches, and how. Each path once.
-        elsewhere: Whether it removed or changed lines of others, so that it is no insertion alone.
+        elsewhere: Whether it removed or changed lines of other files, so that it does more than
+            insert.
 
     Raises:
         InputError: A line is not in its file.
     """
-    ordered = sorted(files, key=lambda one: one[0].path)
+    ordered = sorted(files, key=lambda file: file[0].path)
     removed, beside = [], []
     for source, changed in ordered:
         _refuse_beyond(source, changed)
@@ -93,9 +130,9 @@ def gold_of(files: Iterable[tuple[Source, Changed]], *, elsewhere: bool = False)
 
 
 def only_inserted(old: bytes, new: bytes) -> bool:
-    """Whether all lines of a content are in another one in their order, but for blank ones."""
-    after = iter(_LINE_OF_BYTES.findall(new))
-    return all(line in after for line in _LINE_OF_BYTES.findall(old) if line.strip())
+    """Whether all lines of `old` but blank ones are in `new`, in the same order."""
+    after = iter(_LINE.findall(new))
+    return all(line in after for line in _LINE.findall(old) if line.strip())
 
 
 def _refuse_beyond(source: Source, changed: Changed) -> None:
@@ -109,7 +146,7 @@ def _refuse_beyond(source: Source, changed: Changed) -> None:
 
 
 def _stripped(lines: LineIndex, first: int, last: int) -> tuple[int, int] | None:
-    """A run without the blank lines at its ends; None if there is no other."""
+    """A run without the blank lines at its ends; None if nothing remains."""
     while first <= last and lines.blank(first):
         first += 1
     while first <= last and lines.blank(last):
@@ -119,12 +156,12 @@ def _stripped(lines: LineIndex, first: int, last: int) -> tuple[int, int] | None
 
 def _neighbours(lines: LineIndex, places: Iterable[int]) -> list[int]:
     """The non-blank lines next to places between lines, in order, each once."""
-    found = set()
+    neighbours = set()
     for place in places:
         above, below = place, place + 1
         while above and lines.blank(above):
             above -= 1
         while below <= lines.count and lines.blank(below):
             below += 1
-        found |= {line for line in (above, below) if 1 <= line <= lines.count}
-    return sorted(found)
+        neighbours |= {line for line in (above, below) if 1 <= line <= lines.count}
+    return sorted(neighbours)

@@ -1,126 +1,210 @@
-"""Reads a git repository by the `git` program, which starts nothing and writes nothing.
+"""Reads a git repository by libgit2, which starts no hook, filter, pager or other program.
 
-The program is used rather than a library: it reads every form that a repository has (packs,
-shallow clones, linked working trees, sha256, whatever comes next), is where repositories are,
-and has had two decades of hostile input. Only plumbing runs, none of which looks at the index, the
-working tree or attributes; `harness.building.git.git_process` says what it may do.
+Only objects and references are read: the index, the working tree and the user's own configuration
+play no part, and nothing is written or fetched.
 """
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import time
+import codecs
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import pygit2
+from pygit2.enums import ConfigLevel, DiffFind, DiffOption, RepositoryOpenFlag
+
 from chunkers.errors import InputError
-from harness.building.git import git_process
-from harness.building.git.git_files import fault_in
-from harness.building.git.git_process import asked, running
-from harness.building.git.gitdirs import folders_of, foreign
+from harness.building.git.ownership import ownership_fault
+from harness.reading.reader import NO_FILE_ENCODINGS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-_HASH = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+RENAMED = 50
+"""Percentage of a file's lines that must be the same for it to count as renamed."""
+
+# Nothing in a repository is run, so that it may belong to another user. Missing objects of a
+# partial clone are not fetched.
+pygit2.settings.owner_validation = False
+pygit2.settings.set_extensions(["partialclone"])
+for _level in (ConfigLevel.PROGRAMDATA, ConfigLevel.SYSTEM, ConfigLevel.XDG, ConfigLevel.GLOBAL):
+    pygit2.settings.search_path[_level] = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
-    """A repository that can be read.
+class Entry:
+    """An entry of a folder in a tree.
 
     Attributes:
-        path: What the user named.
-        git_dir: Its folder of objects and references, or the file that names it.
-        program: The git program.
+        name: Its name; bytes that are not UTF-8 are surrogates.
+        mode: File mode, as in `stat`.
+        id: Hash of the blob, tree or submodule commit.
     """
 
-    path: Path
-    git_dir: Path
-    program: str
+    name: str
+    mode: int
+    id: pygit2.Oid
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a commit did to one file.
+
+    Attributes:
+        path: Path before the commit; of an added file, its path.
+        old_mode: File mode before, 0 for an added file.
+        new_mode: File mode after, 0 for a deleted file.
+        old_id: Hash of the content before.
+        new_id: Hash of the content after.
+    """
+
+    path: str
+    old_mode: int
+    new_mode: int
+    old_id: pygit2.Oid
+    new_id: pygit2.Oid
+
+
+class Repository:
+    """A repository.
+
+    Every method raises `InputError` where an object is missing or damaged.
+    """
+
+    def __init__(self, path: Path, git: pygit2.Repository) -> None:
+        """Wrap an open repository; `open_repository` makes one."""
+        self.path, self._git = path, git
 
     def fault(self, what: str) -> InputError:
         """An error that names the repository."""
         return InputError(f"{self.path}: {what}")
 
+    def head(self) -> pygit2.Commit:
+        """The commit that is checked out, or that HEAD names in a bare repository.
+
+        Raises:
+            InputError: There is no commit.
+        """
+        with self._reading("commit of HEAD"):
+            if not self._git.head_is_unborn:
+                return self._git.head.peel(pygit2.Commit)
+        raise self.fault("the repository has no commit")
+
+    def history(self, most: int) -> tuple[list[pygit2.Commit], int]:
+        """The newest ancestors of HEAD, which is the first, and the number of older ones."""
+        head = self.head().id
+        commits: list[pygit2.Commit] = []
+        older = 0
+        with self._reading(f"history of {head}"):
+            for commit in self._git.walk(head):
+                if len(commits) < most:
+                    commits.append(commit)
+                else:
+                    older += 1
+        return commits, older
+
+    def commit(self, name: str | pygit2.Oid) -> pygit2.Commit:
+        """A commit by its hash."""
+        with self._reading(f"commit {name}"):
+            return self._git[name].peel(pygit2.Commit)
+
+    def changes(self, old: pygit2.Oid, new: pygit2.Oid, most: int) -> list[Change] | None:
+        """The files that changed between two commits, in byte order of the path.
+
+        A file that was renamed counts once. None where more than `most` files changed.
+        """
+        before, after = self.commit(old), self.commit(new)
+        with self._reading(f"tree of {new} or {old}"):
+            diff = before.tree.diff_to_tree(after.tree, DiffOption.INCLUDE_TYPECHANGE)
+            if len(diff) > 2 * most:  # finding renames halves the number at best
+                return None
+            flags = DiffFind.FIND_RENAMES | DiffFind.FIND_DONT_IGNORE_WHITESPACE
+            diff.find_similar(flags, rename_threshold=RENAMED, rename_limit=2 * most)
+        if len(diff) > most:
+            return None
+        deltas = sorted(diff.deltas, key=lambda delta: delta.old_file.raw_path)
+        return [
+            Change(_path(old.raw_path), old.mode, new.mode, old.id, new.id)
+            for old, new in ((delta.old_file, delta.new_file) for delta in deltas)
+        ]
+
+    def entries(self, tree: pygit2.Oid) -> list[Entry]:
+        """The entries of a folder, in byte order of the paths of all files below."""
+        with self._reading(f"tree {tree}"):
+            entries = self._git[tree].peel(pygit2.Tree)
+            return [Entry(_path(one.raw_name or b""), one.filemode, one.id) for one in entries]
+
+    def size(self, blob: pygit2.Oid) -> int:
+        """Size of a file's content in bytes."""
+        with self._reading(f"object {blob}"):
+            return self._git.odb.read_header(blob)[1]
+
+    def content(self, blob: pygit2.Oid) -> bytes:
+        """A file's content."""
+        with self._reading(f"object {blob}"):
+            return self._git[blob].peel(pygit2.Blob).data
+
+    @contextmanager
+    def _reading(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except (KeyError, ValueError, pygit2.GitError):
+            raise self.fault(
+                f"the {what} is missing or damaged\n"
+                "if this is a partial clone, clone the whole repository"
+            ) from None
+
 
 def open_repository(path: Path) -> Repository:
-    """Find the git program and the repository whose top a folder is, bare or not.
+    """Open the repository whose top folder is `path`, bare or not.
 
     Raises:
-        InputError: There is no git program, no repository, or one that reads from another.
+        InputError: There is no repository, or one that reads files outside of it.
     """
-    program = shutil.which("git")
-    if program is None:
-        raise InputError("commits are read by the program git, which is not there; install it")
     dot = path / ".git"
     if dot.is_symlink():
-        raise InputError(
-            f"{path}: its .git is a link, which is not followed; name what it links to"
-        )
+        raise InputError(f"{path}: .git is a link, which is not followed; name the linked folder")
     if not dot.exists() and not ((path / "HEAD").is_file() and (path / "objects").is_dir()):
         raise InputError(
-            f"{path} is no git repository: there is no .git, and it is no bare one\n"
+            f"{path} is not a git repository: it has no .git and is not a bare repository\n"
             "name the top folder of a clone"
         )
-    top = (dot if dot.exists() else path).absolute()
-    repository = Repository(path, top, program)
-    faults = (fault_in(folder) for folder in folders_of(top))
-    fault = next(filter(None, faults), None)
-    fault = fault or foreign(path, top, lambda folder: _worktree(program, folder))
+    top = dot if dot.exists() else path
+    fault = ownership_fault(path, top)
     if fault is not None:
-        raise repository.fault(fault)
-    code, _, why = asked(repository, ["rev-parse", "--git-dir"])
-    if code:
-        raise repository.fault(f"git rev-parse failed{why}")
-    return repository
+        raise InputError(f"{path}: {fault}")
+    try:
+        return Repository(path, pygit2.Repository(str(top), RepositoryOpenFlag.NO_SEARCH))
+    except (KeyError, ValueError, pygit2.GitError) as error:
+        if "sha256" in str(error):
+            raise InputError(f"{path}: only sha1 repositories can be read, not sha256") from None
+        raise InputError(f"{path}: the repository cannot be opened: {error}") from None
 
 
-def _worktree(program: str, folder: Path) -> str:
-    """The working tree that a folder of git's has by its configuration; empty for none."""
-    for name in ("config.worktree", "config"):  # the first is written where checkouts are sparse
-        file = str(folder / name)
-        arguments = ["config", "--file", file, "--no-includes", "--get", "core.worktree"]
-        code, found, _ = asked(Repository(folder, folder, program), arguments)
-        if not code:
-            return os.fsdecode(found).strip("\n")
-    return ""
+def message_of(commit: pygit2.Commit) -> str:
+    """A commit's message, decoded as the commit declares, else as UTF-8, else as Windows-1252."""
+    data = commit.raw_message
+    for encoding in (commit.message_encoding or "utf-8", "utf-8", "cp1252"):
+        try:
+            if codecs.lookup(encoding).name not in NO_FILE_ENCODINGS:
+                text = data.decode(encoding)
+                text.encode("utf-8")  # some encodings let lone surrogates through
+                return text
+        except (LookupError, UnicodeError, ValueError):
+            continue
+    return data.decode("latin-1")
 
 
-def head_of(repository: Repository) -> str:
-    """The hash of the commit that is checked out, or that HEAD names in a bare repository.
-
-    Raises:
-        InputError: There is none.
-    """
-    code, found, why = asked(repository, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
-    if code or not _HASH.fullmatch(found.strip()):
-        raise repository.fault(f"it has no commit{why}")
-    return found.strip().decode()
+def time_of(commit: pygit2.Commit) -> datetime | None:
+    """When a commit was committed; None for a date outside the years 1 to 9999."""
+    try:
+        return datetime.fromtimestamp(commit.commit_time, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
-def history_of(repository: Repository, head: str, most: int) -> tuple[list[list[str]], int]:
-    """The newest ancestors of a commit, itself included.
-
-    Returns:
-        For each its hash and those of its first two parents, as far as they are in the
-        repository, in the order that git lists them; and how many older ones there are.
-    """
-    lines: list[list[str]] = []
-    older = 0
-    until = time.monotonic() + git_process.LONGEST
-    with running(repository, ["rev-list", "--parents", head], b"", until) as git:
-        while (line := git.until(b"\n")) is not None:
-            if len(lines) < most:
-                lines.append(line.decode("ascii").split(" ", 3)[:3])
-            else:
-                older += 1
-        git.finish()
-    return lines, older
-
-
-def path_of(octets: bytes) -> str:
-    """A path in a tree; octets that are no UTF-8 become surrogates."""
-    return octets.decode("utf-8", "surrogateescape")
+def _path(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")

@@ -80,14 +80,14 @@ def load(
     chosen = _chosen(_instances(file), repos, instances)
     usable, left_out = _usable(chosen)
     corpora, absent = [], []
-    with Worktrees.beside(file, clones) as trees:
-        for instance in usable:
-            name, repo = instance.row.instance_id, instance.row.repo
-            tree = trees.read(name, repo, instance.row.base_commit)
-            if isinstance(tree, str):
-                absent.append(Absent(name, tree, 1))
-            else:
-                corpora.append(Corpus(name, *tree, repository=repo))
+    trees = Worktrees.beside(file, clones)
+    for instance in usable:
+        name, repo = instance.row.instance_id, instance.row.repo
+        tree = trees.read(name, repo, instance.row.base_commit)
+        if isinstance(tree, str):
+            absent.append(Absent(name, tree, 1))
+        else:
+            corpora.append(Corpus(name, *tree, repository=repo))
     if not corpora:
         raise InputError(_no_queries(card.name, absent, left_out, trees))
     by_name = {instance.row.instance_id: instance for instance in usable}

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from harness.building.git.objects import objects_of
-from harness.building.git.parents import Parents
 from harness.building.git.repository import open_repository
+from harness.building.git.trees import Trees
 from harness.reading.reader import ReadRules, read_folder, read_zip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from chunkers.source import Source
-    from harness.building.git.objects import Objects
+    from harness.building.git.repository import Repository
     from harness.model import Skipped
 
     Read = tuple[tuple[Source, ...], tuple[Skipped, ...]]
@@ -37,18 +35,16 @@ class Worktrees:
         clones: Holds `<owner>__<name>`, repositories with the commits.
     """
 
-    def __init__(self, folder: Path, clones: Path, opened: ExitStack) -> None:
+    def __init__(self, folder: Path, clones: Path) -> None:
         self.folder, self.clones = folder, clones
-        self._open = opened
-        self._known: dict[Path, tuple[Objects, Parents]] = {}
+        self._known: dict[Path, tuple[Repository, Trees]] = {}
         # Commits of one repository share most of their files.
         self._kept: dict[Source, Source] = {}
         self._text = 0
 
     @staticmethod
-    @contextmanager
-    def beside(file: Path, clones: str) -> Iterator[Worktrees]:
-        """The trees in the folder of a file, open inside the context.
+    def beside(file: Path, clones: str) -> Worktrees:
+        """The trees in the folder of a file.
 
         Raises:
             InputError: `clones` is given and not a folder.
@@ -56,8 +52,7 @@ class Worktrees:
         named = Path(clones).expanduser() if clones else file.parent / "clones"
         if clones and not named.is_dir():
             raise InputError(f"clones={clones} is not a folder")
-        with ExitStack() as opened:
-            yield Worktrees(file.parent / "worktrees", named, opened)
+        return Worktrees(file.parent / "worktrees", named)
 
     def read(self, instance: str, repo: str, commit: str) -> Read | str:
         """The tree of an instance as from `read_folder`, or the reason that it is absent.
@@ -105,11 +100,10 @@ class Worktrees:
     def _read_clone(self, clone: Path, commit: str) -> Read | str:
         if clone not in self._known:
             repository = open_repository(clone)
-            objects = self._open.enter_context(objects_of(repository))
-            self._known[clone] = objects, Parents(repository, objects, RULES, _ADVICE, MOST_TEXT)
-        objects, trees = self._known[clone]
+            self._known[clone] = repository, Trees(repository, RULES, _ADVICE, MOST_TEXT)
+        repository, trees = self._known[clone]
         try:
-            objects.size(commit)
+            repository.commit(commit)
         except InputError:
             return f"the clone {clone.name} lacks its commit"
         corpus = trees.corpus(commit)

@@ -1,17 +1,18 @@
-"""Commits of no date, very large ones, and a repository that changes while it is read."""
+"""Commits with invalid dates, and a repository that changes while it is read."""
 
 from __future__ import annotations
 
 import shutil
 from typing import TYPE_CHECKING
 
+import pygit2
 import pytest
 from repositories import Repo, new_repo
 
+from chunkers.errors import InputError
 from harness.building.git import commits
 from harness.building.git.commits import commit_queries
-from harness.building.git.objects import objects_of
-from harness.building.git.repository import head_of, open_repository
+from harness.building.git.repository import message_of, open_repository
 from harness.reading.reader import ReadRules
 
 if TYPE_CHECKING:
@@ -40,33 +41,31 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def test_dates_that_no_calendar_has_are_counted_apart(repo: Repo) -> None:
-    dates = ("1700000000 +0000", "99999999999999 +0000", "abc +0000", "1 +0000")
+    dates = ("1700000000 +0000", "99999999999999 +0000", "-99999999999999 +0000", "1 +0000")
     for number, date in enumerate(dates, 1):
-        add(repo, number, f"Set the value of a number {date[:4]} here", date)
+        add(repo, number, f"Set the value of a number {number} here", date)
     result = commit_queries(repo.root, ReadRules(), since="2020-01-01")
     assert len(result.queries) == 1
     assert result.left_out == {commits._UNDATED: 2, commits._EARLY: 1, commits._FIRST: 1}
     assert len(commit_queries(repo.root, ReadRules()).queries) == 4
 
 
-def test_a_very_large_message_is_counted_for_what_it_is_and_its_tree_is_read(repo: Repo) -> None:
-    add(repo, 1, "word " * 300_000, "1700000000 +0000")
-    add(repo, 2, "Set the value of the number anew", "1700000000 +0000")
-    result = commit_queries(repo.root, ReadRules())
-    assert result.left_out == {commits._LONG: 1, commits._FIRST: 1}
-    assert [one.text for one in result.corpora[0].sources] == ["a = 1\n"]
-    assert [query.text for query in result.queries] == ["Set the value of the number anew"]
+def test_a_date_that_git_cannot_read_ends_in_one_message(repo: Repo) -> None:
+    add(repo, 1, "Set the value of a number here", "abc +0000")
+    with pytest.raises(InputError, match=r"is missing or damaged") as raised:
+        commit_queries(repo.root, ReadRules())
+    assert str(raised.value).count("\n") == 1
 
 
-def test_a_repository_that_is_repacked_and_goes_on_while_it_is_read_is_as_it_was(
+def test_a_repository_that_is_repacked_and_grows_while_it_is_read_is_as_it_was(
     repo: Repo,
 ) -> None:
     opened = open_repository(repo.root)
-    head = head_of(opened)
-    with objects_of(opened) as objects:
-        assert objects.commit(head).message == "Begin with a single line\n"
-        repo.commit("Go on with another line\n", {"a.py": "a = 1\n"})
-        repo.git("gc", "-q", "--prune=now")
-        assert not list((repo.root / ".git/objects").glob("??/*"))
-        assert objects.read(repo.git("rev-parse", f"{head}:a.py")) == b"a = 0\n"
-        assert objects.read(repo.git("rev-parse", "HEAD:a.py")) == b"a = 1\n"
+    head = opened.head()
+    assert message_of(head) == "Begin with a single line\n"
+    repo.commit("Go on with another line\n", {"a.py": "a = 1\n"})
+    old, new = (repo.git("rev-parse", f"HEAD{above}:a.py") for above in ("~", ""))
+    repo.git("gc", "-q", "--prune=now")
+    assert not list((repo.root / ".git/objects").glob("??/*"))
+    assert opened.content(pygit2.Oid(hex=old)) == b"a = 0\n"
+    assert opened.content(pygit2.Oid(hex=new)) == b"a = 1\n"

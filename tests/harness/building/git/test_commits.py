@@ -12,9 +12,9 @@ import pytest
 from repositories import Repo, new_repo
 
 from chunkers.errors import InputError
-from harness.building.git import commits, parents
-from harness.building.git.changes import parse_patch
+from harness.building.git import commits, trees
 from harness.building.git.commits import commit_queries
+from harness.building.git.patches import parse_patch
 from harness.model import Dataset, Target
 from harness.reading.reader import ReadRules
 
@@ -264,7 +264,7 @@ def test_a_date_leaves_out_what_is_older(history: tuple[Repo, dict[str, str]]) -
     assert good["insert"] not in {one.id for one in result.queries}
     assert result.left_out[commits._EARLY] == 3
     assert not made(repo, since="2999-01-01").queries
-    with pytest.raises(InputError, match="since=yesterday is no date"):
+    with pytest.raises(InputError, match="since=yesterday is not a date"):
         made(repo, since="yesterday")
 
 
@@ -326,37 +326,14 @@ def test_trees_that_memory_would_not_hold_end_in_one_message(
     history: tuple[Repo, dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repo, _ = history
-    monkeypatch.setattr(parents, "MOST_TEXT", 1_000)
+    monkeypatch.setattr(trees, "MOST_TEXT", 1_000)
     with pytest.raises(InputError, match="give one") as raised:
         made(repo)
     assert str(raised.value).count("\n") == 1
     monkeypatch.undo()
-    monkeypatch.setattr(parents, "MOST_FILES", 10)
+    monkeypatch.setattr(trees, "MOST_FILES", 10)
     with pytest.raises(InputError, match="trees of its commits hold more than 10 files"):
         made(repo)
-
-
-def test_a_tree_of_few_objects_that_holds_very_many_files_ends_in_one_message(
-    tmp_path: Path,
-) -> None:
-    repo = new_repo(tmp_path / "repo")
-    one = repo.commit("One\n", {"a.py": "a = 1\n"})
-    repo.commit("Set the value of all anew\n", {"a.py": "a = 2\n"})
-    name = repo.git("rev-parse", f"{one}:a.py")
-    lines = "".join(f"100644 blob {name}\tf{n}.py\n" for n in range(10))
-    for _ in range(9):
-        tree = repo.git("mktree", data=lines.encode())
-        lines = "".join(f"040000 tree {tree}\td{n}\n" for n in range(10))
-    lines = f"100644 blob {name}\ta.py\n" + lines
-    first = repo.git("commit-tree", repo.git("mktree", data=lines.encode()), "-m", "One")
-    changed = lines.replace(name, repo.git("rev-parse", "HEAD:a.py"))
-    tree = repo.git("mktree", data=changed.encode())
-    last = repo.git("commit-tree", tree, "-p", first, "-m", "Set the value of all anew")
-    repo.git("update-ref", "HEAD", last)
-    for name, most, said in (("PLACES", 10_000, "files and folders"), ("ALIKE", 100, "are alike")):
-        with pytest.MonkeyPatch.context() as patch, pytest.raises(InputError, match=said):
-            patch.setattr(parents, f"MOST_{name}", most)
-            made(repo)
 
 
 def test_only_the_newest_commits_are_looked_at(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from chunkers.errors import InputError
-from harness.building.git import parents
+from harness.building.git import trees
 from harness.datasets.cards import load_card
 from harness.datasets.fetching import fetch
 from harness.datasets.loading import load_dataset
@@ -216,7 +216,7 @@ def test_a_clone_of_few_objects_that_holds_very_many_files_ends_in_one_message(
         lines = "".join(f"040000 tree {tree}\td{n}\n" for n in range(10))
     commit = git(clone, "commit-tree", git(clone, "mktree", data=lines), "-m", "all")
     place(root, row("one__pkg-1", base_commit=commit))
-    monkeypatch.setattr(parents, "MOST_PLACES", 1_000)
+    monkeypatch.setattr(trees, "MOST_FILES", 1_000)
     with pytest.raises(InputError, match=r"one__pkg: the trees .* 1,000 .*\n.*repos=") as raised:
         load_dataset("swebench-lite")
     assert str(raised.value).count("\n") == 1
@@ -277,7 +277,7 @@ def test_repositories_can_be_chosen(root: Path) -> None:
         (json.dumps(row("a") | {"patch": None}), "patch: Input should be a valid string"),
         (json.dumps(row("a", problem_statement="\ud800")), "half of a surrogate pair"),
         (json.dumps(row("a", "diff --git a/x b/x\n@@ what\n")), "a: the patch is malformed"),
-        (json.dumps(row("a", PATCH.replace("pkg/a", "../a"))), "no path inside a repository"),
+        (json.dumps(row("a", PATCH.replace("pkg/a", "../a"))), "not a path inside a repository"),
         (json.dumps(row("one__pkg-1")), "'one__pkg-1' is already at .*line 1$"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Of a folder only its own repository is read; git's working trees and submodules are its own."""
+"""Only the repository of a folder is read; linked working trees and submodules have their own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from repositories import Repo, new_repo
 
 from chunkers.errors import InputError
 from harness.building.build import Wanted, build
-from harness.building.git.repository import head_of, open_repository
+from harness.building.git.repository import open_repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ def test_a_file_that_names_another_repository_is_refused(
 
 @pytest.mark.parametrize("named", ["gitdir: nowhere\n", "nonsense\n", ""])
 def test_a_file_that_names_nothing_is_refused(tmp_path: Path, named: str) -> None:
-    refused(folder(tmp_path / "evil", named), "names no folder")
+    refused(folder(tmp_path / "evil", named), "does not name an existing folder")
 
 
 def test_a_folder_that_says_it_is_a_working_tree_of_another_is_refused(
@@ -152,7 +152,7 @@ def test_links_out_of_a_repository_are_refused(secret: Repo, tmp_path: Path, wha
     gone = evil / what
     shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
     gone.symlink_to(theirs / what)
-    refused(tmp_path / "evil", "is a link out of it")
+    refused(tmp_path / "evil", "is a link out of the repository")
 
 
 def test_links_within_a_repository_are_followed(secret: Repo) -> None:
@@ -161,7 +161,7 @@ def test_links_within_a_repository_are_followed(secret: Repo) -> None:
     head.unlink()
     head.symlink_to(name)  # as git once wrote it
     (secret.root / ".git/hooks").mkdir(exist_ok=True)
-    assert head_of(open_repository(secret.root))
+    assert open_repository(secret.root).head()
 
 
 def test_no_patterns_are_read_through_a_link(tmp_path: Path) -> None:
@@ -173,3 +173,31 @@ def test_no_patterns_are_read_through_a_link(tmp_path: Path) -> None:
     )
     (evil / ".git").symlink_to(theirs.root / ".git")
     assert len(build(evil, Wanted()).queries) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[include]\n\tpath = {}\n",
+        "[core][Include]path={}\n",
+        '  [includeIf "gitdir:**"] path = {}\n',
+        "[core]\n\tbare = false\n[INCLUDE] ; a\n path = {}\n",
+    ],
+)
+def test_a_configuration_that_includes_files_is_refused_and_they_are_not_read(
+    secret: Repo, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "file").write_text("a secret of the user's\n")
+    with (secret.root / ".git/config").open("a") as config:
+        config.write(text.format(tmp_path / "file"))
+    with pytest.raises(RuntimeError, match="bad config line 1 in file"):
+        secret.git("rev-parse", "HEAD")
+    with pytest.raises(InputError, match="includes other files") as raised:
+        open_repository(secret.root)
+    assert "a secret" not in str(raised.value)
+
+
+def test_a_configuration_that_mentions_include_elsewhere_is_accepted(secret: Repo) -> None:
+    with (secret.root / ".git/config").open("a") as config:
+        config.write("# [include]\n[includes]\n\tinclude = a\n[a] ; [include]\n")
+    assert open_repository(secret.root).head()

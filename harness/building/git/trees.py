@@ -1,0 +1,135 @@
+"""The trees of commits, as corpora that share the files they have in common."""
+
+from __future__ import annotations
+
+import stat
+from typing import TYPE_CHECKING
+
+from chunkers.source import Source
+from harness.building.own_folders import OWN, is_own_folder
+from harness.model import Corpus, Skipped
+from harness.reading.reader import decode, shown
+
+if TYPE_CHECKING:
+    import pygit2
+
+    from chunkers.errors import InputError
+    from harness.building.git.repository import Entry, Repository
+    from harness.reading.reader import ReadRules
+
+_DEEPEST = 100
+MOST_TEXT = 1 << 28
+"""Characters of different files that all corpora may hold together."""
+MOST_FILES = 1 << 24
+"""Files that they may hold together, the same file in each counted anew."""
+
+
+class Trees:
+    """Reads trees; a folder or a file that is the same in several is read once and shared."""
+
+    def __init__(
+        self, repository: Repository, rules: ReadRules, advice: str, most: int | None = None
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            repository: Whose commits.
+            rules: What is indexed.
+            advice: What to do where the trees together are too large.
+            most: Characters of different files that are kept, else `MOST_TEXT`.
+        """
+        self._repository, self._rules = repository, rules
+        self._advice, self._most = advice, most or MOST_TEXT
+        # By path and hash.
+        self._read: dict[tuple[str, pygit2.Oid], Source | Skipped] = {}
+        self._folders: dict[tuple[str, pygit2.Oid], tuple[Source | Skipped, ...]] = {}
+        self._corpora: dict[str, Corpus] = {}
+        self._characters = self._files = 0
+
+    def file(self, path: str, blob: pygit2.Oid) -> Source | Skipped:
+        """A file by its path and the hash of its content; `refusal` must allow the path.
+
+        Raises:
+            InputError: The object is missing, or all files together are too large.
+        """
+        if (path, blob) not in self._read:
+            most = self._rules.max_bytes
+            read: Source | Skipped = Skipped(path, f"larger than {most} bytes")
+            if self._repository.size(blob) <= most:
+                read = decode(self._repository.content(blob), path, self._rules)
+            self._characters += len(read.text) if isinstance(read, Source) else 0
+            if self._characters > self._most:
+                raise self._too_large(f"{self._most:,} characters")
+            self._read[path, blob] = read
+        return self._read[path, blob]
+
+    def corpus(self, commit: str) -> Corpus:
+        """The tree of a commit, under its hash; files are in byte order of the path.
+
+        Raises:
+            InputError: As for `file`.
+        """
+        if commit not in self._corpora:
+            files = self._folder("", self._repository.commit(commit).tree_id, 0)
+            self._files += len(files)
+            self._refuse_beyond(self._files)
+            sources = tuple(file for file in files if isinstance(file, Source))
+            skipped = tuple(file for file in files if isinstance(file, Skipped))
+            self._corpora[commit] = Corpus(commit, sources, skipped, repository="repo")
+        return self._corpora[commit]
+
+    def refusal(self, path: str, mode: int) -> str | None:
+        """Why a file of a tree is not read, by its path and mode; None where it is."""
+        try:
+            path.encode("utf-8")
+        except UnicodeEncodeError:
+            return "its name is no UTF-8"
+        if not {"", ".", ".."}.isdisjoint(path.split("/")):
+            return "its name is no path"
+        if stat.S_ISREG(mode):
+            return self._rules.refusal(path)
+        return "link" if stat.S_ISLNK(mode) else "submodule"
+
+    def _folder(self, folder: str, tree: pygit2.Oid, depth: int) -> tuple[Source | Skipped, ...]:
+        """All files below a folder, whose path is empty or ends in `/`."""
+        if (folder, tree) not in self._folders:
+            entries = self._repository.entries(tree)
+            if depth and self._is_own(folder, entries):
+                files: list[Source | Skipped] = [Skipped(shown(folder), OWN)]
+            else:
+                files = []
+                for entry in entries:
+                    files += self._below(folder, entry, depth)
+                    self._refuse_beyond(len(files))
+            self._folders[folder, tree] = tuple(files)
+        return self._folders[folder, tree]
+
+    def _below(self, folder: str, entry: Entry, depth: int) -> tuple[Source | Skipped, ...]:
+        """The file that an entry of a folder is, or all files below it."""
+        path = folder + entry.name
+        if not stat.S_ISDIR(entry.mode):
+            reason = self.refusal(path, entry.mode)
+            return (Skipped(shown(path), reason) if reason else self.file(path, entry.id),)
+        if entry.name in self._rules.closed:
+            return (Skipped(shown(path + "/"), "folder not entered"),)
+        if depth == _DEEPEST:
+            return (Skipped(shown(path + "/"), "nested too deep"),)
+        return self._folder(path + "/", entry.id, depth + 1)
+
+    def _is_own(self, folder: str, entries: list[Entry]) -> bool:
+        blobs = {entry.name: entry.id for entry in entries if stat.S_ISREG(entry.mode)}
+        names = {entry.name for entry in entries}
+
+        def head(name: str, most: int) -> bytes:
+            return self._repository.content(blobs[name])[:most] if name in blobs else b""
+
+        return is_own_folder(folder.rsplit("/", 2)[-2], names.__contains__, head)
+
+    def _refuse_beyond(self, files: int) -> None:
+        if files > MOST_FILES:
+            raise self._too_large(f"{MOST_FILES:,} files")
+
+    def _too_large(self, what: str) -> InputError:
+        return self._repository.fault(
+            f"the trees of its commits hold more than {what} together\n{self._advice}"
+        )
