@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pygit2
-
 from chunkers.errors import InputError
-from harness.building.git.repository import open_repository
+from harness.building.git.repository import blob_id, open_repository
 from harness.building.tree import repository_of
 
 if TYPE_CHECKING:
@@ -35,20 +33,18 @@ def state_of(root: Path, sources: Sequence[Source]) -> dict[str, str]:
     if top is None:
         return {"commit": NONE}
     try:
-        commit = open_repository(top).head()
+        repository = open_repository(top)
+        commit = repository.head()
     except InputError:
         return {"commit": UNKNOWN}  # the files can be read all the same
     below = root.resolve().relative_to(top)
-    changed = sum(
-        not _is_blob(root / source.path, commit.tree, (below / source.path).as_posix())
-        for source in sources
-    )
+
+    def is_committed(path: str) -> bool:
+        try:
+            content = (root / path).read_bytes()
+        except OSError:
+            return False
+        return repository.blob_at(commit, (below / path).as_posix()) == blob_id(content)
+
+    changed = sum(not is_committed(source.path) for source in sources)
     return {"commit": str(commit.id), "files not as committed": str(changed)}
-
-
-def _is_blob(file: Path, tree: pygit2.Tree, path: str) -> bool:
-    """Whether a file is as in a tree, byte for byte."""
-    try:
-        return pygit2.hash(file.read_bytes()) == tree[path].id
-    except (KeyError, OSError, pygit2.GitError):
-        return False

@@ -44,8 +44,8 @@ _MOST_BYTES = 1 << 24  # of a file that is not indexed; a change to a larger one
 
 # Why a commit makes no query; the first that applies is counted.
 _OLD = f"older than the newest {NEWEST} commits"
-_UNDATED = "of no date that a calendar has, where one is asked for"
-_EARLY = "before the date asked for"
+_UNDATED = "invalid commit date"
+_EARLY = "before the date of since"
 _FIRST = "without a parent, or at the edge of a shallow clone"
 _MERGE = "merges"
 _REVERT = "reverts"
@@ -55,13 +55,13 @@ _MASS = f"over {MOST_FILES} files or {MOST_LINES} lines changed"
 _NOTHING = "no file changed"
 _RENAMED = "only renames and modes changed"
 _LOCKED = "only lock files changed"
-_TESTED = "of indexed files only tests changed"
+_TESTED = "only tests changed among the indexed files"
 _ADDED = "only new files"
 _UNREAD = "no indexed file changed"
-_UNREADABLE = "a changed file cannot be read afterwards"
+_UNREADABLE = "a changed file cannot be read after it"
 _BLANK = "only blank lines changed"
 _ELSEWHERE = "only inserts, but changes lines of files that are not indexed"
-_LEAKED = f"{RUN} words in a row of the message stand in the tree before it"
+_LEAKED = f"{RUN} words in a row of the message occur in the tree before it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,13 @@ class Repository:
             entries = self._git[tree].peel(pygit2.Tree)
             return [Entry(_path(one.raw_name or b""), one.filemode, one.id) for one in entries]
 
+    def blob_at(self, commit: pygit2.Commit, path: str) -> pygit2.Oid | None:
+        """Hash of the file at a path of a commit; None where there is none that can be read."""
+        try:
+            return commit.tree[path].id
+        except (KeyError, pygit2.GitError):
+            return None
+
     def size(self, blob: pygit2.Oid) -> int:
         """Size of a file's content in bytes."""
         with self._reading(f"object {blob}"):
@@ -182,6 +189,11 @@ def open_repository(path: Path) -> Repository:
         if "sha256" in str(error):
             raise InputError(f"{path}: only sha1 repositories can be read, not sha256") from None
         raise InputError(f"{path}: the repository cannot be opened: {error}") from None
+
+
+def blob_id(content: bytes) -> pygit2.Oid:
+    """The hash that git gives to a file's content."""
+    return pygit2.hash(content)
 
 
 def message_of(commit: pygit2.Commit) -> str:
