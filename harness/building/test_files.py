@@ -1,16 +1,16 @@
-"""Kinds of files, told by their paths."""
+"""Which files are tests, by their paths."""
 
 from __future__ import annotations
 
 import re
 
-# `testing`, `fixtures`, `spec` and their like are names of products too: of helpers that a package
-# offers, of data, of a format's description.
+# Not `testing`, `fixtures`, `spec` and similar names, which also name products: helpers that a
+# package offers, data, the description of a format.
 _TEST_FOLDERS = frozenset({"__tests__", "e2e", "test", "testdata", "tests"})
 _SPEC_FOLDER = re.compile(r"(?:^|/)spec/.*\.rb")
 _TEST_NAME = re.compile(
     r"(?:test[_-].*|conftest|.*[_.-]tests?|.*Tests?|tests?)\.[^.]+"
-    # Where a tool for tests has files of such names; elsewhere a spec may well describe a thing.
+    # Only in languages whose test tools use such names; elsewhere a spec may describe something.
     r"|.*_spec\.(?:rb|lua|moon|cr|exs?)"
     r"|.*[.-]specs?\.[cm]?[jt]sx?"
     r"|.*[a-z\d]Spec\.(?:[cm]?[jt]sx?|scala|kt|groovy|hs|swift)"
@@ -19,7 +19,7 @@ _TEST_NAME = re.compile(
 
 
 def is_test(path: str) -> bool:
-    """Whether a file tests others, by a folder or by its name as tools for tests want it."""
+    """Whether a file is a test, by its folder or by a name that test tools use."""
     *folders, name = path.split("/")
     return (
         not _TEST_FOLDERS.isdisjoint(folder.lower() for folder in folders)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-
 Files = Literal["code", "all"]
 
 NO_CODE = frozenset({"dot", "json", "markdown", "restructuredtext", "toml", "xml", "yaml"})
@@ -38,8 +37,8 @@ MOST_TEXT = 1 << 28
 
 
 @dataclass(frozen=True)
-class Tree:
-    """The files of a working tree, each in byte order of the path."""
+class WorkingTree:
+    """The files of a working tree, sources and skipped files each in byte order of the path."""
 
     sources: tuple[Source, ...]
     skipped: tuple[Skipped, ...]
@@ -49,7 +48,7 @@ def rules_for(files: Files = "code", languages: Mapping[str, str] | None = None)
     """The rules by which repositories are read, from folders and from commits.
 
     Args:
-        files: `code`, or `all` of which the language is known, data and prose included.
+        files: `code`, or `all` files of known languages, data and prose included.
         languages: As `ReadRules.languages`.
     """
     overrides = languages or {}
@@ -57,10 +56,10 @@ def rules_for(files: Files = "code", languages: Mapping[str, str] | None = None)
     return ReadRules(closed=_CLOSED, languages=overrides, without=without, generated=False)
 
 
-def read_tree(root: Path, rules: ReadRules) -> Tree:
-    """Read the files of a folder, be it a repository, a part of one or none.
+def read_tree(root: Path, rules: ReadRules) -> WorkingTree:
+    """Read the files of a folder, which may be a repository, a part of one or neither.
 
-    Left out, and listed: what git ignores by the repository's own .gitignore files and its
+    Skipped, and listed: what git ignores by the repository's own .gitignore files and its
     info/exclude, folders that hold a repository of their own, what chunkmark wrote, links, and
     what the rules refuse.
 
@@ -69,47 +68,47 @@ def read_tree(root: Path, rules: ReadRules) -> Tree:
         rules: From `rules_for`.
 
     Raises:
-        InputError: It is no folder, a bare repository, holds nothing to index, or more text than
-            is kept in memory.
+        InputError: It is not a folder, is a bare repository, or holds nothing to index or more
+            text than is kept in memory.
     """
     if not (root / ".git").exists() and is_bare(root):
         raise InputError(
             f"{root} is a bare repository, without files\n"
-            "take queries=commits, which reads its objects, or clone it"
+            "use queries=commits, which reads its objects, or clone it"
         )
-    from harness.building.git.ignore_rules import IgnoreRules
+    from harness.building.git.ignore_rules import ignore_rules
 
-    with IgnoreRules(repository_of(root) or root, root) as rules_of_git:
+    with ignore_rules(repository_of(root) or root, root) as ignored:
 
         def refuse(path: str) -> str | None:
             if path.endswith("/") and os.path.lexists(root / path / ".git"):
                 return _NESTED
-            if rules_of_git.ignore(path):
+            if ignored.ignore(path):
                 return _IGNORED
             return OWN if path.endswith("/") and _is_own(root / path) else None
 
         sources, skipped = in_order(_bounded(root, walk_folder(root, rules, refuse)))
     if not sources:
         raise InputError(f"{root} holds no file to index{_why(skipped)}")
-    return Tree(sources, skipped)
+    return WorkingTree(sources, skipped)
 
 
-def without_file(tree: Tree, root: Path, file: Path) -> Tree:
-    """A tree without the questions that are asked of it, if their file lies in it; it is listed.
+def without_file(tree: WorkingTree, root: Path, file: Path) -> WorkingTree:
+    """A tree without the file of the questions about it, which is listed as skipped if it is there.
 
     Args:
         tree: The tree.
         root: Its folder.
-        file: That of the questions, however it is named.
+        file: The file of the questions, by any name.
     """
     try:
         path = file.resolve().relative_to(root.resolve()).as_posix()
     except ValueError:
         return tree
-    sources = tuple(one for one in tree.sources if one.path != path)
+    sources = tuple(source for source in tree.sources if source.path != path)
     if len(sources) == len(tree.sources):
         return tree
-    return Tree(*in_order((*sources, *tree.skipped, Skipped(path, _ASKED))))
+    return WorkingTree(*in_order((*sources, *tree.skipped, Skipped(path, _ASKED))))
 
 
 def is_bare(folder: Path) -> bool:
@@ -120,9 +119,9 @@ def is_bare(folder: Path) -> bool:
 
 
 def repository_of(folder: Path) -> Path | None:
-    """The top of the working tree that a folder lies in; None where it lies in none."""
+    """The top folder of the working tree that holds a folder; None where there is none."""
     folder = folder.resolve()
-    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+    return next((top for top in (folder, *folder.parents) if (top / ".git").exists()), None)
 
 
 def _is_own(folder: Path) -> bool:
@@ -142,24 +141,24 @@ def _is_own(folder: Path) -> bool:
     return is_own_folder(folder.name, holds, head)
 
 
-def _bounded(root: Path, found: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
+def _bounded(root: Path, files: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
     total = 0
-    for one in found:
-        total += len(one.text) if isinstance(one, Source) else 0
+    for file in files:
+        total += len(file.text) if isinstance(file, Source) else 0
         if total > MOST_TEXT:
             raise InputError(
                 f"{root} holds more than {MOST_TEXT >> 20} million characters to index; "
                 "name a folder in it"
             )
-        yield one
+        yield file
 
 
 def _why(skipped: tuple[Skipped, ...]) -> str:
     paths: dict[str, list[str]] = {}
-    for one in skipped:
-        paths.setdefault(one.reason, []).append(one.path)
-    told = ", ".join(
-        f"{len(some)} {reason} ({some[0]}{', …' if len(some) > 1 else ''})"
-        for reason, some in sorted(paths.items())
+    for file in skipped:
+        paths.setdefault(file.reason, []).append(file.path)
+    reasons = ", ".join(
+        f"{len(names)} {reason} ({names[0]}{', …' if len(names) > 1 else ''})"
+        for reason, names in sorted(paths.items())
     )
-    return f": {told}\nname a folder itself to have it read" if told else ""
+    return f": {reasons}\nname a folder itself to have it read" if reasons else ""

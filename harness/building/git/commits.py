@@ -12,7 +12,7 @@ from chunkers.errors import InputError
 from chunkers.languages import language_of
 from chunkers.source import Source
 from harness.building.git.changes import changed_lines, gold_of, only_inserted
-from harness.building.git.messages import FEWEST_WORDS, is_revert, is_wordless, question_of
+from harness.building.git.messages import FEWEST_WORDS, is_revert, is_wordless, query_text
 from harness.building.git.repository import message_of, open_repository, time_of
 from harness.building.git.trees import Trees
 from harness.building.query_set import Made, alike, folder_of
@@ -95,7 +95,7 @@ def commit_queries(
 ) -> Made:
     """Make queries out of the history of HEAD; the working tree is not read.
 
-    A query is the message of a commit as `question_of` leaves it; its corpus is the tree of the
+    A query is the message of a commit as `query_text` leaves it; its corpus is the tree of the
     commit's parent, under the parent's hash; its targets are those of `gold_of`, with the tag
     `insert-only`, for which all files but lock files count. Lock files have no targets. Where
     targets lie in several languages or folders, the tag is `several`. The unit of resampling is
@@ -120,9 +120,9 @@ def commit_queries(
     trees = Trees(
         repository, rules, "lower --limit, or give one; a tree that alone is larger is not read"
     )
-    worded = _with_questions(history, first, left_out)
-    candidates = _with_changes(worded, repository, trees, rules, left_out)
-    order = in_turn(candidates, seed, lambda one: str(one.id), lambda one: one.stratum)
+    messages = _with_text(history, first, left_out)
+    candidates = _with_changes(messages, repository, trees, rules, left_out)
+    order = in_turn(candidates, seed, lambda commit: str(commit.id), lambda commit: commit.stratum)
     wanted = len(order) if limit is None else max(0, limit)
     queries: list[Query] = []
     tried = 0
@@ -154,14 +154,14 @@ def _date(since: str | None) -> datetime | None:
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
-def _with_questions(
+def _with_text(
     history: Iterable[pygit2.Commit], first: datetime | None, left_out: Counter[str]
 ) -> list[_Candidate]:
     """The commits that have one parent and whose message asks what no other message asks."""
     candidates = []
     for commit in history:
         message, time = message_of(commit), time_of(commit)
-        text = question_of(message)
+        text = query_text(message)
         if first is not None and time is None:
             left_out[_UNDATED] += 1
         elif first is not None and time is not None and time < first:
@@ -176,10 +176,10 @@ def _with_questions(
             left_out[_WORDLESS] += 1
         else:
             candidates.append(_Candidate(commit.id, commit.parent_ids[0], text))
-    texts = {str(one.id): one.text for one in candidates}
+    texts = {str(candidate.id): candidate.text for candidate in candidates}
     shared = {name for group in alike(texts) for name in group}
     left_out[_SHARED] += len(shared)
-    return [one for one in candidates if str(one.id) not in shared]
+    return [candidate for candidate in candidates if str(candidate.id) not in shared]
 
 
 def _with_changes(

@@ -1,7 +1,7 @@
-"""Which files of a folder git ignores, as libgit2 tells.
+"""Which files of a folder git ignores, by libgit2.
 
-libgit2 drops a rule such as `!name` where no rule above it in the same file fits the same name,
-which git does not. So the rules of all files are joined to one file of an empty repository, after
+libgit2 drops a rule such as `!name` where no rule above it in the same file fits that name;
+git keeps it. So the rules of all files are joined in one file of an empty repository, after
 two rules that fit every name and cancel each other. The repository itself is not opened: its
 configuration plays no part, a link in place of a `.gitignore` is not followed, and a folder
 without a repository has ignore rules as well.
@@ -11,56 +11,47 @@ from __future__ import annotations
 
 import re
 import tempfile
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import pygit2
 
 from chunkers.errors import InputError
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from collections.abc import Iterator
+
+
+@contextmanager
+def ignore_rules(top: Path, root: Path) -> Iterator[IgnoreRules]:
+    """The ignore rules of a repository: its `.gitignore` files and its `info/exclude`.
+
+    Args:
+        top: Top folder of the repository, or `root` where there is none.
+        root: The folder that paths are relative to.
+
+    Raises:
+        InputError: No temporary folder can be written.
+    """
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="chunkmark-"))
+            scratch = pygit2.init_repository(folder)
+        except (OSError, pygit2.GitError) as error:
+            raise _unwritable(error) from None
+        yield IgnoreRules(top.resolve(), root.resolve(), scratch)
 
 
 class IgnoreRules:
-    """The ignore rules of a repository: its `.gitignore` files and its `info/exclude`."""
+    """Ignore rules, read folder by folder as they are needed; `ignore_rules` makes one."""
 
-    def __init__(self, top: Path, root: Path) -> None:
-        """Read `info/exclude`; `.gitignore` files are read when they are needed.
-
-        Args:
-            top: Top folder of the repository, or `root` where there is none.
-            root: The folder that paths are relative to.
-
-        Raises:
-            InputError: No temporary folder can be written.
-        """
-        self._top = top.resolve()
-        self._below = root.resolve().relative_to(self._top)
-        try:
-            self._scratch = tempfile.TemporaryDirectory(prefix="chunkmark-")
-            self._git = pygit2.init_repository(self._scratch.name)
-        except (OSError, pygit2.GitError) as error:
-            raise InputError(
-                f"no temporary folder can be written: {error}\nset TMPDIR to one that can"
-            ) from None
+    def __init__(self, top: Path, root: Path, scratch: pygit2.Repository) -> None:
+        """Read `info/exclude`; `scratch` is the repository that holds the joined rules."""
+        self._top, self._below, self._scratch = top, root.relative_to(top), scratch
         self._rules = ["*", "!*"]
         self._folders: set[Path] = set()
-        self._add(self._top / ".git/info/exclude", "")
-
-    def __enter__(self) -> Self:
-        """Return the rules; their joined file is removed at the end."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Remove the joined file."""
-        self._git.free()
-        self._scratch.cleanup()
+        self._add(top / ".git/info/exclude", "")
 
     def ignore(self, path: str) -> bool:
         """Whether git ignores a path below the root; that of a folder ends in `/`.
@@ -74,9 +65,9 @@ class IgnoreRules:
                 name = folder.as_posix()
                 self._add(self._top / folder / ".gitignore", "" if name == "." else name + "/")
         try:
-            return self._git.path_is_ignored(whole.as_posix() + "/" * path.endswith("/"))
+            return self._scratch.path_is_ignored(whole.as_posix() + "/" * path.endswith("/"))
         except UnicodeEncodeError:
-            return False  # pygit2 takes no such name, and no file of such a name is indexed
+            return False  # not UTF-8: pygit2 refuses the name, and such a file is not indexed
 
     def _add(self, file: Path, folder: str) -> None:
         """Add the rules of a file, which are relative to a folder."""
@@ -89,7 +80,14 @@ class IgnoreRules:
         lines = text.decode("utf-8", "surrogateescape").split("\n")
         self._rules += [_moved(line.removesuffix("\r"), folder) for line in lines]
         joined = "\n".join(self._rules).encode("utf-8", "surrogateescape")
-        Path(self._scratch.name, ".gitignore").write_bytes(joined)
+        try:
+            Path(self._scratch.workdir, ".gitignore").write_bytes(joined)
+        except OSError as error:
+            raise _unwritable(error) from None
+
+
+def _unwritable(error: Exception) -> InputError:
+    return InputError(f"no temporary folder can be written: {error}\nset TMPDIR to one that can")
 
 
 def _moved(rule: str, folder: str) -> str:

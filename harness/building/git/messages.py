@@ -1,4 +1,4 @@
-"""What a commit's message asks, once all that only machines read is gone."""
+"""The query that a commit's message makes, without what only machines read."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from harness.support.word_runs import count_words
 
 FEWEST_WORDS = 4
-"""Words of two letters or more that a message must have to ask anything; see `count_words`."""
+"""Words of two letters or more that a message must have to be a query; see `count_words`."""
 
 _MOST = 20_000
-_SOMETHING = (
+_CHANGE = (
     r"(?:[\"'`\u201c\u2018]|(?:the |my |our |last |previous |this |that |part of )*"
     r"(?:change(?:set|list|s)?|commits?|cl|rev(?:ision)?s?|patch(?:es)?|pr|merge|pull request"
     r"|bug|issue|#\d|r\d|[\da-f]{7,40}\b))"
@@ -19,14 +19,14 @@ _SOMETHING = (
 _REVERT = re.compile(
     r"(?:\[[^\]\n]{1,40}\]\s*|[\w()/.,!*-]{1,40}:\s+|partial(?:ly)?\s+)*"
     r"(?:(?:(?:re|un)-?)?revert(?:s|ing)?\b|re-?(?:appl(?:y|ies|ying)|lands?|landing)\b"
-    rf"|(?:(?:re|un)-?)?reverted\s+(?:of\s+)?{_SOMETHING}"
+    rf"|(?:(?:re|un)-?)?reverted\s+(?:of\s+)?{_CHANGE}"
     r"|(?:back(?:s|ed|ing)?[ -]?out|roll(?:s|ed|ing)?[ -]?back|undo(?:es|ing)?|undid)\s+(?:of\s+)?"
-    rf"{_SOMETHING})"
+    rf"{_CHANGE})"
     r"|.*^reverts [\w.-]+/[\w.-]+#\d"
-    rf"|.*^this (?:partial(?:ly)? |partly )?(?:reverts|backs out|rolls back) {_SOMETHING}",
+    rf"|.*^this (?:partial(?:ly)? |partly )?(?:reverts|backs out|rolls back) {_CHANGE}",
     re.I | re.M | re.S,
 )
-# Lines of machines wherever they stand.
+# Lines that only machines read, anywhere in a message.
 _MACHINE = re.compile(
     r"(?:[\w-]+-by|cc|change-id|git-svn-id|signed-off|reviewed-on|differential revision"
     r"|pipermail|message-id|link|x-[\w-]+)\s*:.*"
@@ -46,13 +46,13 @@ _NUMBER = re.compile(r"\((?:[\w.-]+/[\w.-]+)?#\d+\)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
-def question_of(message: str) -> str:
-    """The subject, and behind a blank line what is left of the body.
+def query_text(message: str) -> str:
+    """The subject and, after a blank line, what remains of the body.
 
-    Left out: lines such as `Signed-off-by: …`, `Co-authored-by: …` or `Change-Id: …`; a last
+    Removed are lines such as `Signed-off-by: …`, `Co-authored-by: …` or `Change-Id: …`; a last
     paragraph of which every line is such a `Key: value`; lines that hold nothing but numbers of
     issues and addresses, with words such as "fixes" or "see" before them; numbers of pull requests
-    in brackets behind the subject; control characters; what lies behind 20,000 characters.
+    in brackets after the subject; control characters; and what follows the first 20,000 characters.
     """
     text = message[:_MOST].replace("\r\n", "\n").replace("\r", "\n")
     text = _CONTROL.sub("", text)
@@ -61,13 +61,13 @@ def question_of(message: str) -> str:
     body = paragraphs[1:]
     if body and all(_TRAILER.fullmatch(line) or line[:1].isspace() for line in body[-1]):
         body.pop()
-    kept = [[line.rstrip() for line in one if not _is_machine(line.strip())] for one in body]
-    rest = ["\n".join(one) for one in kept if any(one)]
+    kept = [[line.rstrip() for line in part if not _is_machine(line.strip())] for part in body]
+    rest = ["\n".join(lines) for lines in kept if any(lines)]
     return "\n\n".join([subject, *rest]).strip()
 
 
 def _without_numbers(subject: str) -> str:
-    """A subject without the numbers of pull requests in brackets behind it."""
+    """A subject without the numbers of pull requests in brackets after it."""
     end = len(subject)
     while (at := subject.rfind("(", 0, end)) >= 0 and _NUMBER.fullmatch(subject, at, end):
         end = at
@@ -77,18 +77,18 @@ def _without_numbers(subject: str) -> str:
 
 
 def _is_machine(line: str) -> bool:
-    """Whether a line tells a reader nothing."""
+    """Whether a line tells a human reader nothing."""
     if _MACHINE.fullmatch(line):
         return True
-    rest, found = _REFERENCE.subn("", line)
-    return bool(found) and not re.search(r"\w", _ABOUT.sub("", rest))
+    rest, count = _REFERENCE.subn("", line)
+    return bool(count) and not re.search(r"\w", _ABOUT.sub("", rest))
 
 
 def is_revert(message: str) -> bool:
-    """Whether a commit takes another one back, or puts it in again."""
+    """Whether a commit reverts or reapplies another one."""
     return _REVERT.match(message.lstrip()) is not None
 
 
-def is_wordless(question: str) -> bool:
-    """Whether a text has too few words to ask anything."""
-    return count_words(_REFERENCE.sub("", question), letters=True) < FEWEST_WORDS
+def is_wordless(text: str) -> bool:
+    """Whether a text has too few words to be a query."""
+    return count_words(_REFERENCE.sub("", text), letters=True) < FEWEST_WORDS

@@ -38,7 +38,7 @@ def ownership_fault(path: Path, dot: Path) -> str | None:
                     f"{file} includes other files, which are not read\n"
                     "remove the include, or clone the repository"
                 )
-    within = all(one.is_relative_to(path.resolve()) for one in (git_dir, common))
+    within = all(folder.is_relative_to(path.resolve()) for folder in (git_dir, common))
     if not (within or _is_worktree(dot, git_dir, common) or _is_submodule(path, git_dir, common)):
         return (
             f"its objects are in {common}, a repository that does not name this folder as its own\n"

@@ -135,7 +135,7 @@ class Repository:
         """The entries of a folder, in byte order of the paths of all files below."""
         with self._reading(f"tree {tree}"):
             entries = self._git[tree].peel(pygit2.Tree)
-            return [Entry(_path(one.raw_name or b""), one.filemode, one.id) for one in entries]
+            return [Entry(_path(item.raw_name or b""), item.filemode, item.id) for item in entries]
 
     def blob_at(self, commit: pygit2.Commit, path: str) -> pygit2.Oid | None:
         """Hash of the file at a path of a commit; None where there is none that can be read."""

@@ -10,7 +10,7 @@ import pytest
 
 from chunkers.errors import InputError
 from harness.building import tree as trees
-from harness.building.git.ignore_rules import IgnoreRules
+from harness.building.git.ignore_rules import ignore_rules
 from harness.building.tree import read_tree, rules_for
 from harness.model import Skipped
 
@@ -159,7 +159,7 @@ def test_patterns_fit_what_they_fit_for_git(tmp_path: Path, seed: int) -> None:
             text=True,
             check=False,
         )
-        with IgnoreRules(tmp_path, tmp_path) as rules:
+        with ignore_rules(tmp_path, tmp_path) as rules:
             ours = [path for path in paths if any(map(rules.ignore, _above(path)))]
         assert ours == told.stdout.replace('"', "").replace("\\\\", "\\").split("\n")[:-1], pattern
         fitting += len(ours)
@@ -216,7 +216,7 @@ def test_an_empty_folder_and_none_are_refused(tmp_path: Path) -> None:
 
 def test_a_bare_repository_is_refused_with_what_to_do(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "--bare")
-    with pytest.raises(InputError, match="bare repository, without files\ntake queries=commits"):
+    with pytest.raises(InputError, match="bare repository, without files\nuse queries=commits"):
         read_tree(tmp_path, rules_for())
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.building.git.messages import is_revert, is_wordless, question_of
+from harness.building.git.messages import is_revert, is_wordless, query_text
 from harness.building.test_files import is_test
 
 
@@ -42,18 +42,18 @@ from harness.building.test_files import is_test
     ],
 )
 def test_what_only_machines_read_is_cut(message: str, question: str) -> None:
-    assert question_of(message) == question
+    assert query_text(message) == question
 
 
 @given(st.text(max_size=300))
 def test_cutting_twice_changes_nothing_more_of_the_subject(message: str) -> None:
-    once = question_of(message)
-    assert question_of(once).split("\n")[0] == once.split("\n")[0]
+    once = query_text(message)
+    assert query_text(once).split("\n")[0] == once.split("\n")[0]
 
 
 def test_long_messages_take_no_long_time() -> None:
     for piece in ("a", " ", "a/", "#", "(#1) ", "\n \n", "A-", "x: y\n", "fix "):
-        question_of(piece * 1_000_000)
+        query_text(piece * 1_000_000)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_words_of_any_script_ask_something() -> None:
 def test_numbers_behind_a_subject_are_cut_in_linear_time() -> None:
     numbers = "(#1)" * 4_000
     started = time.process_time()
-    assert question_of(f"Fix it {numbers}x") == f"Fix it {numbers}x"
-    assert question_of(f"Fix it {numbers} (a/b#2)") == "Fix it"
-    assert question_of("(#1) (#2)") == ""
+    assert query_text(f"Fix it {numbers}x") == f"Fix it {numbers}x"
+    assert query_text(f"Fix it {numbers} (a/b#2)") == "Fix it"
+    assert query_text("(#1) (#2)") == ""
     assert time.process_time() - started < 0.5
