@@ -117,7 +117,7 @@ class Repository:
         A file that was renamed counts once. None where more than `most` files changed.
         """
         before, after = self.commit(old), self.commit(new)
-        with self._reading(f"tree of {new} or {old}"):
+        with self._reading(f"content of commit {new} or {old}"):
             diff = before.tree.diff_to_tree(after.tree, DiffOption.INCLUDE_TYPECHANGE)
             if len(diff) > 2 * most:  # finding renames halves the number at best
                 return None
