@@ -23,7 +23,7 @@ from harness.cli.output import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from harness.datasets.fetching.fetch import Fetched
+    from harness.datasets.fetching.fetch import FileStatus
     from harness.model import Dataset
 
 
@@ -184,7 +184,7 @@ def fetch(
     return PARTIAL if any(row.state == "to place" for row in rows) else 0
 
 
-def _lines(row: Fetched) -> str:
+def _lines(row: FileStatus) -> str:
     """The state of a file and its place, and the source of one to place by hand."""
     size = "" if row.bytes is None else f", {row.bytes} bytes"
     state = f"{row.state:8}  {row.path}{size}: {row.note}\n"

@@ -27,7 +27,7 @@ class Archive(BaseModel):
     Attributes:
         url: Its address.
         sha256: Its digest as published.
-        trees: Folder -> digest of its Python files (`fetching.archives.tree_sha256`). Only these
+        trees: Folder -> digest of its Python files (`fetching.tree_digests`). Only these
             files are then unpacked.
         max_bytes: Its size, at most.
         max_unpacked: That of all its files, at most.

@@ -1,73 +1,53 @@
-"""Downloads one file of known content: resumed where it broke off, checked before anybody sees it.
-
-Whom it asks is ruled by `harness.datasets.fetching.addresses`; no server on this machine is asked
-through a proxy.
-"""
+"""Downloads a file of known content: resumed after an interruption, checked before it is used."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
-import hashlib
-import http.client
+import email.utils
+import http
 import json
-import os
 import re
-import socket
-import stat
 import time
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from chunkers.errors import InputError
-from harness.datasets.fetching.addresses import next_address
-from harness.support.files import PARTIAL
+from harness.support.addresses import is_loopback
+from harness.support.files import PARTIAL, file_sha256
 from harness.support.json_files import write_json
-from harness.support.web import LONGEST_WAIT, asked_wait, may_pass, opener
-
-try:
-    import fcntl
-except ImportError:  # there is none on Windows, where two processes at once are not noticed
-    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from io import BufferedRandom
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
+
+    import httpx2
 
 TRIES = 5
-"""How often a file is asked for without getting on, at most."""
+"""Maximum number of tries in a row that bring less than `_PROGRESS` bytes."""
 
 TIMEOUT = 30.0
-"""Seconds without a byte after which a try is given up."""
+"""Seconds without a byte after which a try ends."""
 
 PAUSE = 1.0
-"""Seconds before the second try; twice as many before each further one."""
+"""Seconds before the second try; doubled before each further one."""
 
-SLOWEST = 1024
-"""Bytes a second, over any `TIMEOUT`, below which a try is given up."""
-
+_LONGEST_WAIT = 60.0
 _REDIRECTS = 5
-_MOVED = frozenset({301, 302, 303, 307, 308})
-_PIECE = 1 << 16
-_PROGRESS = 1 << 20  # bytes that make a try not count
-_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
-_SAID = 150
+_PROGRESS = 1 << 20
+_PASSING = frozenset({408, 425, 429})  # and 500 and above
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Download:
     """What to download.
 
     Attributes:
         url: Its address.
-        partial: Where it grows; beside it lies a note of which version it is.
-        sha256: Its digest; None where whoever takes it checks what is in it.
-        size: Its bytes; None if unknown.
-        most: Its bytes, at most.
+        partial: Where it grows, with a note of its version beside it.
+        sha256: Its digest; None if its content is checked elsewhere.
+        size: Its size in bytes; None if unknown.
+        max_bytes: Its maximum size.
         advice: How to get it by other means, the second line of a failure.
     """
 
@@ -75,321 +55,262 @@ class Wanted:
     partial: Path
     sha256: str | None
     size: int | None
-    most: int
+    max_bytes: int
     advice: str
 
     @property
     def note(self) -> Path:
-        """The file beside the partial one: which version of the file it is a part of."""
+        """The file with the version of the partial file."""
         return self.partial.with_name(self.partial.name + ".json")
 
-    @property
-    def host(self) -> str:
-        """Whom to ask, as shown."""
-        return urlsplit(self.url).netloc
+    def version(self) -> str | None:
+        """The version of the partial file; None if it is unknown, so that it cannot be resumed."""
+        try:
+            note = json.loads(self.note.read_bytes())
+            same = (note["url"], note["sha256"]) == (self.url, self.sha256)
+            return str(note["version"]) if same else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def received(self) -> int:
+        """Bytes of the partial file."""
+        return self.partial.stat().st_size if self.partial.exists() else 0
+
+    def discard(self) -> None:
+        """Remove the partial file and its note."""
+        self.partial.unlink(missing_ok=True)
+        self.note.unlink(missing_ok=True)
 
 
-class _PassingError(Exception):
-    """Why a try failed, where a further one may succeed; `wait` is what the server asks for."""
+class _RetryError(Exception):
+    """Why a try failed; another may succeed, after `wait` seconds if the server names them."""
 
-    def __init__(self, why: str, wait: float | None = None) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
         self.wait = wait
 
 
-class _OtherError(Exception):
-    """The server does not have what is wanted; no further try helps."""
+class _WrongFileError(Exception):
+    """The server does not have the file."""
 
 
-class _UnreachableError(Exception):
-    """There is no way to the server, or not to this file."""
-
-
-@contextlib.contextmanager
-def downloaded(wanted: Wanted, tell: Callable[[int, int], None]) -> Iterator[BufferedRandom]:
-    """The whole, checked file, open at its start, as long as the context lasts.
-
-    Meanwhile it may be renamed; what is still there in the end is removed. What was interrupted
-    stays and is gone on with by the next call.
-
-    Args:
-        wanted: The file.
-        tell: Told how many bytes of how many are there.
-
-    Raises:
-        InputError: It cannot be had, or is not the file that is wanted; or another process is
-            fetching it.
-    """
-    with _held(wanted) as file:
-        try:
-            _fill(file, wanted, tell)
-            file.seek(0)
-            yield file
-        except InputError:
-            # What can be gone on with has another type of failure here: see `_fill`.
-            _forget(wanted)
-            raise
-        except _UnreachableError as error:
-            raise InputError(str(error)) from None
-        _forget(wanted)
-
-
-def _forget(wanted: Wanted) -> None:
-    wanted.partial.unlink(missing_ok=True)
-    wanted.note.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _held(wanted: Wanted) -> Iterator[BufferedRandom]:
-    """The partial file, opened for this process alone."""
-    path = wanted.partial
-    busy = InputError(f"{path} is being fetched by another process; let that end first")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        number = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
-    except OSError as error:
-        raise InputError(
-            f"{path.parent} cannot be written: {error.strerror}\nname another folder by --data-dir"
-        ) from None
-    if not stat.S_ISREG(os.fstat(number).st_mode):
-        os.close(number)
-        raise InputError(f"{path} is no regular file; remove it")
-    file = os.fdopen(number, "r+b")
-    try:
-        if fcntl is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-                    raise busy from None  # other errors: this file system has no locks
-            if not path.exists() or not os.path.samestat(os.fstat(number), path.stat()):
-                raise busy  # it has just been put in place
-        try:
-            yield file
-        except OSError as error:
-            if not _goes_on(file, wanted):
-                _forget(wanted)
-            raise InputError(
-                f"{path} cannot be written: {error.strerror or error}\n"
-                "make room, or name another folder by --data-dir"
-            ) from None
-    finally:
-        # On a full disk what is still in memory cannot be written either, which has been said.
-        with contextlib.suppress(OSError):
-            file.close()
-
-
-def _goes_on(file: BufferedRandom, wanted: Wanted) -> bool:
-    """Whether another call can go on with what is there: of another version it is of no use."""
-    return os.fstat(file.fileno()).st_size > 0 and _version(wanted) is not None
-
-
-def _fill(file: BufferedRandom, wanted: Wanted, tell: Callable[[int, int], None]) -> None:
-    """Bring the file to its end, and check it.
-
-    Raises:
-        InputError: What is there is of no use.
-        _UnreachableError: It cannot be had now; what is there can be gone on with.
-    """
-    reached = file.seek(0, os.SEEK_END)
-    resumed, failed, why = reached > 0, 0, ""
-    while failed < TRIES:
-        wait = PAUSE * 2**failed
-        try:
-            if not _is_whole(file, wanted):
-                _try(file, wanted, tell)
-            found = _sha256(file) if wanted.sha256 else None
-        except _PassingError as error:
-            why, asked = str(error), error.wait
-            wait = wait if asked is None else asked
-        except _OtherError as error:
-            raise InputError(f"{wanted.url} {error}; nothing of it was kept") from None
-        else:
-            if found == wanted.sha256:
-                return
-            if not resumed:
-                raise InputError(
-                    f"{wanted.url} is not the published file: its sha256 is {found}, not "
-                    f"{wanted.sha256}; nothing of it was kept\n{wanted.advice}"
-                )
-            # Parts of two versions may have met; from its start it is of one.
-            why, wait, resumed = "parts of two versions", 0.0, False
-            _empty(file, wanted)
-        have = file.seek(0, os.SEEK_END)
-        resumed = resumed or have > 0
-        failed = 0 if have >= reached + _PROGRESS else failed + 1
-        reached = max(reached, have)
-        if wait > LONGEST_WAIT:
-            why = f"{why}; it asks to wait {wait:.0f} seconds"
-            break
-        if failed < TRIES:
-            time.sleep(wait)
-    raise _gone(file, wanted, why)
-
-
-def _gone(file: BufferedRandom, wanted: Wanted, why: str) -> _UnreachableError:
-    """The failure to get a file, which says what is kept of it."""
-    have = file.seek(0, os.SEEK_END)
-    if not _goes_on(file, wanted):
-        _forget(wanted)
-        kept = ""
-    else:
-        kept = f"; {have} bytes are kept in {wanted.partial}, and the same command goes on"
-    return _UnreachableError(f"{wanted.url} cannot be had: {why}{kept}\n{wanted.advice}")
-
-
-def _is_whole(file: BufferedRandom, wanted: Wanted) -> bool:
-    return wanted.size is not None and file.seek(0, os.SEEK_END) == wanted.size
-
-
-def _try(file: BufferedRandom, wanted: Wanted, tell: Callable[[int, int], None]) -> None:
-    """Ask once for what is missing, and add what comes."""
-    have = file.seek(0, os.SEEK_END)
-    version = _version(wanted)
-    if have and (version is None or have > (wanted.size or wanted.most)):
-        have = _empty(file, wanted)
-    asked = {"Accept-Encoding": "identity", "User-Agent": "chunkmark"}
-    if have:
-        asked |= {"Range": f"bytes={have}-", "If-Range": str(version)}
-    try:
-        with _answer(file, wanted, asked) as answer:
-            total = _begin(answer, file, wanted, have)
-            _receive(answer, file, wanted, total, tell)
-    except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", error)
-        # A disk that is full is no fault of the server's.
-        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise
-        if isinstance(reason, socket.gaierror):
-            raise _gone(file, wanted, f"{wanted.host} is not found ({reason.strerror})") from None
-        raise _PassingError(" ".join(f"{reason}".split())[:_SAID] or type(error).__name__) from None
-
-
-def _answer(file: BufferedRandom, wanted: Wanted, asked: Mapping[str, str]) -> Any:
-    """The answer of the last address in a chain of redirects."""
-    url = wanted.url
-    for _ in range(_REDIRECTS + 1):
-        request = urllib.request.Request(url, headers=dict(asked))  # noqa: S310 - see _next
-        try:
-            return opener(url).open(request, timeout=TIMEOUT)
-        except urllib.error.HTTPError as error:
-            with error:
-                if error.code in _MOVED:
-                    url = _moved(url, error.headers.get("Location") or "")
-                elif error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-                    _empty(file, wanted)
-                    raise _PassingError("it has less of the file than is here") from None
-                elif may_pass(error.code):
-                    wait = asked_wait(error.headers, time.time(), -1.0)
-                    said = f"HTTP {error.code}"
-                    raise _PassingError(said, None if wait < 0 else wait) from None
-                else:
-                    raise _gone(file, wanted, f"HTTP {error.code}") from None
-    raise _OtherError(f"sends on more than {_REDIRECTS} times")
-
-
-def _moved(url: str, location: str) -> str:
-    try:
-        return next_address(url, location)
-    except InputError as error:
-        raise _OtherError(str(error)) from None
-
-
-def _begin(answer: Any, file: BufferedRandom, wanted: Wanted, have: int) -> int | None:
-    """Bring the file to where the answer goes on; the bytes that there will be, if told."""
-    if (answer.headers.get("Content-Encoding") or "identity").lower() != "identity":
-        raise _OtherError("comes in an encoding that was not asked for")
-    version, length = _told(answer.headers), _number(answer.headers.get("Content-Length"))
-    if answer.status == http.HTTPStatus.PARTIAL_CONTENT:
-        match = _RANGE.fullmatch((answer.headers.get("Content-Range") or "").strip())
-        goes_on = match is not None and int(match[1]) == have > 0
-        if not goes_on or (version is not None and version != _version(wanted)):
-            _empty(file, wanted)
-            raise _PassingError("it sends another part than was asked for")
-        total = _number(match[3]) if match else None
-    else:
-        # It cannot send parts, or has another version now: all of it comes.
-        have, total = _empty(file, wanted), length
-        if version is not None:
-            note = {"url": wanted.url, "sha256": wanted.sha256, "version": version}
-            write_json(wanted.note, note)
-    if total is not None and wanted.size not in (None, total):
-        raise _OtherError(f"has {total} bytes, not {wanted.size} as published")
-    if total is not None and total > wanted.most:
-        raise _OtherError(f"has {total} bytes, more than {wanted.most}")
-    file.seek(have)
-    return wanted.size if total is None else total
-
-
-def _receive(
-    answer: Any,
-    file: BufferedRandom,
-    wanted: Wanted,
-    total: int | None,
-    tell: Callable[[int, int], None],
-) -> None:
-    have, most = file.tell(), wanted.most if wanted.size is None else wanted.size
-    since, before = time.monotonic(), have
-    while piece := _piece(answer):
-        have += len(piece)
-        if have > most:
-            raise _OtherError(f"goes on beyond {most} bytes")
-        file.write(piece)
-        tell(have, total or 0)
-        if time.monotonic() - since > TIMEOUT:
-            if have - before < SLOWEST * TIMEOUT:
-                raise _PassingError(f"it sends less than {SLOWEST} bytes a second")
-            since, before = time.monotonic(), have
-    file.flush()
-    os.fsync(file.fileno())
-    if total is not None and have < total:
-        raise _PassingError(f"it broke off after {have} of {total} bytes")
-
-
-def _piece(answer: Any) -> bytes:
-    """The next bytes; what stands around them in a chunked answer may not drip either."""
-    answer.within(TIMEOUT, "a piece")
-    return bytes(answer.read1(_PIECE))
-
-
-def _empty(file: BufferedRandom, wanted: Wanted) -> int:
-    """Begin again from nothing."""
-    file.seek(0)
-    file.truncate()
-    wanted.note.unlink(missing_ok=True)
-    return 0
-
-
-def _told(headers: Any) -> str | None:
-    """The version that an answer says it is of; a weak one tells no bytes apart."""
-    tag = headers.get("ETag") or ""
-    if re.fullmatch(r'"[\x21\x23-\x7e]*"', tag):
-        return tag
-    date = headers.get("Last-Modified") or ""
-    return date if date and date.isascii() and date.isprintable() else None
-
-
-def _version(wanted: Wanted) -> str | None:
-    """Of what version the partial file is; None where that is not known."""
-    try:
-        if not wanted.note.is_file():
-            return None
-        note = json.loads(wanted.note.read_bytes())
-        same = (note["url"], note["sha256"]) == (wanted.url, wanted.sha256)
-        return str(note["version"]) if same else None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and re.fullmatch(r"\d{1,18}", text) else None
-
-
-def _sha256(file: BufferedRandom) -> str:
-    file.seek(0)
-    return hashlib.file_digest(file, "sha256").hexdigest()
+class _UnavailableError(Exception):
+    """The file cannot be downloaded now."""
 
 
 def partial_of(path: Path) -> Path:
-    """Where a file grows that will lie at this path."""
+    """Where a file grows that will be placed at this path."""
     return path.with_name(PARTIAL + path.name)
+
+
+@contextlib.contextmanager
+def downloaded(download: Download, progress: Callable[[int, int], None]) -> Iterator[None]:
+    """The whole, checked file is at `download.partial` while the context lasts.
+
+    It may be renamed meanwhile; otherwise it is removed at the end. An interrupted download stays,
+    and the next call resumes it.
+
+    Args:
+        download: The file.
+        progress: Called with the number of bytes received and their total, 0 if unknown.
+
+    Raises:
+        InputError: The download failed, or the file is not the published one; or another process
+            is downloading it.
+    """
+    try:
+        with _locked(download.partial):
+            _complete(download, progress)
+            try:
+                yield
+            except InputError:
+                download.discard()
+                raise
+            download.discard()
+    except OSError as error:
+        if download.version() is None:
+            with contextlib.suppress(OSError):
+                download.discard()
+        raise InputError(
+            f"{download.partial} cannot be written: {error.strerror or error}\n"
+            "make room, or name another folder by --data-dir"
+        ) from None
+
+
+@contextlib.contextmanager
+def _locked(partial: Path) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(partial.with_name(partial.name + ".lock"), timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise InputError(f"another process is downloading {partial}; wait until it ends") from None
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # Windows removes no open file
+            Path(lock.lock_file).unlink()
+        lock.release()
+
+
+def _complete(download: Download, progress: Callable[[int, int], None]) -> None:
+    """Receive what is missing, in as many tries as needed, and check the whole file."""
+    reached = download.received()
+    resumed, failures, reason = reached > 0, 0, ""
+    while failures < TRIES:
+        wait = PAUSE * 2**failures
+        try:
+            if download.size is None or download.received() != download.size:
+                _try(download, progress)
+            digest = file_sha256(download.partial) if download.sha256 else None
+            if digest == download.sha256:
+                return
+            if not resumed:
+                raise _WrongFileError(
+                    f"is not the published file: its sha256 is {digest}, not {download.sha256}"
+                )
+            reason, wait, resumed = "its parts are of two versions", 0.0, False
+            download.discard()
+        except _RetryError as error:
+            reason, wait = str(error), wait if error.wait is None else error.wait
+        except _UnavailableError as error:
+            reason = str(error)
+            break
+        except _WrongFileError as error:
+            download.discard()
+            raise InputError(
+                f"{download.url} {error}; nothing of it was kept\n{download.advice}"
+            ) from None
+        received = download.received()
+        resumed = resumed or received > 0
+        failures = 0 if received >= reached + _PROGRESS else failures + 1
+        reached = max(reached, received)
+        if wait > _LONGEST_WAIT:
+            reason = f"{reason}; the server asks to wait {wait:.0f} seconds"
+            break
+        if failures < TRIES:
+            time.sleep(wait)
+    raise _failure(download, reason)
+
+
+def _failure(download: Download, reason: str) -> InputError:
+    kept = ""
+    if download.received() and download.version() is not None:
+        kept = (
+            f"; {download.received()} bytes are kept in {download.partial}, "
+            "rerun the command to resume"
+        )
+    else:
+        download.discard()
+    return InputError(f"{download.url}: download failed: {reason}{kept}\n{download.advice}")
+
+
+def _try(download: Download, progress: Callable[[int, int], None]) -> None:
+    """Request what is missing, once, and add it to the partial file."""
+    import httpx2
+
+    version, start = download.version(), download.received()
+    if version is None or start > download.max_bytes:
+        start = 0
+    headers = {"Accept-Encoding": "identity", "User-Agent": "chunkmark"}
+    if start:
+        headers |= {"Range": f"bytes={start}-", "If-Range": str(version)}
+    try:
+        with (
+            httpx2.Client(
+                timeout=TIMEOUT,
+                trust_env=not is_loopback(urlsplit(download.url).hostname or ""),
+                follow_redirects=True,
+                max_redirects=_REDIRECTS,
+                event_hooks={"response": [_check_redirect]},
+            ) as client,
+            client.stream("GET", download.url, headers=headers) as response,
+        ):
+            start, total = _check_reply(response, download, start)
+            _receive(response, download, start, total, progress)
+    except httpx2.TooManyRedirects:
+        raise _WrongFileError(f"redirects more than {_REDIRECTS} times") from None
+    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+        raise _WrongFileError(f"is not an http(s) address: {error}") from None
+    except httpx2.ConnectError as error:
+        raise _UnavailableError(f"no connection: {error}") from None
+    except httpx2.HTTPError as error:
+        raise _RetryError(" ".join(str(error).split()) or type(error).__name__) from None
+
+
+def _check_redirect(response: httpx2.Response) -> None:
+    """Allow redirects to https, and from http also to the same host and port."""
+    if not response.has_redirect_location:
+        return
+    old, new = response.url, response.url.join(response.headers["Location"])
+    if new.scheme != "https" and (old.scheme, old.netloc) != (new.scheme, new.netloc):
+        raise _WrongFileError(f"redirects to {new!s:.150}, neither https nor the same host")
+
+
+def _check_reply(
+    response: httpx2.Response, download: Download, start: int
+) -> tuple[int, int | None]:
+    """Where the received bytes begin in the file, and its size if the server names it."""
+    code = response.status_code
+    if code == http.HTTPStatus.PARTIAL_CONTENT:
+        span = re.match(rf"bytes {start}-", response.headers.get("Content-Range", ""))
+        if not start or not span:
+            download.discard()
+            raise _RetryError("the server sent another part than was requested")
+    elif code == http.HTTPStatus.OK:
+        start = 0
+        download.discard()
+        version = _version_of(response.headers)
+        if version is not None:
+            note = {"url": download.url, "sha256": download.sha256, "version": version}
+            write_json(download.note, note)
+    elif code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        download.discard()
+        raise _RetryError("the server has less of the file than was received")
+    elif code in _PASSING or code >= 500:
+        raise _RetryError(f"HTTP {code}", _retry_after(response.headers))
+    else:
+        raise _UnavailableError(f"HTTP {code}")
+    length = response.headers.get("Content-Length", "")
+    total = start + int(length) if length.isdecimal() else None
+    if total is not None and download.size not in (None, total):
+        raise _WrongFileError(f"has {total} bytes, not {download.size} as published")
+    if total is not None and total > download.max_bytes:
+        raise _WrongFileError(f"has {total} bytes, more than {download.max_bytes}")
+    return start, download.size if total is None else total
+
+
+def _receive(
+    response: httpx2.Response,
+    download: Download,
+    start: int,
+    total: int | None,
+    progress: Callable[[int, int], None],
+) -> None:
+    received, most = start, download.size or download.max_bytes
+    with download.partial.open("ab" if start else "wb") as file:
+        for piece in response.iter_raw():
+            received += len(piece)
+            if received > most:
+                raise _WrongFileError(f"has more than {most} bytes")
+            file.write(piece)
+            progress(received, total or 0)
+
+
+def _version_of(headers: Any) -> str | None:
+    """The version of a reply's file; a weak ETag does not identify bytes."""
+    tag: str = headers.get("ETag", "")
+    return tag if tag.startswith('"') else headers.get("Last-Modified")
+
+
+def _retry_after(headers: Any) -> float | None:
+    """Seconds until the next try, as the server asks for."""
+    text = headers.get("Retry-After", "")
+    if text.isdecimal():
+        return float(text)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except ValueError:
+        return None

@@ -1,7 +1,7 @@
-"""Brings the files that a data set's card needs into a data folder, or says how to place them.
+"""Downloads the files of a data set's card into a data folder, or says what to place where.
 
-Nothing is fetched whose digest is not known beforehand: for it, and where there is no network, the
-answer is which file to place where. What is there already is checked and never overwritten.
+Only files whose digest is known are downloaded. Files that are there are checked, and never
+overwritten.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import InputError
 from harness.datasets.cards import path_of, paths_of
-from harness.datasets.fetching.addresses import checked_source
-from harness.datasets.fetching.archives import tree_sha256, unpack, zip_tree_sha256
-from harness.datasets.fetching.download import Wanted, downloaded, partial_of
+from harness.datasets.fetching.archives import unpack
+from harness.datasets.fetching.download import Download, downloaded, partial_of
+from harness.datasets.fetching.tree_digests import tree_sha256, zip_tree_sha256
 from harness.reading.reader import leaves, zip_folders
 from harness.support.data_folders import data_dirs
 from harness.support.files import file_sha256
@@ -24,28 +24,27 @@ from harness.support.files import file_sha256
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
-    from typing import BinaryIO
 
     from harness.datasets.cards import AnyOf, Archive, Card, NeededFile
 
-    Tell = Callable[[str, int, int], None]
+    Progress = Callable[[str, int, int], None]
 
 LARGEST = 1 << 32
-"""Bytes of a file whose size is not known, at most."""
+"""Maximum size in bytes of a file whose size is unknown."""
 
 State = Literal["at hand", "fetched", "to place"]
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """What became of one file of a card.
+class FileStatus:
+    """The result for one file of a card.
 
     Attributes:
         path: Its path in a data folder.
-        state: `at hand`: it was there; `fetched`; `to place`: nobody but the user can get it.
-        where: Where it lies, or is to be placed.
-        bytes: Its size as published; None where it is not known.
-        source: Where it is to be had.
+        state: `at hand`: it was there; `fetched`; `to place`: the user has to place it.
+        where: Where it is, or is to be placed.
+        bytes: Its size as published; None if unknown.
+        source: Where it comes from.
         note: What was checked, or what to do.
     """
 
@@ -60,205 +59,190 @@ class Fetched:
 def fetch(
     card: Card,
     data_dir: Path | None = None,
-    tell: Tell = lambda phase, done, total: None,
-) -> tuple[Fetched, ...]:
+    progress: Progress = lambda file, done, total: None,
+) -> tuple[FileStatus, ...]:
     """Bring all files of a card into the first data folder.
 
     Args:
         card: The card.
-        data_dir: The folder to place them in, which is looked into first; without it
-            `$CHUNKMARK_DATA`, or else the cache folder's `data`.
-        tell: Told the file, and how many bytes of how many are there.
+        data_dir: The folder to place them in, which is also searched first. Default:
+            `$CHUNKMARK_DATA`, or the cache folder's `data`.
+        progress: Called with the file, and the number of bytes received and their total.
 
     Returns:
-        What became of each, in the card's order, and then of each kind of which one must be there.
-        A file that the data set does without has no row where it is not there.
+        The status of each file in the card's order, and then of each kind of which one file must
+        be there. An optional file that is missing has no row.
 
     Raises:
-        InputError: A file is there and not as published, cannot be had, or is not what the card
-            says. The files before it stay.
+        InputError: A download failed, or a file is not as the card says. Earlier files stay.
     """
     folders = data_dirs(data_dir)
     rows = [
-        _one(card, needed, folders, tell)
+        _file_status(card, needed, folders, progress)
         for needed in card.files
         if not needed.optional or path_of(needed, folders) is not None
     ]
-    return (*rows, *(_any(card, kind, folders) for kind in card.any_of))
+    return (*rows, *(_kind_status(card, kind, folders) for kind in card.any_of))
 
 
-def _any(card: Card, kind: AnyOf, folders: tuple[Path, ...]) -> Fetched:
-    """What there is of a kind of which one does."""
-    row = functools.partial(Fetched, kind.what, bytes=None, source=card.source)
+def _kind_status(card: Card, kind: AnyOf, folders: tuple[Path, ...]) -> FileStatus:
+    """The status of a kind of which one file is enough."""
+    status = functools.partial(FileStatus, kind.what, bytes=None, source=card.source)
     first = path_of(card.files[0], folders) or folders[0] / card.files[0].path
-    found = paths_of(card, kind, folders)
-    if found:
-        note = f"{len(found)} of them there; one does"
-        return row(state="at hand", where=str(found[0].parent), note=note)
+    paths = paths_of(card, kind, folders)
+    if paths:
+        note = f"{len(paths)} found; one is enough"
+        return status(state="at hand", where=str(paths[0].parent), note=note)
     place = str(first.parent / kind.beside[0]) + ", or another of them" * (len(kind.beside) > 1)
-    return row(state="to place", where=place, note="one does; none is fetched, place it by hand")
+    return status(state="to place", where=place, note="not downloaded; place one by hand")
 
 
-def _one(card: Card, needed: NeededFile, folders: tuple[Path, ...], tell: Tell) -> Fetched:
+def _file_status(
+    card: Card, needed: NeededFile, folders: tuple[Path, ...], progress: Progress
+) -> FileStatus:
     for path in (needed.path, needed.instead or "x"):
         if leaves(path):
             raise InputError(f"dataset {card.name}: its card places {path!r} outside the folder")
-    row = functools.partial(Fetched, needed.path, bytes=needed.bytes)
-    found = path_of(needed, folders)
-    archive, at = needed.archive, folders[0]
-    told = functools.partial(tell, needed.path)
-    if found is not None:
-        source = needed.url or card.source
-        return row(state="at hand", where=str(found), source=source, note=_checked(needed, found))
+    status = functools.partial(FileStatus, needed.path, bytes=needed.bytes)
+    present = path_of(needed, folders)
+    archive, root = needed.archive, folders[0]
+    report = functools.partial(progress, needed.path)
+    if present is not None:
+        source, note = needed.url or card.source, _checked(needed, present)
+        return status(state="at hand", where=str(present), source=source, note=note)
     if needed.url and needed.sha256:
-        _refuse_taken(at / needed.path, "file")
-        _download(needed, needed.url, at / needed.path, told)
-        where = str(at / needed.path)
-        return row(state="fetched", where=where, source=needed.url, note="as published")
+        target = root / needed.path
+        _download(needed, needed.url, target, report)
+        return status(state="fetched", where=str(target), source=needed.url, note="as published")
     if archive and needed.instead and (archive.sha256 or archive.trees):
-        _refuse_taken(at / needed.instead, "folder")
-        note = _unpacked(needed, archive, at / needed.instead, told)
-        where = str(at / needed.instead)
-        return row(state="fetched", where=where, source=archive.url, note=note)
-    why = "not fetched, for its sha256 is not known; place it by hand"
+        target = root / needed.instead
+        note = _download_archive(archive, target, report)
+        return status(state="fetched", where=str(target), source=archive.url, note=note)
+    note = "not downloaded, since its sha256 is unknown; place it by hand"
     if not (needed.url or archive):
-        why = "no address is known that has these bytes; place it by hand"
+        note = "no address serves these bytes; place it by hand"
     source = needed.url or (archive.url if archive else card.source)
-    return row(state="to place", where=str(at / needed.path), source=source, note=why)
+    return status(state="to place", where=str(root / needed.path), source=source, note=note)
 
 
-def _refuse_taken(target: Path, kind: str) -> None:
-    """Look before asking whether something else lies where a file or folder is to be placed.
-
-    Raises:
-        InputError: It does.
-    """
-    if target.exists():
-        raise InputError(f"{target} is there and is no {kind}; move it away, and fetch again")
-
-
-def _checked(needed: NeededFile, found: Path) -> str:
-    """That what is there is as published.
+def _checked(needed: NeededFile, path: Path) -> str:
+    """A note that a file or folder is as published.
 
     Raises:
         InputError: It is not.
     """
     trees = needed.archive.trees if needed.archive else {}
-    away = "move it away, and fetch again"
-    if found.is_dir():
-        digests = {
-            tree.name: tree_sha256(tree)[0]
-            for tree in found.iterdir()
-            if tree.name in trees and tree.is_dir()
-        }
-        return _trees_note(digests, trees, str(found)) if trees else "a folder; nothing checked"
+    advice = "move it away, and fetch again"
+    if path.is_dir():
+        digests = {tree: tree_sha256(path / tree) for tree in trees if (path / tree).is_dir()}
+        return _trees_note(digests, trees, str(path)) if trees else "a folder; nothing checked"
     if needed.sha256 is None:
-        size = found.stat().st_size
+        size = path.stat().st_size
         if needed.bytes is None:
-            return "not checked, for neither size nor sha256 are known"
+            return "not checked, since neither its size nor its sha256 is known"
         if size == needed.bytes:
-            return "of the published size; no sha256 is known"
-        raise InputError(f"{found} has {size} bytes, not {needed.bytes} as published\n{away}")
-    sha256 = file_sha256(found)
+            return "of the published size; its sha256 is unknown"
+        raise InputError(f"{path} has {size} bytes, not {needed.bytes} as published\n{advice}")
+    sha256 = file_sha256(path)
     if sha256 == needed.sha256:
         return "as published"
-    if trees:
-        # Anybody may have packed the same trees.
-        there = zip_folders(found) & trees.keys()
-        digests = {tree: zip_tree_sha256(found, tree) for tree in sorted(there)}
-        return _trees_note(digests, trees, str(found))
+    if trees:  # the same trees, packed by someone else
+        present = zip_folders(path) & trees.keys()
+        digests = {tree: zip_tree_sha256(path, tree) for tree in sorted(present)}
+        return _trees_note(digests, trees, str(path))
     if needed.optional:
         return "not as published; it is checked against the questions when it is loaded"
     raise InputError(
-        f"{found} is not as published: its sha256 is {sha256}, not {needed.sha256}\n{away}"
+        f"{path} is not as published: its sha256 is {sha256}, not {needed.sha256}\n{advice}"
     )
 
 
-def _trees_note(found: Mapping[str, str], trees: Mapping[str, str], name: str) -> str:
-    wrong = sorted(tree for tree, digest in found.items() if digest != trees[tree])
+def _trees_note(digests: Mapping[str, str], trees: Mapping[str, str], name: str) -> str:
+    wrong = sorted(tree for tree, digest in digests.items() if digest != trees[tree])
     if wrong:
         raise InputError(
             f"{name}: the Python files of {', '.join(wrong)} are not as published\n"
-            "take it away, and fetch or place it again with its line ends as they are"
+            "move it away, and fetch or place it again with its line ends unchanged"
         )
-    if not found:
-        raise InputError(f"{name} holds none of {', '.join(sorted(trees))}")
-    absent = sorted(trees.keys() - found.keys())
+    if not digests:
+        raise InputError(f"{name} has none of {', '.join(sorted(trees))}")
+    absent = sorted(trees.keys() - digests.keys())
     without = f"; without {', '.join(absent)}" if absent else ""
-    return f"{len(found)} of {len(trees)} trees, as published{without}"
+    return f"{len(digests)} of {len(trees)} trees, as published{without}"
 
 
-def _download(needed: NeededFile, url: str, target: Path, told: Callable[[int, int], None]) -> None:
-    checked_source(url, needed.path)
-    size = needed.bytes
-    wanted = Wanted(
+def _download(
+    needed: NeededFile, url: str, target: Path, progress: Callable[[int, int], None]
+) -> None:
+    if target.exists():
+        raise InputError(f"{target} exists and is not a file; move it away, and fetch again")
+    download = Download(
         url,
         partial_of(target),
         needed.sha256,
-        size,
-        LARGEST if size is None else size,
+        needed.bytes,
+        LARGEST if needed.bytes is None else needed.bytes,
         f"place the file by hand as {target}",
     )
-    with downloaded(wanted, told):
-        wanted.partial.replace(target)
+    with downloaded(download, progress):
+        download.partial.replace(target)
 
 
-def _unpacked(
-    needed: NeededFile, archive: Archive, target: Path, told: Callable[[int, int], None]
-) -> str:
-    """Fetch an archive and put what is in it at `target`; what was checked."""
-    checked_source(archive.url, needed.path)
-    archived = target.with_name(target.name + ".archive")
-    wanted = Wanted(
+def _download_archive(archive: Archive, target: Path, progress: Callable[[int, int], None]) -> str:
+    """Put the content of an archive at `target`; a note of what was checked."""
+    if target.exists():
+        raise InputError(f"{target} exists and is not a folder; move it away, and fetch again")
+    download = Download(
         archive.url,
-        partial_of(archived),
+        partial_of(target.with_name(target.name + ".archive")),
         archive.sha256,
         None,
         archive.max_bytes,
-        f"place what is in it by hand in {target}",
+        f"place its content by hand in {target}",
     )
-    staged = partial_of(target)
-    with downloaded(wanted, told) as file, _staging(staged):
-        return _stage(file, archive, staged, target)
+    with downloaded(download, progress), _staging(partial_of(target)) as staging:
+        return _place(download.partial, archive, staging, target)
 
 
-def _stage(file: BinaryIO, archive: Archive, staged: Path, target: Path) -> str:
-    there = staged / "unpacked"
-    there.mkdir(parents=True)
+def _place(file: Path, archive: Archive, staging: Path, target: Path) -> str:
     trees = archive.trees
-
-    def wants(path: str) -> bool:
-        return path.endswith(".py") if trees else True
-
-    unpack(file, archive.url, there, archive.max_unpacked, wants)
+    top = staging / "unpacked"
+    top.mkdir(parents=True)
+    unpack(
+        file,
+        archive.url,
+        top,
+        archive.max_unpacked,
+        lambda path: path.endswith(".py") if trees else True,
+    )
     if not trees:
-        there.rename(target)
+        top.rename(target)
         return "its archive as published"
-    tops = list(there.iterdir())
-    if len(tops) == 1 and tops[0].name not in trees:
-        there = tops[0]  # all of them in one folder
-    found = {tree: tree_sha256(there / tree)[0] for tree in trees if (there / tree).is_dir()}
-    note = _trees_note(found, trees, archive.url)
-    chosen = staged / "chosen"
-    chosen.mkdir()
-    for tree in found:
-        (there / tree).rename(chosen / tree)
-    chosen.rename(target)
+    folders = list(top.iterdir())
+    if len(folders) == 1 and folders[0].name not in trees:
+        top = folders[0]  # all trees are in one folder
+    digests = {tree: tree_sha256(top / tree) for tree in trees if (top / tree).is_dir()}
+    note = _trees_note(digests, trees, archive.url)
+    pinned = staging / "pinned"
+    pinned.mkdir()
+    for tree in digests:
+        (top / tree).rename(pinned / tree)
+    pinned.rename(target)
     return note
 
 
 @contextlib.contextmanager
-def _staging(folder: Path) -> Iterator[None]:
-    """Leaves nothing at a path, neither of this process nor of one that was killed."""
+def _staging(folder: Path) -> Iterator[Path]:
+    """A folder that is removed at the end, and at the start if a killed process left it."""
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        yield
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def document(card: Card, rows: tuple[Fetched, ...]) -> dict[str, Any]:
-    """The JSON document of what was fetched."""
+def document(card: Card, rows: tuple[FileStatus, ...]) -> dict[str, Any]:
+    """The JSON document of a fetch."""
     fields = ("path", "state", "where", "bytes", "source", "note")
     files = [{name: getattr(row, name) for name in fields} for row in rows]
     return {"schema": "chunkmark.dataset-fetch/1", "dataset": card.name, "files": files}

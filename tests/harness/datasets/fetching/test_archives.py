@@ -1,4 +1,4 @@
-"""Unpacking: what an archive of other people may not do, and what it leaves when it tries."""
+"""Unpacking: what an archive may not do, and what is left when it tries."""
 
 import gzip
 import hashlib
@@ -16,7 +16,7 @@ import pytest
 from chunkers.errors import InputError
 from harness.datasets.cards import load_card
 from harness.datasets.fetching import archives
-from harness.datasets.fetching.archives import digest_of, tree_sha256, unpack, zip_tree_sha256
+from harness.datasets.fetching.tree_digests import digest_of, tree_sha256, zip_tree_sha256
 
 MOST = 1_000_000
 FILES = {"a.py": b"a = 1\r\n", "pkg/b.py": b"b = 2\n", "pkg/empty.py": b"", "pkg/icon.bin": b"\0\1"}
@@ -61,10 +61,19 @@ def found(folder):
     }
 
 
+def unpack(data, folder, most=MOST, wanted=lambda path: True):
+    file = folder.with_name("archive")
+    file.write_bytes(data)
+    try:
+        archives.unpack(file, "an.archive", folder, most, wanted)
+    finally:
+        file.unlink()
+
+
 def refused(tmp_path, data, words, most=MOST):
     folder = into(tmp_path)
     with pytest.raises(InputError) as error:
-        unpack(io.BytesIO(data), "an.archive", folder, most)
+        unpack(data, folder, most)
     assert words in str(error.value)
     assert len(str(error.value).split("\n")) == 1
     outside = [one for one in tmp_path.rglob("*") if folder not in one.parents and one.is_file()]
@@ -90,7 +99,7 @@ PLAIN = [member(name, data=data) for name, data in FILES.items()]
 )
 def test_plain_archives_are_unpacked(tmp_path, data):
     folder = into(tmp_path)
-    assert unpack(io.BytesIO(data), "x", folder, MOST) == 4
+    unpack(data, folder)
     assert found(folder) == FILES
 
 
@@ -100,19 +109,19 @@ class TestBoth:
     def test_only_what_is_wanted_is_written_but_all_is_checked(self, tmp_path, pack):
         folder = into(tmp_path)
         data = pack(FILES.items())
-        assert unpack(io.BytesIO(data), "x", folder, MOST, lambda path: path.endswith(".py")) == 3
+        unpack(data, folder, wanted=lambda path: path.endswith(".py"))
         assert sorted(found(folder)) == ["a.py", "pkg/b.py", "pkg/empty.py"]
-        with pytest.raises(InputError, match="no path inside"):
-            unpack(io.BytesIO(pack([("../x.bin", b"")])), "x", folder, MOST, lambda path: False)
+        with pytest.raises(InputError, match="not a path inside"):
+            unpack(pack([("../x.bin", b"")]), folder, wanted=lambda path: False)
         with pytest.raises(InputError, match="would unpack to"):
-            unpack(io.BytesIO(pack([("x.bin", b"x" * 9)])), "x", folder, 8, lambda path: False)
+            unpack(pack([("x.bin", b"x" * 9)]), folder, 8, lambda path: False)
 
     @pytest.mark.parametrize(
         "name", ["../x.py", "a/../../x.py", "/x.py", "//x.py", "a//x.py", "C:/x.py", "a\\..\\x.py",
                  "a/./x.py", ".."]
     )  # fmt: skip
     def test_paths_that_lead_outside(self, tmp_path, pack, name):
-        refused(tmp_path, pack([("good.py", b"1"), (name, b"2")]), "no path inside it")
+        refused(tmp_path, pack([("good.py", b"1"), (name, b"2")]), "not a path inside it")
 
     def test_a_bomb_is_seen_before_it_fills_disk_or_memory(self, tmp_path, pack):
         data = pack([("big.py", bytes(50_000_000))])
@@ -128,24 +137,26 @@ class TestBoth:
         refused(tmp_path, pack([(f"{i}.py", b"x" * 1000) for i in range(50)]), "would unpack", 9999)
 
     def test_many_members_are_refused(self, tmp_path, pack, monkeypatch):
-        monkeypatch.setattr(archives, "MOST_FILES", 9)
-        refused(tmp_path, pack([(f"{i}.py", b"") for i in range(10)]), "more than 9 files")
+        monkeypatch.setattr(archives, "MOST_MEMBERS", 9)
+        refused(tmp_path, pack([(f"{i}.py", b"") for i in range(10)]), "more than 9 members")
 
     @pytest.mark.filterwarnings("ignore:Duplicate name")
-    @pytest.mark.parametrize("second", ["a.py", "a.py/b.py"])
-    def test_one_path_for_two_files(self, tmp_path, pack, second):
-        refused(tmp_path, pack([("a.py", b"1"), (second, b"2")]), "more than once")
+    @pytest.mark.parametrize(
+        ("second", "words"), [("a.py", "more than once"), ("a.py/b.py", "cannot be unpacked")]
+    )
+    def test_one_path_for_two_files(self, tmp_path, pack, second, words):
+        refused(tmp_path, pack([("a.py", b"1"), (second, b"2")]), words)
 
     @pytest.mark.parametrize("cut", [0, 3, 40, 200])
     def test_a_truncated_archive(self, tmp_path, pack, cut):
         data = pack([("a.py", os.urandom(2000))])
         folder = into(tmp_path)
-        with pytest.raises(InputError, match=r"damaged|no archive"):
-            unpack(io.BytesIO(data[:cut]), "x", folder, MOST)
+        with pytest.raises(InputError, match=r"damaged"):
+            unpack(data[:cut], folder)
 
     def test_a_damaged_archive(self, tmp_path, pack):
-        data = bytearray(pack([("a.py", os.urandom(2000))]))
-        data[600:700] = bytes(100)
+        data = bytearray(pack([("a.py", bytes(2000))]))
+        data[20:] = bytes(len(data) - 20)
         refused(tmp_path, bytes(data), "damaged")
 
 
@@ -158,9 +169,8 @@ def test_a_zip_archive_brings_no_links_and_devices(tmp_path, mode):
 
 @pytest.mark.parametrize(
     "kind",
-    [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE,
-     tarfile.CONTTYPE],
-    ids=["link", "hard link", "character device", "block device", "fifo", "contiguous"],
+    [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE],
+    ids=["link", "hard link", "character device", "block device", "fifo"],
 )  # fmt: skip
 @pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT, tarfile.USTAR_FORMAT])
 def test_a_tar_archive_brings_no_links_and_devices(tmp_path, kind, form):
@@ -168,41 +178,27 @@ def test_a_tar_archive_brings_no_links_and_devices(tmp_path, kind, form):
     refused(tmp_path, gzip.compress(data), "a link or a special file")
 
 
-def test_a_damaged_header_in_a_tar_archive_ends_nothing_early(tmp_path):
-    data = bytearray(tarred([member("a.py", data=b"1"), member("b.py"), member("c.py")]))
-    data[1024 + 150] ^= 1  # in the checksum of the second header
-    refused(tmp_path, bytes(data), "damaged")
-
-
 def test_a_file_is_not_written_through_a_link(tmp_path):
     links = [member("d", tarfile.SYMTYPE, link=".."), member("d/x.py", data=b"1")]
     refused(tmp_path, tarred(links), "a link or a special file")
 
 
-def test_a_sparse_file_is_refused(tmp_path):
+def test_a_sparse_file_counts_with_its_whole_size(tmp_path):
     info = tarfile.TarInfo("s.py")
     info.pax_headers = {
         "GNU.sparse.major": "0", "GNU.sparse.minor": "1", "GNU.sparse.size": str(10**15),
         "GNU.sparse.name": "s.py", "GNU.sparse.map": "0,1",
     }  # fmt: skip
     info.size = 1
-    refused(tmp_path, tarred([(info, b"x")]), "special file")
-
-
-@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
-def test_a_header_that_declares_much_does_not_fill_the_memory(tmp_path, kind):
-    info = tarfile.TarInfo("x")
-    info.type, info.size = kind, 400_000_000
-    data = gzip.compress(info.tobuf(tarfile.GNU_FORMAT) + bytes(5_000_000))
-    refused(tmp_path, data, "a header in it declares 400000000 bytes", 1 << 30)
+    refused(tmp_path, tarred([(info, b"x")]), "would unpack to")
 
 
 def test_modes_are_not_taken_over(tmp_path):
     folder = into(tmp_path)
     info, data = member("x.py", data=b"1")
     info.mode = 0o6777
-    unpack(io.BytesIO(tarred([(info, data)])), "x", folder, MOST)
-    unpack(io.BytesIO(zipped([("y.py", b"1")], 0o106777)), "x", folder, MOST)
+    unpack(tarred([(info, data)]), folder)
+    unpack(zipped([("y.py", b"1")], 0o106777), folder)
     assert not any(one.stat().st_mode & 0o6111 for one in folder.iterdir())
 
 
@@ -223,7 +219,7 @@ def test_a_digest_of_a_tree_is_that_of_its_python_files_in_byte_order(tmp_path):
         for name in ("a.py", "a/x.py", "b.py", "é.py")
     )
     wanted = hashlib.sha256(lines).hexdigest()
-    assert tree_sha256(tmp_path / "tree") == (wanted, 4)
+    assert tree_sha256(tmp_path / "tree") == wanted
     (tmp_path / "t.zip").write_bytes(zipped((f"tree/{name}", files[name]) for name in files))
     assert zip_tree_sha256(tmp_path / "t.zip", "tree") == wanted
     assert digest_of([]) == hashlib.sha256(b"").hexdigest()

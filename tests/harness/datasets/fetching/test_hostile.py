@@ -1,12 +1,10 @@
-"""Servers that never end what they begin, and what lies in the way of a file."""
+"""Full disks, obstacles in the place of a file, and archives with false sizes."""
 
 import hashlib
 import io
-import os
 import struct
 import subprocess
 import sys
-import time
 import zipfile
 
 import pytest
@@ -17,47 +15,6 @@ from file_server import serving
 from chunkers.errors import InputError
 from harness.datasets.fetching import download
 from harness.datasets.fetching.archives import unpack
-
-HEAD = b"HTTP/1.1 200 OK\r\n"
-
-
-def dripping(first, drop):
-    """A fault: the first bytes at once, then one drop after the other."""
-
-    def fault(handler, data):
-        del data
-        handler.wfile.write(first)
-        for _ in range(100):
-            handler.wfile.write(drop)
-            handler.wfile.flush()
-            time.sleep(0.03)
-
-    return fault
-
-
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        (dripping(b"", b"H"), "a header that took more than"),
-        (dripping(HEAD + b"X: ", b"y"), "a header that took more than"),
-        (dripping(HEAD, b"X: y\r\n"), "a header that took more than"),
-        (dripping(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), "a header that took more than"),
-        (dripping(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"0"), "a piece that took more"),
-        (dripping(HEAD + b"Transfer-Encoding: chunked\r\n\r\n1;", b"x"), "a piece that took more"),
-        (dripping(HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X: y\r\n"), "a piece that"),
-    ],
-    ids=["status", "line", "lines", "continue", "size", "extension", "trailer"],
-)
-def test_whatever_drips_is_given_up(capsys, data_dir, card, monkeypatch, fault, words):
-    monkeypatch.setattr(download, "TIMEOUT", 0.15)
-    monkeypatch.setattr(download, "TRIES", 1)
-    with serving(data=DATA) as server:
-        card(entry(f"{server.url}/data"))
-        server.faults = [fault]
-        began = time.monotonic()
-        says(fetch(capsys), 2, words)
-        assert time.monotonic() - began < 2
-    assert left(data_dir) == []
 
 
 def test_a_servers_words_cannot_steer_the_terminal(capsys, data_dir, card, monkeypatch):
@@ -80,35 +37,18 @@ def test_no_message_holds_what_cannot_be_printed(text):
     assert str(InputError(said)) == said
 
 
-@pytest.mark.parametrize("name", [".partial-data.bin", ".partial-data.bin.json"])
-def test_a_pipe_in_place_of_a_file_of_ours_holds_nobody_up(capsys, data_dir, card, name):
-    with serving(data=DATA) as server:
-        card(entry(f"{server.url}/data"))
-        pipe = data_dir / "mine" / name
-        pipe.parent.mkdir()
-        if name.endswith("bin"):
-            os.mkfifo(pipe)
-            says(fetch(capsys), 2, f"{name} is no regular file; remove it")
-            assert server.requests == []
-        else:
-            (data_dir / "mine/.partial-data.bin").write_bytes(DATA[:9])
-            os.mkfifo(pipe)
-            assert fetch(capsys).code == 0
-            assert (data_dir / TARGET).read_bytes() == DATA
-
-
 def test_what_lies_in_the_way_is_seen_before_anything_is_fetched(capsys, data_dir, card):
     with serving(data=DATA) as server:
         card(entry(f"{server.url}/data"))
         (data_dir / TARGET).mkdir(parents=True)
-        says(fetch(capsys), 2, "data.bin is there and is no file", "move it away")
+        says(fetch(capsys), 2, "data.bin exists and is not a file", "move it away")
         digest = hashlib.sha256(DATA).hexdigest()
         card(
             '[[files]]\npath = "mine/x.zip"\ninstead = "mine/x"\n[files.archive]\n'
             f'url = "{server.url}/data"\nsha256 = "{digest}"\n'
         )
         (data_dir / "mine/x").write_bytes(b"")
-        says(fetch(capsys), 2, "x is there and is no folder", "move it away")
+        says(fetch(capsys), 2, "x exists and is not a folder", "move it away")
         assert server.requests == []
 
 
@@ -117,8 +57,8 @@ import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 from pathlib import Path
 from chunkers.errors import InputError
-from harness import download
-wanted = download.Wanted(sys.argv[1], Path(sys.argv[3]), sys.argv[4], None, 1 << 30, "advice")
+from harness.datasets.fetching import download
+wanted = download.Download(sys.argv[1], Path(sys.argv[3]), sys.argv[4], None, 1 << 30, "advice")
 try:
     with download.downloaded(wanted, lambda done, total: None):
         pass
@@ -155,8 +95,8 @@ def test_what_cannot_be_gone_on_with_is_not_said_to_be(capsys, data_dir, card, m
         card(entry(f"{server.url}/data"))
         server.faults = [lambda handler, data: handler.whole_or_part(data, sent=100)]
         done = fetch(capsys)
-        says(done, 2, "broke off after 100")
-    assert "goes on" not in done.err
+        says(done, 2, "received 100 bytes")
+    assert "resume" not in done.err
     assert left(data_dir) == []
 
 
@@ -170,24 +110,10 @@ def zipped(*files, zip64=False):
 
 
 def unpacked(folder, data, most=10_000):
-    return unpack(io.BytesIO(bytes(data)), "x.zip", folder, most)
-
-
-@pytest.mark.parametrize("name", ["a" * 300 + ".py", "/".join(["d" * 200] * 30) + "/a.py"])
-def test_a_name_that_no_disk_takes_is_the_archives_fault(tmp_path, name):
-    with pytest.raises(InputError, match=r"x\.zip is refused: no file can have the path '[ad]"):
-        unpacked(tmp_path, zipped((name, b"1")))
-
-
-def test_a_path_that_stands_twice_is_named_as_the_archive_has_it(tmp_path):
-    import tarfile
-
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w") as archive:
-        for _ in range(2):
-            archive.addfile(tarfile.TarInfo("t/a.py"), io.BytesIO(b""))
-    with pytest.raises(InputError, match=r"holds 't/a\.py' more than once"):
-        unpacked(tmp_path, made.getvalue())
+    file = folder / "x.zip"
+    file.write_bytes(data)
+    (folder / "unpacked").mkdir()
+    unpack(file, "x.zip", folder / "unpacked", most)
 
 
 def with_sizes(data, size):
@@ -206,7 +132,10 @@ def with_sizes(data, size):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (with_sizes(zipped(("a.py", b"x = 1\n")), 1 << 40), "would unpack to 1099511627776 bytes"),
+        (
+            with_sizes(zipped(("a.py", b"x = 1\n")), 1 << 40),
+            "would unpack to more than",
+        ),
         (with_sizes(zipped(("a.py", b"x" * 5000)), 10), "is damaged"),
         (with_sizes(zipped(("a.py", b"x = 1\n")), 6)[:-30], "is damaged"),
     ],
@@ -219,5 +148,5 @@ def test_large_archives_that_lie_are_refused(tmp_path, data, words):
 @pytest.mark.parametrize("data", [zipped(("a.py", b"x = 1\n"), zip64=True),
                                   with_sizes(zipped(("a.py", b"x = 1\n")), 6)])  # fmt: skip
 def test_large_archives_are_unpacked(tmp_path, data):
-    assert unpacked(tmp_path, data) == 1
-    assert (tmp_path / "a.py").read_bytes() == b"x = 1\n"
+    unpacked(tmp_path, data)
+    assert (tmp_path / "unpacked/a.py").read_bytes() == b"x = 1\n"

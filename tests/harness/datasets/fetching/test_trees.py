@@ -10,7 +10,7 @@ import pytest
 from commands import call, says
 from file_server import breaking_after, serving
 
-from harness.datasets.fetching.archives import digest_of
+from harness.datasets.fetching.tree_digests import digest_of
 
 TREES = {
     "one": {"a.py": b"a = 1\r\n", "pkg/b.py": b"b = 2\n", "note.txt": b"not checked"},
@@ -116,10 +116,10 @@ def test_trees_that_are_not_in_the_archive_are_named(capsys, data_dir, card):
 EVIL = {
     "other line ends": (zipped(members() | {"one/a.py": b"a = 1\n"}), "one are not as published"),
     "a further file": (zipped(members() | {"one/c.py": b""}), "one are not as published"),
-    "none of the trees": (zipped({"x/a.py": b""}), "holds none of one, two"),
+    "none of the trees": (zipped({"x/a.py": b""}), "has none of one, two"),
     "no archive": (b"<html>not found</html>" * 99, "damaged"),
-    "outside": (zipped(members() | {"../x.py": b""}), "no path inside it"),
-    "absolute": (tarred(members() | {"/etc/x.py": b""}), "no path inside it"),
+    "outside": (zipped(members() | {"../x.py": b""}), "not a path inside it"),
+    "absolute": (tarred(members() | {"/etc/x.py": b""}), "not a path inside it"),
     "a link": (tarred(members(), tarfile.SYMTYPE), "a link or a special file"),
     "a hard link": (tarred(members(), tarfile.LNKTYPE), "a link or a special file"),
     "a device": (tarred(members(), tarfile.CHRTYPE), "a link or a special file"),
