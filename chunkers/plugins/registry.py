@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import importlib.metadata
 import pkgutil
 import re
+import sys
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -43,22 +45,16 @@ class Registry:
     packages: tuple[str, ...]
     group: str
 
-    def built_ins(self) -> dict[str, Entry]:
-        """The built-in parts, by name."""
-        entries = {}
+    def entries(self) -> dict[str, Entry]:
+        """Every part, in order of name. A built-in keeps its name against an entry point."""
+        entries: dict[str, Entry] = {}
         for package in self.packages:
             path = importlib.import_module(package).__path__
             for module in pkgutil.iter_modules(path):
                 if not module.name.startswith("_"):
                     name = module.name.replace("_", "-")
                     entries[name] = Entry(name, f"{package}.{module.name}:make", "built-in")
-        return entries
-
-    def entries(self) -> dict[str, Entry]:
-        """Every part, in order of name. A built-in keeps its name against an entry point."""
-        entries = self.built_ins()
-        points = importlib.metadata.entry_points(group=self.group)
-        for point in sorted(points, key=lambda point: (point.name, point.value)):
+        for point in _entry_points(self.group, tuple(sys.path)):
             origin = (point.dist and point.dist.name) or "unknown package"
             if point.name in entries:
                 warnings.warn(
@@ -78,10 +74,7 @@ class Registry:
         Raises:
             InputError: No such part; the message names the nearest ones, or all.
         """
-        # Reading the entry points of all installed distributions takes long.
-        entries = self.built_ins()
-        if spec.name not in entries:
-            entries = self.entries()
+        entries = self.entries()
         if spec.name in entries:
             return entries[spec.name], spec
         if spec.argument is not None and _ATTRIBUTE.fullmatch(spec.argument):
@@ -108,6 +101,19 @@ class Registry:
                 f"{self.kind} {entry.name} ({entry.origin}) cannot be loaded: {reason_of(error)}"
             ) from error
         return made
+
+
+@functools.cache
+def _entry_points(group: str, path: tuple[str, ...]) -> list[importlib.metadata.EntryPoint]:
+    """The entry points of a group, in order of name.
+
+    Args:
+        group: Their group.
+        path: `sys.path`; reading the metadata of every distribution on it takes long.
+    """
+    del path
+    points = importlib.metadata.entry_points(group=group)
+    return sorted(points, key=lambda point: (point.name, point.value))
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:

@@ -10,8 +10,7 @@ from chunkers.errors import InputError
 from chunkers.languages import language_of
 from chunkers.plugins.registry import suggestion
 from harness.building.query_set import folder_of
-from harness.reports.marks import column_name
-from harness.reports.numbers import NONE, number
+from harness.reports.columns import NONE, CellDocument, column_name, number
 from harness.support.arrays import mean
 
 if TYPE_CHECKING:
@@ -19,38 +18,37 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.model import Dataset
-    from harness.reports.marks import Cell
 
 BREAKDOWNS = ("language", "folder", "corpus", "source", "name-overlap")
-"""What every data set can be split by, beside its own tags."""
+"""Break-downs of every data set, besides its own tags."""
 
 NOT_READ = "not read: "
-"""What a chunker notes of a file in a language that it does not know."""
+"""Start of a chunker's note on files in a language that it does not read."""
 
 _NONE, _SEVERAL = "none", "several"
-_WIDE = 8  # values that stand side by side; of more each has a row
-_TALL = 30  # rows, of the values with most queries
+_WIDE = 8  # values that are columns; more values are rows
+_TALL = 30  # rows, for the values with most queries
 
 
 def refuse_breakdowns(names: Iterable[str], datasets: Iterable[Dataset]) -> None:
-    """Stop before the work where nothing can be split by a name.
+    """Check the names of break-downs before any work.
 
     Raises:
-        InputError: It is neither in `BREAKDOWNS` nor a tag of a query; the message says what is.
+        InputError: A name is neither in `BREAKDOWNS` nor a tag of a query.
     """
     tags = {tag for dataset in datasets for query in dataset.queries for tag in query.tags}
     known = sorted({*BREAKDOWNS, *tags})
     for name in names:
         if name not in known:
-            raise InputError(f"--by {name}: no query is split by this; {suggestion(name, known)}")
+            raise InputError(f"--by {name}: no query has this tag; {suggestion(name, known)}")
 
 
-def broken_down(cell: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+def break_down(cell: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Means of a stored cell over the queries of each value, as `by` in its metrics.json.
 
-    A tag of the query goes first. Else its value is that of its targets' files, `several` where
-    they differ and `none` where there is none: the language by the table of suffixes, the folder
-    by the first part of the path, the source by the whole path.
+    A tag of the query comes first. Else the value is that of the files of its targets, `several` if
+    they differ and `none` without any: the language by the table of suffixes, the folder by the
+    first part of the path, the source by the whole path.
 
     Args:
         cell: Its folder in a run folder.
@@ -60,38 +58,40 @@ def broken_down(cell: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     for row in _rows(cell / "targets.jsonl"):
         if "path" in row:
             paths[row["query_id"]].add(row["path"])
-    rows = list(_rows(cell / "queries.jsonl"))
-    scored = {row["query_id"]: row for row in _rows(cell / "per_query.jsonl")}
-    found: dict[str, dict[str, Any]] = {}
+    queries = list(_rows(cell / "queries.jsonl"))
+    scores = {row["query_id"]: row for row in _rows(cell / "per_query.jsonl")}
+    by: dict[str, dict[str, Any]] = {}
     for name in names:
         parts: defaultdict[str, list[dict[str, float | None]]] = defaultdict(list)
-        for row in rows:
-            one = scored[row["query_id"]]
-            if one["included"]:
-                parts[_value(name, row, paths[row["query_id"]])].append(one["metrics"])
-        found[name] = {
-            value: {"n": len(of), "metrics": {key: _mean(of, key) for key in of[0]}}
-            for value, of in sorted(parts.items())
+        for query in queries:
+            score = scores[query["query_id"]]
+            if score["included"]:
+                parts[_value(name, query, paths[query["query_id"]])].append(score["metrics"])
+        by[name] = {
+            value: {"n": len(part), "metrics": {key: _mean(part, key) for key in part[0]}}
+            for value, part in sorted(parts.items())
         }
-    return found
+    return by
 
 
-def means_of(cell: Cell, tag: str, value: str) -> dict[str, str]:
-    """The means of the queries with a tag; `-` where the chunker does not read their language."""
+def means_of(cell: CellDocument, tag: str, value: str) -> dict[str, str]:
+    """The means of the queries with a tag; `-` if the chunker does not read their language."""
     unread = tag == "language" and f"{NOT_READ}{value}" in cell["health"]["notes"]
     metrics = cell["by"][tag][value]["metrics"]
     return {name: NONE if unread else number(mean) for name, mean in metrics.items()}
 
 
-def tables_of(cells: Sequence[Cell]) -> Iterator[tuple[list[str], list[list[str]], str]]:
-    """For a terminal: headings, rows and a note for each break-down, of the first measure."""
+def breakdown_tables(
+    cells: Sequence[CellDocument],
+) -> Iterator[tuple[list[str], list[list[str]], str]]:
+    """Columns, rows and a note for each break-down of the first measure, for a terminal."""
     headline = next(iter(cells[0]["metrics"]))
     for tag, values in cells[0]["by"].items():
         title = f"{column_name(headline, cells[0])} by {tag}"
         if len(values) <= _WIDE:
-            heads = [title, *(f"{value}\nn={one['n']}" for value, one in values.items())]
+            columns = [title, *(f"{value}\nn={part['n']}" for value, part in values.items())]
             means = [[means_of(cell, tag, value)[headline] for value in values] for cell in cells]
-            yield heads, [[c["chunker"], *row] for c, row in zip(cells, means, strict=True)], ""
+            yield columns, [[c["chunker"], *row] for c, row in zip(cells, means, strict=True)], ""
             continue
         largest = sorted(values, key=lambda value: (-values[value]["n"], value))
         rows = [
@@ -99,7 +99,7 @@ def tables_of(cells: Sequence[Cell]) -> Iterator[tuple[list[str], list[list[str]
             for value in largest[:_TALL]
         ]
         hidden = len(values) - len(rows)
-        note = f"{hidden} more of fewer queries: see --format markdown" if hidden else ""
+        note = f"{hidden} more with fewer queries; use --format markdown" if hidden else ""
         yield [title, "n", *(cell["chunker"] for cell in cells)], rows, note
 
 
@@ -108,13 +108,13 @@ def _value(name: str, query: dict[str, Any], paths: set[str]) -> str:
         return str(query["tags"][name])
     if name == "corpus":
         return str(query["corpus"])
-    values = {_of_path(name, path) for path in paths} - {None}
+    values = {_path_value(name, path) for path in paths} - {None}
     if not values:
         return _NONE
     return str(values.pop()) if len(values) == 1 else _SEVERAL
 
 
-def _of_path(name: str, path: str) -> str | None:
+def _path_value(name: str, path: str) -> str | None:
     if name == "language":
         return language_of(path)
     if name == "folder":

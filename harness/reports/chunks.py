@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-from harness.reports.numbers import NONE, coverage, number, share
+from harness.reports.columns import NONE, coverage, number, share
 from harness.reports.plain import plain
 
 if TYPE_CHECKING:
@@ -20,15 +20,15 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 
 def letters(count: int) -> list[str]:
-    """A short name for each of so many chunkers: a, b, …, z, aa, ab, …."""
+    """Short names of chunkers: a, b, …, z, aa, ab, …."""
     more = [first + second for first in ascii_lowercase for second in ascii_lowercase]
     return [*ascii_lowercase, *more][:count]
 
 
 def _definitions(key: str) -> Callable[[Result], str]:
     def shown(result: Result) -> str:
-        found = result["boundaries"]
-        return str(found[key]) if found["definitions"] else NONE
+        boundaries = result["boundaries"]
+        return str(boundaries[key]) if boundaries["definitions"] else NONE
 
     return shown
 
@@ -38,7 +38,7 @@ def _size(key: str) -> Callable[[Result], str]:
 
 
 def _bars(result: Result) -> str:
-    counts = [one["chunks"] for one in result["boundaries"]["histogram"]]
+    counts = [size["chunks"] for size in result["boundaries"]["histogram"]]
     top = max(counts)
     return "".join(_BARS[-(-count * len(_BARS) // top) - 1] if count else " " for count in counts)
 
@@ -62,7 +62,7 @@ COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
     ("parse alone", lambda result: share(result["boundaries"]["parsed"])),
     ("sizes, 0 to 2000 and more", _bars),
 )
-"""What is shown of each chunker, in rows: chunkers stand beside each other."""
+"""The rows of the table of numbers; each chunker is a column."""
 
 
 def numbers(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
@@ -76,10 +76,10 @@ def numbers(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
 
 
 def side_by_side(source: Source, results: Sequence[Result]) -> Iterator[str]:
-    """The lines of a file, before each the number of the chunk that begins there.
+    """The lines of a file, each after the number of the chunk that begins there.
 
-    Further lines of a chunk have a bar, those that are in none and not blank a dot. `3-5` stands
-    where several begin on a line.
+    A bar marks further lines of a chunk, and a dot non-blank lines that are in none. `3-5` marks a
+    line at which several chunks begin.
     """
     columns = [_marks(source, result["chunks"]) for result in results]
     widths = [max([1, *map(len, column)]) for column in columns]
@@ -96,7 +96,7 @@ def side_by_side(source: Source, results: Sequence[Result]) -> Iterator[str]:
 
 
 def _marks(source: Source, chunks: Sequence[dict[str, Any]]) -> list[str]:
-    """What stands before each line of a source."""
+    """The mark of each line of a source."""
     lines = source.lines
     marks = ["" if lines.blank(line) else _LOST for line in range(1, lines.count + 1)]
     begins: dict[int, list[int]] = {}
@@ -104,6 +104,7 @@ def _marks(source: Source, chunks: Sequence[dict[str, Any]]) -> list[str]:
         first, last = chunk["start_line"], chunk["end_line"]
         begins.setdefault(first, []).append(at)
         marks[first - 1 : last] = [_INSIDE] * (last - first + 1)
-    for line, found in begins.items():
-        marks[line - 1] = str(found[0]) if len(found) == 1 else f"{found[0]}-{found[-1]}"
+    for line, numbers_here in begins.items():
+        first, last = numbers_here[0], numbers_here[-1]
+        marks[line - 1] = str(first) if first == last else f"{first}-{last}"
     return marks

@@ -1,26 +1,101 @@
-"""Columns of the tables of a run: what was lost, what it cost, and how wide a name may be."""
+"""Columns of the tables of a run: names with their signs, formatted numbers, losses and costs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
-from harness.reports.numbers import coverage, milliseconds, number, share, short
+from harness.runs.health import TRUNCATION_MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
-    from harness.reports.marks import Cell
+CellDocument = dict[str, Any]
+"""A cell in the document `chunkmark.run/1`."""
 
-NAMES = 32  # columns for a chunker's name; a longer one wraps
+NAMES = 32
+"""Width of the column of chunkers; a longer name wraps."""
 
-LATENCY: tuple[tuple[str, Callable[[Cell], str]], ...] = (
+NONE = "-"
+"""Shown if there is no number."""
+
+MARKS: tuple[tuple[str, Callable[[CellDocument], bool], str], ...] = (
+    (
+        "!",
+        lambda cell: bool(cell["truncated"]),
+        f"a model never saw over {TRUNCATION_MARK:.0%} of the chunk tokens, so the scores say "
+        "little about boundaries",
+    ),
+    ("<", lambda cell: cell["health"]["coverage"] < 1, "part of the text is in no chunk"),
+    (">", lambda cell: cell["health"]["over_size"] > 0, "some chunks are over the size limit"),
+    ("x", lambda cell: cell["health"]["files_failed"] > 0, "the chunker failed on some files"),
+)
+"""Signs after a chunker's name, each with its condition and meaning."""
+
+
+def marked(cell: CellDocument) -> str:
+    """The name of a cell's chunker, with its signs."""
+    signs = "".join(sign for sign, applies, _ in MARKS if applies(cell))
+    return f"{cell['chunker']} {signs}".rstrip()
+
+
+def legend(cells: Sequence[CellDocument]) -> list[str]:
+    """The meaning of each sign that some cell has."""
+    return [
+        f"{sign} after a name: {meaning}"
+        for sign, applies, meaning in MARKS
+        if any(map(applies, cells))
+    ]
+
+
+def column_name(name: str, cell: CellDocument) -> str:
+    """A measure's name, with `*` if it does not compare chunkers."""
+    return name if cell["metrics"][name]["comparable"] else f"{name}*"
+
+
+def number(value: float | None, form: str = ".3f") -> str:
+    """A formatted number."""
+    return NONE if value is None else format(value, form)
+
+
+def short(value: float | None) -> str:
+    """A number in few characters: three digits and a suffix if it is large."""
+    if value is None:
+        return NONE
+    for bound, divisor, suffix in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if value >= bound:
+            return f"{value / divisor:.1f}{suffix}"
+    return f"{value:.0f}"
+
+
+def share(value: float | None) -> str:
+    """A share in per cent."""
+    return NONE if value is None else f"{100 * value:.1f} %"
+
+
+def coverage(value: float) -> str:
+    """A share in per cent, rounded down: 100.0 % means all."""
+    return f"{math.floor(round(1000 * value, 6)) / 10:.1f} %"
+
+
+def milliseconds(times: Mapping[str, float] | None) -> str:
+    """The median and the 95th percentile; two digits if they are small."""
+    if times is None:
+        return NONE
+    return " ".join(
+        format(value, ".0f" if value >= 9.95 else ".1f" if value >= 0.095 else ".2f")
+        for value in (times["p50"], times["p95"])
+    )
+
+
+LATENCY: tuple[tuple[str, Callable[[CellDocument], str]], ...] = (
     ("embed\nms", lambda cell: milliseconds(cell["latency_ms"]["embedding"])),
     ("search\nms", lambda cell: milliseconds(cell["latency_ms"]["search"])),
     ("total\nms", lambda cell: milliseconds(cell["latency_ms"]["total"])),
 )
-"""Columns with the milliseconds of a query, p50 and p95."""
+"""Columns of the milliseconds of a query."""
 
-HEALTH: tuple[tuple[str, Callable[[Cell], str]], ...] = (
+HEALTH: tuple[tuple[str, Callable[[CellDocument], str]], ...] = (
     ("chunks", lambda cell: str(cell["health"]["chunks"])),
     ("gold\nchunks", lambda cell: number(cell["relevant_units"], ".1f")),
     ("cover-\nage", lambda cell: coverage(cell["health"]["coverage"])),
@@ -35,4 +110,4 @@ HEALTH: tuple[tuple[str, Callable[[Cell], str]], ...] = (
     ("top 10\nc", lambda cell: short(cell["cost"]["chars_delivered"])),
     ("index\nMB", lambda cell: number(cell["cost"]["index_bytes"] / 1e6, ".2f")),
 )
-"""Columns of the second table: what was lost, and what it cost."""
+"""Columns of the second table: losses and costs."""

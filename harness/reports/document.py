@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from harness.reports.breakdowns import broken_down
+from harness.reports.breakdowns import break_down
 from harness.runs.health import TRUNCATION_MARK, truncated
 from harness.support.wording import counted
 
@@ -20,32 +20,34 @@ def run_document(result: RunResult, by: Sequence[str] = ()) -> dict[str, Any]:
 
     Args:
         result: The run.
-        by: By what its means are broken down; without any by every tag of the queries.
+        by: Break-downs of the means; by default every tag of the queries.
     """
     cells = [_cell(cell) for cell in result.cells]
     if by and result.out is not None:
         for cell in cells:
-            cell["by"] = broken_down(result.out / "cells" / cell["key"], by)
+            cell["by"] = break_down(result.out / "cells" / cell["key"], by)
     return {
         "schema": "chunkmark.run/1",
         "out": None if result.out is None else str(result.out),
         "cells": cells,
-        "absent": [{"dataset": name, **dataclasses.asdict(one)} for name, one in result.absent],
+        "absent": [
+            {"dataset": name, **dataclasses.asdict(corpus)} for name, corpus in result.absent
+        ],
         "left_out": [
             {"dataset": name, "reason": reason, "count": count}
             for name, reason, count in result.left_out
         ],
-        "failed": [{**dataclasses.asdict(one), "reason": one.reason} for one in result.failed],
+        "failed": [{**dataclasses.asdict(cell), "reason": cell.reason} for cell in result.failed],
         "failures": result.failures,
     }
 
 
-def failed_of(document: Mapping[str, Any]) -> list[str]:
-    """A line for every cell that failed."""
+def failure_lines(document: Mapping[str, Any]) -> list[str]:
+    """A line for each failed cell."""
     return [
-        f"failed: {one['chunker']} on {one['dataset']} ({one['embedder']}, {one['retriever']}) "
-        f"is not scored, for it {one['reason']}"
-        for one in document.get("failed", ())
+        f"failed: {cell['chunker']} on {cell['dataset']} ({cell['embedder']}, "
+        f"{cell['retriever']}) is not scored: {cell['reason']}"
+        for cell in document.get("failed", ())
     ]
 
 
@@ -82,12 +84,12 @@ _COUNTED = {
     "files_skipped": ("file is not indexed", "files are not indexed"),
     "blank": ("blank chunk is dropped", "blank chunks are dropped"),
     "unlocated": (
-        "string of the chunker stands nowhere in its file",
-        "strings of the chunker stand nowhere in their file",
+        "string of the chunker is not in its file",
+        "strings of the chunker are not in their file",
     ),
     "masked_copies": (
-        "masked query still stands word for word in a file",
-        "masked queries still stand word for word in a file",
+        "masked query is still word for word in a file",
+        "masked queries are still word for word in a file",
     ),
     "zero_vectors": (
         "text has a zero or non-finite vector",
@@ -97,7 +99,7 @@ _COUNTED = {
 
 
 def _marks(cell: CellResult) -> list[str]:
-    """What a reader must know before believing the cell."""
+    """Losses and faults that qualify the scores of a cell."""
     health = cell.cell["health"]
     marks = []
     unseen = health["unseen_chunk_tokens"] or 0
@@ -108,27 +110,25 @@ def _marks(cell: CellResult) -> list[str]:
         truncation = "truncated: " if unseen > TRUNCATION_MARK else ""
         marks.append(
             f"{truncation}the cross-encoder never saw {unseen:.1%} of the tokens of the chunks; "
-            f"{health['truncated_pairs']} of its pairs were cut short"
+            f"{health['truncated_pairs']} of its pairs were cut"
         )
     if health["coverage"] < 1:
         marks.append(f"{1 - health['coverage']:.2%} of the text is in no chunk")
-    if health["gold_uncut"]:
-        marks.append(_are(health["gold_uncut"], "target", "covered by no chunk"))
-    if health["over_size"]:
-        marks.append(_are(health["over_size"], "chunk", "over the size limit"))
+    if count := health["gold_uncut"]:
+        marks.append(
+            counted(count, "target is covered by no chunk", "targets are covered by no chunk")
+        )
+    if count := health["over_size"]:
+        marks.append(
+            counted(count, "chunk is over the size limit", "chunks are over the size limit")
+        )
     if health["single_chunk_files"] > 0.5 and cell.chunker != "whole-file":
         marks.append(f"{health['single_chunk_files']:.0%} of the files are one chunk")
-    if health["disturbed"]:
-        hold = counted(health["disturbed"], "ranking holds", "rankings hold")
-        marks.append(
-            f"{hold} scores of NaN, which the reproduced system cannot sort; here they stand last"
-        )
-    marks += [counted(health[name], *what) for name, what in _COUNTED.items() if health.get(name)]
+    if count := health["disturbed"]:
+        rankings = counted(count, "ranking has", "rankings have")
+        marks.append(f"{rankings} NaN scores, which the reproduced system cannot sort; put last")
+    marks += [counted(health[name], *words) for name, words in _COUNTED.items() if health.get(name)]
     if health["files_failed"]:
         marks.append(f"failed on {counted(health['files_failed'], 'file')}")
     marks += [f"{note}: {counted(count, 'file')}" for note, count in health["notes"].items()]
     return marks
-
-
-def _are(count: int, what: str, how: str) -> str:
-    return counted(count, f"{what} is {how}", f"{what}s are {how}")

@@ -1,13 +1,19 @@
-"""All cells of a data set side by side, where embedders or retrievers are compared too."""
+"""One table for all cells of a data set, if a run compares embedders or retrievers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.reports.columns import LATENCY, NAMES
-from harness.reports.marks import Cell, column_name, marked
-from harness.reports.numbers import number, share
+from harness.reports.columns import (
+    LATENCY,
+    NAMES,
+    CellDocument,
+    column_name,
+    marked,
+    number,
+    share,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,11 +26,11 @@ class Overview:
     """One table.
 
     Attributes:
-        heading: Data set, profile, and the parts that all its cells share.
-        columns: Headings; the first `parts` of them are over names.
-        parts: How many.
+        heading: Data set, profile, and the parts that all cells share.
+        columns: Headings; the first `parts` of them are of names.
+        parts: Number of columns of names.
         rows: One for each cell, in the order of the grid.
-        hidden: Measures for which there is no room.
+        hidden: Measures that do not fit.
     """
 
     heading: str
@@ -35,16 +41,16 @@ class Overview:
 
 
 def overviews(document: Mapping[str, Any], width: int | None = None) -> Iterator[Overview]:
-    """The tables of a run: one for each data set and profile with several embedders or retrievers.
+    """A table for each data set and profile with several embedders or retrievers.
 
-    Behind the means stand the share of chunk tokens that the embedder never saw, and the
-    milliseconds of a query. Of the measures those are shown that fit.
+    The means are followed by the share of chunk tokens that the embedder never saw, and the
+    milliseconds of a query.
 
     Args:
         document: The document of a run.
-        width: Columns of a terminal; None shows all measures.
+        width: Columns of a terminal, to leave out the measures that do not fit; None shows all.
     """
-    by: dict[tuple[str, str], list[Cell]] = {}
+    by: dict[tuple[str, str], list[CellDocument]] = {}
     for cell in document["cells"]:
         by.setdefault((cell["dataset"], cell["profile"]), []).append(cell)
     for (dataset, profile), cells in by.items():
@@ -52,7 +58,7 @@ def overviews(document: Mapping[str, Any], width: int | None = None) -> Iterator
             yield _overview(f"{dataset}, profile {profile}, side by side", cells, width)
 
 
-def _overview(heading: str, cells: Sequence[Cell], width: int | None) -> Overview:
+def _overview(heading: str, cells: Sequence[CellDocument], width: int | None) -> Overview:
     parts = [part for part in _PARTS if len({cell[part] for cell in cells}) > 1]
     same = [f"{part} {cells[0][part]}" for part in _PARTS if part not in parts]
     measures = list(cells[0]["metrics"])
@@ -78,17 +84,19 @@ def _overview(heading: str, cells: Sequence[Cell], width: int | None) -> Overvie
     )
 
 
-def _name(cell: Cell, part: str) -> str:
+def _name(cell: CellDocument, part: str) -> str:
     return marked(cell) if part == "chunker" else str(cell[part])
 
 
-def _unseen(cell: Cell) -> str:
+def _unseen(cell: CellDocument) -> str:
     return share(cell["health"]["unseen_chunk_tokens"])
 
 
 def _width(names: Sequence[Sequence[str]], columns: Sequence[Sequence[str]]) -> int:
-    """Characters that a table takes; names wrap, and headings do at `@`."""
+    """The width of a table; names wrap, and headings break at `@`."""
     wide = [min(NAMES, max(map(len, column))) for column in names]
-    lines = [[line for cell in column for line in cell.replace("@", "\n@").split("\n")]
-             for column in columns]  # fmt: skip
-    return sum(wide) + sum(2 + max(map(len, one)) for one in lines) + 2 * (len(wide) - 1)
+    lines = [
+        [line for cell in column for line in cell.replace("@", "\n@").split("\n")]
+        for column in columns
+    ]
+    return sum(wide) + sum(2 + max(map(len, column)) for column in lines) + 2 * (len(wide) - 1)

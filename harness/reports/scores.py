@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.scoring.score_file import Column, FileScores
 
 MOST_RESAMPLED = 10_000
-"""Queries up to which intervals are resampled; beyond, the normal one is as good and quick."""
+"""Most queries for resampled intervals; beyond, the normal interval is as good and faster."""
 
 _NORMAL = f"normal over {MOST_RESAMPLED:,} queries, else {intervals.LABEL}"
 _QUANTILE = 1.959963984540054
@@ -66,13 +66,13 @@ def _counted(counts: Mapping[str, int]) -> dict[str, int]:
 
 def _metric(column: Column, ends: list[float] | None, profile: Profile) -> dict[str, Any]:
     n = len(column.queries)
-    found: dict[str, Any] = {
+    metric: dict[str, Any] = {
         "mean": _rounded_mean(column.values, profile) if n else None,
         "ci95": ends,
         "n": n,
         "status": "ok" if n else "skipped",
     }
-    return found if n else found | {"why": column.why}
+    return metric if n else metric | {"why": column.why}
 
 
 def _rounded_mean(values: NDArray[np.float64], profile: Profile) -> float:
@@ -81,16 +81,16 @@ def _rounded_mean(values: NDArray[np.float64], profile: Profile) -> float:
 
 
 def _intervals(columns: Mapping[str, Column]) -> dict[str, list[float] | None]:
-    """The 95 % interval of every mean; None of fewer than two queries."""
-    found: dict[str, list[float] | None] = dict.fromkeys(columns)
+    """The 95 % interval of each mean; None for fewer than two queries."""
+    ends_of: dict[str, list[float] | None] = dict.fromkeys(columns)
     for n in sorted({len(column.queries) for column in columns.values()}):
         values = {name: one.values for name, one in columns.items() if len(one.queries) == n}
         if n > MOST_RESAMPLED:
-            found |= {name: _normal(one) for name, one in values.items()}
+            ends_of |= {name: _normal(one) for name, one in values.items()}
         else:
             ends = intervals.intervals(values, np.ones(n, dtype=np.bool_))
-            found |= {name: None if one is None else list(one) for name, one in ends.items()}
-    return found
+            ends_of |= {name: None if one is None else list(one) for name, one in ends.items()}
+    return ends_of
 
 
 def _normal(values: NDArray[np.float64]) -> list[float]:
@@ -101,17 +101,17 @@ def _normal(values: NDArray[np.float64]) -> list[float]:
 
 
 def score_rows(document: Mapping[str, Any]) -> list[list[object]]:
-    """One row a measure, as `COLUMNS` names them; empty where there is no number."""
+    """A row for each measure, with `COLUMNS`; a missing number is empty."""
     rows: list[list[object]] = []
-    for name, one in document["metrics"].items():
-        low, high = one["ci95"] or ("", "")
-        mean = "" if one["mean"] is None else one["mean"]
-        rows.append([name, mean, low, high, one["n"], one["status"]])
+    for name, metric in document["metrics"].items():
+        low, high = metric["ci95"] or ("", "")
+        value = "" if metric["mean"] is None else metric["mean"]
+        rows.append([name, value, low, high, metric["n"], metric["status"]])
     return rows
 
 
 def query_rows(document: Mapping[str, Any]) -> tuple[list[str], list[list[object]]]:
-    """The value of every measure for every query: names of the columns, one row a query."""
+    """Columns, and a row for each query with its value of each measure."""
     columns = document["per_query"]
     queries = sorted({query for column in columns.values() for query in column or ()})
     rows: list[list[object]] = [
@@ -122,7 +122,7 @@ def query_rows(document: Mapping[str, Any]) -> tuple[list[str], list[list[object
 
 
 def csv_rows(document: Mapping[str, Any]) -> tuple[list[str], list[list[object]]]:
-    """One table of everything: means have no query, and values of queries no interval."""
+    """Columns and rows of means, without a query, and of the values of queries."""
     rows: list[list[object]] = [["", *row] for row in score_rows(document)]
     for name, column in document.get("per_query", {}).items():
         for query, value in (column or {}).items():
@@ -131,23 +131,22 @@ def csv_rows(document: Mapping[str, Any]) -> tuple[list[str], list[list[object]]
 
 
 def rounded(rows: Sequence[Sequence[object]]) -> list[list[str]]:
-    """The rows with numbers of four decimals."""
-    return [[f"{one:.4f}" if isinstance(one, float) else str(one) for one in row] for row in rows]
+    """The rows as text, with four decimals."""
+    return [[f"{c:.4f}" if isinstance(c, float) else str(c) for c in row] for row in rows]
 
 
 def score_notes(document: Mapping[str, Any]) -> list[str]:
-    """What stands below a table."""
+    """The notes below a table."""
     rules = [f"{n} by {name}" for name, n in document["strategies"].items() if n]
     notes = [
         f"profile {document['profile']}; queries judged: {', '.join(rules) or 'none'}",
         f"95 % interval: {document['interval']}",
     ]
-    skipped = {one["why"] for one in document["metrics"].values() if one["status"] == "skipped"}
-    notes += [
-        f"skipped, {why}: "
-        + ", ".join(name for name, one in document["metrics"].items() if one.get("why") == why)
-        for why in sorted(skipped)
-    ]
+    skipped: dict[str, list[str]] = {}
+    for name, metric in document["metrics"].items():
+        if metric["status"] == "skipped":
+            skipped.setdefault(metric["why"], []).append(name)
+    notes += [f"skipped, {why}: {', '.join(names)}" for why, names in sorted(skipped.items())]
     notes += [f"left out: {n} queries, {why}" for why, n in document["left_out"].items()]
     notes += [f"0 in the means: {n} queries, {why}" for why, n in document["as_zero"].items()]
     notes += [f"counted once: {n} {why}" for why, n in document["merged"].items()]

@@ -7,24 +7,27 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
-from harness.reports.breakdowns import means_of, tables_of
-from harness.reports.columns import HEALTH, NAMES
-from harness.reports.document import failed_of
-from harness.reports.marks import Cell, column_name, marked
+from rich import box
+from rich.table import Table
+
+from harness.reports.breakdowns import breakdown_tables, means_of
+from harness.reports.columns import HEALTH, NAMES, NONE, CellDocument, column_name, marked, number
+from harness.reports.document import failure_lines
 from harness.reports.notes import notes_of
-from harness.reports.numbers import NONE, number
+from harness.reports.overview import overviews
 from harness.reports.plain import csv_safe, markdown_escaped, markdown_table, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
-ANCHORS = ("± 95 %", "oracle", "random")
+REFERENCES = ("± 95 %", "oracle", "random")
+"""The rows below the means of a cell."""
 
 
 def wrapped(name: str, width: int = NAMES) -> str:
-    """A name in lines that are no wider, as far as it can be broken behind `,`, `:`, `|` or `/`."""
+    """A name in lines of at most `width`, broken after `,`, `:`, `|` or `/` if possible."""
     lines = [""]
     for piece in re.findall(r"[^,:|/]*[,:|/]|[^,:|/]+", name):
         if lines[-1] and len(lines[-1] + piece) > width:
@@ -33,9 +36,9 @@ def wrapped(name: str, width: int = NAMES) -> str:
     return "\n".join(lines)
 
 
-def groups(document: Mapping[str, Any]) -> Iterator[tuple[str, list[Cell]]]:
+def groups(document: Mapping[str, Any]) -> Iterator[tuple[str, list[CellDocument]]]:
     """The cells that one table compares, with its heading."""
-    by: dict[tuple[str, ...], list[Cell]] = {}
+    by: dict[tuple[str, ...], list[CellDocument]] = {}
     for cell in document["cells"]:
         key = tuple(cell[name] for name in ("dataset", "embedder", "retriever", "profile"))
         by.setdefault(key, []).append(cell)
@@ -48,99 +51,99 @@ def groups(document: Mapping[str, Any]) -> Iterator[tuple[str, list[Cell]]]:
         )
 
 
-def rows_of(cell: Cell) -> list[list[str]]:
+def rows_of(cell: CellDocument) -> list[list[str]]:
     """The four rows of a cell: means, half-widths of their intervals, oracle, random."""
     metrics = cell["metrics"].values()
-    bound = ("", "≤")
+    half, oracle, random = REFERENCES
     return [
-        [marked(cell), *(number(one["mean"]) for one in metrics)],
-        [ANCHORS[0], *(_half(one["ci95"]) for one in metrics)],
-        [
-            ANCHORS[1],
-            *(bound[one["oracle_is_bound"]] + number(one["oracle"]) for one in metrics),
-        ],
-        [ANCHORS[2], *(number(one["random"]) for one in metrics)],
+        [marked(cell), *(number(metric["mean"]) for metric in metrics)],
+        [half, *(_half_width(metric["ci95"]) for metric in metrics)],
+        [oracle, *("≤" * m["oracle_is_bound"] + number(m["oracle"]) for m in metrics)],
+        [random, *(number(metric["random"]) for metric in metrics)],
     ]
 
 
-def _half(interval: list[float] | None) -> str:
+def _half_width(interval: list[float] | None) -> str:
     return NONE if interval is None else f"±{(interval[1] - interval[0]) / 2:.3f}"
 
 
 def print_table(document: Mapping[str, Any], console: Console) -> None:
-    """Print a run to a terminal: of the measures what fits, the first ones first."""
-    from rich import box
-    from rich.table import Table
-
-    def table(headings: Iterable[str], names: int = 1) -> Table:
-        made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-        for place, heading in enumerate(headings):
-            if place >= names:
-                made.add_column(heading, justify="right", no_wrap=True)
-            else:
-                made.add_column(heading, max_width=NAMES, overflow="fold")
-        return made
-
+    """Print a run to a terminal; the measures and columns that do not fit are named."""
     for heading, cells in groups(document):
         console.print(plain(heading), markup=False, highlight=False, style="bold")
-        names = list(cells[0]["metrics"])
-        fits = _fitting(cells, console.width)
-        headings = [column_name(name, cells[0]).replace("@", "\n@") for name in names[:fits]]
-        scores = table(["chunker", *headings])
-        for cell in cells:
-            first, *anchors = rows_of(cell)
-            scores.add_row(wrapped(plain(first[0])), *first[1 : fits + 1], style="bold")
-            for row in anchors:
-                scores.add_row(f"  {row[0]}", *row[1 : fits + 1], style="dim")
-        console.print(scores)
-        columns = HEALTH[: _fitting_health(cells, console.width)]
-        health = table(["chunker", *(name for name, _ in columns)])
-        for cell in cells:
-            health.add_row(wrapped(plain(marked(cell))), *(show(cell) for _, show in columns))
-        console.print(health)
-        _print_splits(cells, console, table)
-        for caption, rows in _reference(cells):
-            made = table([caption, *rows[0][1:]])
-            for values in rows[1:]:
-                made.add_row(wrapped(plain(values[0])), *map(plain, values[1:]))
-            console.print(made)
+        hidden = [*_print_scores(cells, console), *_print_health(cells, console)]
+        for columns, rows, note in breakdown_tables(cells):
+            _print(console, ["\n".join(map(_half_wrapped, c.split("\n"))) for c in columns], rows)
+            if note:
+                console.print(note, style="dim")
+        for columns, summary in _reference_tables(cells):
+            _print(console, columns, summary)
         notes = notes_of(document, cells)
-        if fits < len(names) or len(columns) < len(HEALTH):
-            rest = [_in_line(name) for name, _ in HEALTH]
-            hidden = ", ".join([*names[fits:], *rest[len(columns) :]])
-            notes.append(f"not shown for want of room: {hidden}; see --format markdown")
+        if hidden:
+            notes.append(f"not shown, too wide: {', '.join(hidden)}; use --format markdown")
         for note in notes:
             console.print(plain(note), markup=False, highlight=False, style="dim")
         console.print()
-    _print_overviews(document, console, table)
-    for line in failed_of(document):
+    for overview in overviews(document, console.width):
+        console.print(plain(overview.heading), style="bold")
+        columns = [name.replace("@", "\n@") for name in overview.columns]
+        _print(console, columns, overview.rows, overview.parts)
+        if overview.hidden:
+            rest = ", ".join(overview.hidden)
+            console.print(f"not shown, too wide: {rest}; use --format markdown", style="dim")
+        console.print()
+    for line in failure_lines(document):
         console.print(plain(line), markup=False, highlight=False, style="bold red")
     console.print(f"run folder: {plain(document['out'])}", markup=False, highlight=False)
 
 
-def _print_overviews(
-    document: Mapping[str, Any], console: Console, table: Callable[..., Any]
+def _table(columns: Iterable[str], names: int = 1) -> Table:
+    """An empty table, the first columns of which are names."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for place, column in enumerate(columns):
+        if place >= names:
+            table.add_column(column, justify="right", no_wrap=True)
+        else:
+            table.add_column(column, max_width=NAMES, overflow="fold")
+    return table
+
+
+def _print(
+    console: Console, columns: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1
 ) -> None:
-    from harness.reports.overview import overviews
-
-    for one in overviews(document, console.width):
-        console.print(plain(one.heading), style="bold")
-        made = table([name.replace("@", "\n@") for name in one.columns], one.parts)
-        for row in one.rows:
-            names = (wrapped(plain(name)) for name in row[: one.parts])
-            made.add_row(*names, *map(plain, row[one.parts :]))
-        console.print(made)
-        if one.hidden:
-            rest = f"not shown for want of room: {', '.join(one.hidden)}; see --format markdown"
-            console.print(rest, style="dim")
-        console.print()
+    table = _table(columns, names)
+    for row in rows:
+        table.add_row(*(wrapped(plain(name)) for name in row[:names]), *map(plain, row[names:]))
+    console.print(table)
 
 
-def _fitting(cells: list[Cell], width: int) -> int:
-    """How many measures fit beside the names, at least one."""
-    widths = [len(marked(cell)) for cell in cells] + [len(one) + 2 for one in ANCHORS]
-    names = min(NAMES, max(widths))
-    fits, used = 0, names
+def _print_scores(cells: list[CellDocument], console: Console) -> list[str]:
+    """Print the measures that fit; the names of the others."""
+    names = list(cells[0]["metrics"])
+    fits = _fitting(cells, console.width)
+    columns = [column_name(name, cells[0]).replace("@", "\n@") for name in names[:fits]]
+    table = _table(["chunker", *columns])
+    for cell in cells:
+        means, *references = rows_of(cell)
+        table.add_row(wrapped(plain(means[0])), *means[1 : fits + 1], style="bold")
+        for row in references:
+            table.add_row(f"  {row[0]}", *row[1 : fits + 1], style="dim")
+    console.print(table)
+    return names[fits:]
+
+
+def _print_health(cells: list[CellDocument], console: Console) -> list[str]:
+    """Print the columns of losses and costs that fit; the names of the others."""
+    fits = _fitting_health(cells, console.width)
+    rows = [[marked(cell), *(show(cell) for _, show in HEALTH[:fits])] for cell in cells]
+    _print(console, ["chunker", *(name for name, _ in HEALTH[:fits])], rows)
+    return [_in_line(name) for name, _ in HEALTH[fits:]]
+
+
+def _fitting(cells: list[CellDocument], width: int) -> int:
+    """The number of measures that fit beside the names, at least one."""
+    widths = [len(marked(cell)) for cell in cells] + [len(name) + 2 for name in REFERENCES]
+    fits, used = 0, min(NAMES, max(widths))
     for name in cells[0]["metrics"]:
         used += 2 + max(7, *(len(part) for part in column_name(name, cells[0]).split("@", 1)))
         if used > width and fits:
@@ -149,8 +152,8 @@ def _fitting(cells: list[Cell], width: int) -> int:
     return fits
 
 
-def _fitting_health(cells: list[Cell], width: int) -> int:
-    """How many columns of `HEALTH` fit beside the names, at least one."""
+def _fitting_health(cells: list[CellDocument], width: int) -> int:
+    """The number of columns of `HEALTH` that fit beside the names, at least one."""
     used = min(NAMES, max(len("chunker"), *(len(marked(cell)) for cell in cells)))
     fits = 0
     for name, show in HEALTH:
@@ -161,100 +164,107 @@ def _fitting_health(cells: list[Cell], width: int) -> int:
     return fits
 
 
-def _reference(cells: list[Cell]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
-    """The tables of the system whose profile the cells have, where it prints one."""
-    if cells[0]["profile"].partition(":")[0] == "code-chunk":
-        from harness.reports.reference import macro_tables
+def _reference_tables(
+    cells: list[CellDocument],
+) -> Iterator[tuple[list[str], list[tuple[str, ...]]]]:
+    """Columns and rows of the summary that code-chunk's evaluation prints, under its profile.
 
-        for cut, rows in macro_tables(cells):
-            yield f"mean of {len(_corpora(cells))} repositories, k={cut}", rows
+    One table for each cut-off at which P, R and nDCG were computed; `fixed` is the baseline.
+    """
+    metrics = cells[0]["metrics"]
+    if cells[0]["profile"].partition(":")[0] != "code-chunk":
+        return
+    from harness.measures.grammar import parse_measure
+    from harness.parity.code_chunk import Metrics, macro_table
+
+    corpora = {corpus for metric in metrics.values() for corpus in metric["by_corpus"]}
+    measures = map(parse_measure, metrics)
+    for cut in sorted({one.cut for one in measures if one.family == "nDCG" and one.cut}):
+        names = [f"{family}@{cut}" for family in ("P", "R", "nDCG")]
+        if all(name in metrics for name in names):
+            # Names as in the original: `fixed` for `code-chunk-fixed:max_size=1800`.
+            means = {
+                cell["chunker"].partition(":")[0].removeprefix("code-chunk-"): Metrics(
+                    *(cell["metrics"][name]["mean"] for name in names)
+                )
+                for cell in cells
+            }
+            (_, *columns), *rows = macro_table(means)
+            yield [f"mean of {len(corpora)} repositories, k={cut}", *columns], rows
 
 
-def _corpora(cells: list[Cell]) -> set[str]:
-    return {corpus for one in cells[0]["metrics"].values() for corpus in one["by_corpus"]}
-
-
-def _print_splits(
-    cells: list[Cell], console: Console, table: Callable[[Iterable[str]], Any]
-) -> None:
-    for headings, rows, note in tables_of(cells):
-        made = table(["\n".join(map(_heading, one.split("\n"))) for one in headings])
-        for row in rows:
-            made.add_row(wrapped(plain(row[0])), *map(plain, row[1:]))
-        console.print(made)
-        if note:
-            console.print(note, style="dim")
-
-
-def _heading(line: str) -> str:
+def _half_wrapped(line: str) -> str:
     return wrapped(plain(line), NAMES // 2)
+
+
+def _in_line(column: str) -> str:
+    """The name of a column without its line breaks."""
+    return column.replace("-\n", "").replace("\n", " ")
 
 
 def as_markdown(document: Mapping[str, Any]) -> str:
     """Every measure and column as Markdown."""
-    from harness.reports.overview import overviews
-
     lines: list[str] = []
     for heading, cells in groups(document):
         lines += [f"### {markdown_escaped(heading)}", ""]
         names = [column_name(name, cells[0]) for name in cells[0]["metrics"]]
         lines += markdown_table(
-            ["chunker", *names], (row for cell in cells for row in rows_of(cell))
+            ["chunker", *names], [row for cell in cells for row in rows_of(cell)]
         )
         lines += markdown_table(
             ["chunker", *(_in_line(name) for name, _ in HEALTH)],
-            ([marked(cell), *(show(cell) for _, show in HEALTH)] for cell in cells),
+            [[marked(cell), *(show(cell) for _, show in HEALTH)] for cell in cells],
         )
         for tag, values in cells[0]["by"].items():
-            for value, of in values.items():
-                heads = [f"{tag}={value}, n={of['n']}", *names]
-                lines += markdown_table(
-                    heads,
-                    ([one["chunker"], *means_of(one, tag, value).values()] for one in cells),
-                )
-        for caption, rows in _reference(cells):
-            lines += markdown_table([caption, *rows[0][1:]], (list(row) for row in rows[1:]))
+            for value, part in values.items():
+                rows = [[one["chunker"], *means_of(one, tag, value).values()] for one in cells]
+                lines += markdown_table([f"{tag}={value}, n={part['n']}", *names], rows)
+        for columns, reference in _reference_tables(cells):
+            lines += markdown_table(columns, reference)
         lines += [f"- {markdown_escaped(note)}" for note in notes_of(document, cells)] + [""]
-    for one in overviews(document):
-        lines += [f"### {markdown_escaped(one.heading)}", ""]
-        lines += markdown_table(list(map(_in_line, one.columns)), map(list, one.rows))
-    lines += [f"- {markdown_escaped(line)}" for line in failed_of(document)]
+    for overview in overviews(document):
+        lines += [f"### {markdown_escaped(overview.heading)}", ""]
+        lines += markdown_table(list(map(_in_line, overview.columns)), overview.rows)
+    lines += [f"- {markdown_escaped(line)}" for line in failure_lines(document)]
     return "\n".join(lines)
 
 
-def _in_line(heading: str) -> str:
-    """A heading of several lines in one."""
-    return heading.replace("-\n", "").replace("\n", " ")
+_CELL = ("dataset", "chunker", "embedder", "retriever", "profile")
+_VALUE = ("kind", "name", "value", "ci95_low", "ci95_high", "n")
+_METRIC = ("comparable", "oracle", "oracle_is_bound", "random", "random_error")
 
 
 def as_csv(document: Mapping[str, Any]) -> str:
-    """Every number, one a row."""
-    names = ("dataset", "chunker", "embedder", "retriever", "profile")
-    columns = ("kind", "name", "value", "ci95_low", "ci95_high", "n")
-    extra = ("comparable", "oracle", "oracle_is_bound", "random", "random_error")
+    """Every number, one per row."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*names, *columns, *extra])
+    writer.writerow([*_CELL, *_VALUE, *_METRIC])
     for cell in document["cells"]:
-        key = [csv_safe(cell[name]) for name in names]
-        for name, one in cell["metrics"].items():
-            ends = one["ci95"] or (None, None)
-            values = [one["mean"], *ends, one["n"], *(one[column] for column in extra)]
-            writer.writerow([*key, "metric", name, *values])
-        for tag, values in cell["by"].items():
-            for value, of in values.items():
-                for name, mean in of["metrics"].items():
-                    label = csv_safe(f"{tag}={value}: {name}")
-                    writer.writerow([*key, "by", label, mean, None, None, of["n"], *[None] * 5])
-        writer.writerow([*key, "mark", "truncated", cell["truncated"], *[None] * 8])
-        for kind in ("health", "cost"):
-            for name, value in cell[kind].items():
-                if not isinstance(value, dict):
-                    writer.writerow([*key, kind, name, value, *[None] * 8])
-        for name, of_query in cell["latency_ms"].items():
-            for at, value in (of_query or {"p50": None, "p95": None}).items():
-                writer.writerow([*key, "latency_ms", f"{name}_{at}", value, *[None] * 8])
-    for one in document.get("failed", ()):
-        key = [csv_safe(one.get(name, "")) for name in names]
-        writer.writerow([*key, "failed", "files", len(one["failures"]), *[None] * 8])
+        key = [csv_safe(cell[name]) for name in _CELL]
+        for row in _csv_rows(cell):
+            writer.writerow([*key, *row, *[None] * (len(_VALUE) + len(_METRIC) - len(row))])
+    for cell in document.get("failed", ()):
+        key = [csv_safe(cell.get(name, "")) for name in _CELL]
+        writer.writerow([*key, "failed", "files", len(cell["failures"]), *[None] * 8])
     return out.getvalue()
+
+
+def _csv_rows(cell: CellDocument) -> Iterator[list[object]]:
+    """The rows of a cell; columns at the end that have no value are left out."""
+    for name, metric in cell["metrics"].items():
+        ends = metric["ci95"] or (None, None)
+        extra = [metric[column] for column in _METRIC]
+        yield ["metric", name, metric["mean"], *ends, metric["n"], *extra]
+    for tag, values in cell["by"].items():
+        for value, part in values.items():
+            for name, mean in part["metrics"].items():
+                label = csv_safe(f"{tag}={value}: {name}")
+                yield ["by", label, mean, None, None, part["n"]]
+    yield ["mark", "truncated", cell["truncated"]]
+    for kind in ("health", "cost"):
+        for name, value in cell[kind].items():
+            if not isinstance(value, dict):
+                yield [kind, name, value]
+    for name, times in cell["latency_ms"].items():
+        for at, value in (times or {"p50": None, "p95": None}).items():
+            yield ["latency_ms", f"{name}_{at}", value]

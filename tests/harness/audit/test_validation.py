@@ -198,7 +198,7 @@ def test_a_data_set_with_a_target_that_does_not_exist_ends_with_1(capsys, tmp_pa
     assert "BROKEN" in done.out
     assert "bad" in done.out
     # One query is left, of one cluster.
-    assert "how much scores scatter cannot be told" in done.out
+    assert "the scatter of scores cannot be estimated" in done.out
 
 
 def test_a_run_says_how_much_chunkers_differ(tmp_path):
@@ -267,4 +267,4 @@ def test_a_handful_of_queries_shows_no_difference(capsys, tmp_path, monkeypatch)
     monkeypatch.syspath_prepend(tmp_path)
     done = call(capsys, "dataset", "validate", "few_set:load")
     assert done.code == 0
-    assert "3 queries in 3 clusters show no difference (sd 1.000)" in done.out
+    assert "3 queries in 3 clusters detect no difference (sd 1.000)" in done.out

@@ -64,7 +64,7 @@ def test_chunks_are_shown_though_their_boundaries_are_not_known(tmp_path, capsys
     arguments = ("chunk", tmp_path / "broken.tsx", "-c", "fixed", "-c", "whole-file")
     done = call(capsys, *arguments, "--format", "json")
     assert done.code == 3
-    line = f"boundaries of broken.tsx are not known: {REASON}"
+    line = f"cannot parse broken.tsx to compare boundaries: {REASON}"
     assert done.err == f"chunkmark: warning: {line}\n"
     assert done.json["failures"] == [line]
     results = done.json["results"]

@@ -24,7 +24,7 @@ def test_what_was_truncated_is_marked_in_every_form(capsys, tmp_path):
         marked = [line for line in lines if line.strip("| ").startswith(f"{LONG} !")]
         assert len(marked) == 2  # among the scores, and among what was lost
         assert not [line for line in lines if line.strip("| ").startswith("ast !")]
-        (legend,) = [line for line in lines if "! behind a name" in line]
+        (legend,) = [line for line in lines if "! after a name" in line]
         assert "never saw over 10% of the chunk tokens" in legend
         assert [line for line in lines if f"{LONG}: truncated" in line]
 

@@ -80,7 +80,7 @@ def test_many_values_stand_below_each_other(tmp_path: Path, monkeypatch, capsys)
     monkeypatch.chdir(tmp_path)
     out = run(capsys, "repo:.", "--by", "source").out
     assert out.count(".py ") == 30
-    assert "10 more of fewer queries" in out
+    assert "10 more with fewer queries" in out
 
 
 def test_a_data_set_without_such_tags_is_broken_down_by_its_targets(

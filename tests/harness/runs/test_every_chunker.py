@@ -57,8 +57,8 @@ def test_what_is_lost_and_what_is_over_the_limit_is_marked_behind_the_name(tmp_p
     document = run_document(result)
     lossy, soft, exact = chosen
     legend = {
-        "< behind a name: part of the text is in no chunk",
-        "> behind a name: some chunks are over the size limit",
+        "< after a name: part of the text is in no chunk",
+        "> after a name: some chunks are over the size limit",
     }
     lines = shown(document)
     assert legend <= set(lines)
@@ -71,11 +71,11 @@ def test_what_is_lost_and_what_is_over_the_limit_is_marked_behind_the_name(tmp_p
     assert {f"- {line}" for line in legend} <= set(markdown)
 
     clean = run_document(grid(tmp_path, "clean", dataset=dataset, chunkers=(exact,)))
-    assert not [line for line in shown(clean) if "behind a name" in line]
+    assert not [line for line in shown(clean) if "after a name" in line]
 
 
 def test_a_coverage_that_is_not_all_is_not_shown_as_all():
-    from harness.reports.numbers import coverage
+    from harness.reports.columns import coverage
 
     assert [coverage(one) for one in (1.0, 0.99999, 0.999, 0.57, 0.0)] == [
         "100.0 %", "99.9 %", "99.9 %", "57.0 %", "0.0 %",
@@ -130,8 +130,8 @@ def test_every_chunker_over_real_repositories_ends_in_one_table(data, tmp_path, 
             signs[name] = rest[0]
     # Those with limits of their own kind, and no other, are over them.
     assert signs == {"astchunk": "<", "chonkie-code": ">", "code-chunk-ast": ">"}
-    assert "< behind a name: part of the text is in no chunk" in done.out
-    assert "> behind a name: some chunks are over the size limit" in done.out
+    assert "< after a name: part of the text is in no chunk" in done.out
+    assert "> after a name: some chunks are over the size limit" in done.out
     cells = call(capsys, *command, *(f"-c{name}" for name in names), "--format", "json").json
     health = {cell["chunker"]: cell["health"] for cell in cells["cells"]}
     assert set(health) == set(names)

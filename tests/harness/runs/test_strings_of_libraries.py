@@ -69,7 +69,7 @@ def test_what_is_not_of_the_source_is_counted_and_has_no_line(tmp_path):
     cell, record = run(tmp_path, "x = 1\ny = 2\n", "invented")
     assert [row.id for row in record.chunks] == ["p/a.py:1-2"]
     assert cell["health"]["unlocated"] == 2
-    assert "2 strings of the chunker stand nowhere in their file" in cell["marks"]
+    assert "2 strings of the chunker are not in their file" in cell["marks"]
 
 
 def test_equal_strings_are_not_all_relevant_to_the_first_line(tmp_path):

@@ -299,7 +299,7 @@ def test_a_table_counts_what_is_absent_and_left_out(
                 "--format", "markdown", "-o", root / "run")  # fmt: skip
     assert done.code == 0, done.err
     said, n = done.out.replace("\\", ""), ABSENT_LISTED + 1
-    assert f"absent: {n} corpora ({n} queries), such as one__pkg-01: neither" in said
+    assert f"absent: {n} corpora ({n} queries), for example one__pkg-01: neither" in said
     left_out = "instances whose patch changes no existing file: 1"
     assert f"left out by the data set: {left_out}\n" in said
 
