@@ -30,7 +30,7 @@ class MissingError(InputError):
 
 
 class StoppedError(BaseException):
-    """The program is to end, by a signal: no fault of whatever runs when it comes.
+    """A signal asks the program to end; not an error of the code that runs.
 
     Attributes:
         number: The signal.
@@ -42,17 +42,16 @@ class StoppedError(BaseException):
 
 
 STOPPING: tuple[type[BaseException], ...] = (KeyboardInterrupt, StoppedError)
-"""What passes through where other people's code may raise anything else."""
+"""Never caught together with the exceptions of plug-ins."""
 
 
 def reason_of(error: BaseException) -> str:
-    """What was raised, in one line of limited length; other people's errors may fail to say it."""
-    # Not by the attribute, which a class of its own kind may have made something else.
-    name = type.__dict__["__name__"].__get__(type(error))
+    """The type and message of an exception in one line, cut to a maximum length."""
+    name = type(error).__name__
     try:
         text = f"{name}: {error}"
     except StoppedError:
         raise
     except BaseException:
-        text = f"{name}, which fails to say what it is"
+        text = f"{name}, whose message cannot be read"
     return " ".join(text.split())[:_LONGEST]

@@ -1,7 +1,7 @@
-"""Where a library's strings stand in a source: spans for chunkers that return text alone.
+"""Finds a library's strings in a source: spans for chunkers that return text without offsets.
 
-White space is no evidence: libraries strip it, expand tabs and change line ends. So a string is
-looked for by its other characters, and is called exact where the slice equals it to the letter.
+Libraries strip white space, expand tabs and change line ends. So strings are compared by their
+other characters; a match is exact if the slice of the source equals the string.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from chunkers.anywhere import Anywhere
 from chunkers.source import Span
 
 if TYPE_CHECKING:
@@ -24,18 +23,23 @@ if TYPE_CHECKING:
 How = Literal["exact", "spaced", "body", "blank", "missing"]
 
 _BOM = "\ufeff"
-_WINDOW = 1 << 14  # characters behind the last find in which most strings are found
+_WINDOW = 1 << 14  # characters after the last match in which most strings are found
 _SCANS = 16  # of the whole text, before it is worth an index
 _BODY = 0.5  # share of a string that must be found, if it does not follow the one before at once
+_BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2^64
+_INVERSE = pow(_BASE, -1, 1 << 64)
+_FIRST = 8  # candidates that are compared at first,
+_MORE = 16  # and so many times as many each time that none of them is it
+_EFFORT = 16  # candidates in all, for each character of the text
 
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where one string stands.
+    """The position of one string.
 
     Attributes:
         start: First character.
-        end: Behind the last character.
+        end: After the last character.
         how: `exact`: the slice equals the string; `spaced`: but for white space; `body`: the
             slice is the end of the string, whose first lines are not of the source; `blank`: the
             string is white space alone, and the span is empty; `missing`: not found.
@@ -49,8 +53,8 @@ class Located:
 def locate(source: Source, texts: Iterable[str], overlap: int = 0) -> list[Located]:
     """Find strings in a source, in order.
 
-    Each is looked for behind the one before, so equal strings have increasing places; then where
-    it overlaps the one before; then anywhere, for strings out of order. The time is linear in the
+    Each is searched after the previous one, so equal strings have increasing positions; then where
+    it overlaps the previous one; then anywhere, for strings out of order. The time is linear in the
     length of the source and of the strings, but for a logarithm.
 
     Args:
@@ -90,7 +94,7 @@ def spans_of(
 
 
 def _visible(source: Source) -> NDArray[np.int64]:
-    """Offsets of the characters that are no white space."""
+    """Offsets of the non-white-space characters."""
     return np.flatnonzero(np.diff(source.lines.nws))
 
 
@@ -110,15 +114,15 @@ class _Text:
     taken: dict[str, set[int]] = field(default_factory=dict)
     passed: dict[str, int] = field(default_factory=dict)
     scans: int = _SCANS
-    index: Anywhere | None = None
+    index: TextIndex | None = None
 
     def near(self, wanted: str, low: int) -> int:
-        """A free place a little behind `low` at most, or -1."""
+        """A free position at or shortly after `low`, or -1."""
         at = self.text.find(wanted, low, low + max(_WINDOW, 2 * len(wanted)))
         return -1 if at in self.taken.get(wanted, ()) else at
 
     def far(self, wanted: str, low: int) -> int:
-        """A place behind `low`, a free one anywhere, or a taken one if there is no other; or -1."""
+        """A position from `low` on, else a free one anywhere, else a taken one, else -1."""
         ahead = self._find(wanted, low)
         taken = self.taken.get(wanted)
         if not taken or (ahead >= 0 and ahead not in taken):
@@ -135,7 +139,7 @@ class _Text:
 
     def _find(self, wanted: str, low: int) -> int:
         if self.scans == 0:
-            self.index = self.index or Anywhere(self.text)
+            self.index = self.index or TextIndex(self.text)
             return self.index.find(wanted, low)
         at = self.text.find(wanted, low)
         scanned = len(self.text) if at < 0 else at - low
@@ -153,8 +157,8 @@ class _Search:
         before: Visible characters before every offset, shape (len(text) + 1,).
         squeezed: The visible characters.
         marked: Whether byte order marks are among them.
-        first: Where the last find begins,
-        behind: and the place behind it.
+        first: The begin of the last match.
+        after: Its end.
     """
 
     source: str
@@ -164,7 +168,7 @@ class _Search:
     squeezed: _Text = field(init=False)
     marked: bool = field(init=False)
     first: int = 0
-    behind: int = 0
+    after: int = 0
 
     def __post_init__(self) -> None:
         self.exact = _Text(self.source)
@@ -175,7 +179,7 @@ class _Search:
         """The place of the next string."""
         wanted = self._squeeze(piece)
         if not wanted:
-            offset = self._end(self.behind)
+            offset = self._end(self.after)
             return Located(offset, offset, "blank")
         at = self._find(piece, wanted, overlap)
         if at >= 0:
@@ -187,15 +191,15 @@ class _Search:
         return squeezed if self.marked else squeezed.removeprefix(_BOM)
 
     def _find(self, piece: str, wanted: str, overlap: int) -> int:
-        """Where a string stands, or -1: next, nearby, anywhere; to the letter, or but for space."""
-        back = self.behind
+        """The position of a string, or -1: next, nearby, anywhere; exact, or except for space."""
+        back = self.after
         if overlap and back:
-            # As far back as the overlap reaches, but behind the beginning of the string before.
+            # As far back as the overlap reaches, but after the begin of the previous string.
             back = int(self.before[max(0, self._end(back) - overlap)])
             back = max(back, self.first + 1)
         elif self.squeezed.text.startswith(wanted, back):
             return back
-        lows = dict.fromkeys((back, min(self.behind, self.first + 1)))
+        lows = dict.fromkeys((back, min(self.after, self.first + 1)))
         for look, all_lows in ((_Text.near, lows), (_Text.far, (back,))):
             for low in all_lows:
                 offset = look(self.exact, piece, self._end(low))
@@ -217,15 +221,15 @@ class _Search:
                 start, end, how = exact, exact + len(piece), "exact"
                 at = int(self.before[start])
         self.squeezed.take(wanted, at)
-        self.first, self.behind = at, at + len(wanted)
+        self.first, self.after = at, at + len(wanted)
         return Located(start, end, how)
 
     def _exact(self, at: int, start: int, end: int, piece: str) -> int:
-        """Offset at which the string stands to the letter, or -1."""
+        """The offset of an exact match, or -1."""
         margin = len(piece) - len(piece.lstrip())
         if margin <= start and self.source.startswith(piece, start - margin):
             return start - margin
-        if at == self.behind:
+        if at == self.after:
             return -1  # it follows the one before without a gap: nothing further on is meant
         return self.source.find(piece, start, end + 2 * len(piece))
 
@@ -246,11 +250,129 @@ class _Search:
                 best, high = (at, wanted, body), middle
             else:
                 low = middle + 1
-        if best is None or (best[0] != self.behind and len(best[1]) < _BODY * rest[0]):
-            offset = self._end(self.behind)
+        if best is None or (best[0] != self.after and len(best[1]) < _BODY * rest[0]):
+            offset = self._end(self.after)
             return Located(offset, offset, "missing")
         return self._take(*best, "body")
 
     def _end(self, place: int) -> int:
-        """Offset behind the visible character before a place."""
+        """Offset after the visible character before a position."""
         return int(self.offsets[place - 1]) + 1 if place else 0
+
+
+@dataclass
+class TextIndex:
+    """Finds any number of strings in one long text, each in nearly constant time.
+
+    `str.find` takes n steps for one string in a text of n characters, which is too slow for n
+    strings out of order. Here the windows of 1, 2, 4, 8… characters are sorted by a hash once; a
+    string is found by the two windows that cover it, at its beginning and at its end.
+
+    Attributes:
+        text: The text, of n characters.
+        left: Candidates that may still be compared. It runs out if very many strings begin and
+            end like very many positions without a match; then no more strings are found.
+    """
+
+    text: str
+    left: int = field(init=False)
+    _codes: NDArray[np.uint64] = field(init=False)
+    _powers: NDArray[np.uint64] = field(init=False)  # of the base, shape (n + 1,)
+    _inverses: NDArray[np.uint64] = field(init=False)
+    _sums: NDArray[np.uint64] = field(init=False)  # of codes times powers, before each character
+    _windows: dict[int, _Windows] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.left = _EFFORT * len(self.text)
+        self._codes = _codes(self.text)
+        self._powers = _powers(_BASE, len(self.text) + 1)
+        self._inverses = _powers(_INVERSE, len(self.text) + 1)
+        self._sums = np.zeros(len(self.text) + 1, np.uint64)
+        np.cumsum(self._codes * self._powers[:-1], out=self._sums[1:])
+
+    def find(self, wanted: str, low: int) -> int:
+        """The first position of a string at or after `low`, or -1, as `str.find` returns it.
+
+        Args:
+            wanted: The string, not empty.
+            low: A position, 0 or more.
+        """
+        length = len(wanted)
+        if low + length > len(self.text):
+            return -1
+        width = 1 << (length.bit_length() - 1)
+        windows = self._windows.get(width)
+        if windows is None:
+            windows = self._windows[width] = _Windows.of(self._hashes(width))
+        codes = _codes(wanted)
+        first, last = (
+            (part * self._powers[:width]).sum(dtype=np.uint64)
+            for part in (codes[:width], codes[-width:])
+        )
+        # By the rarer of the two, to be compared by the other.
+        tail = length - width
+        places, ends = windows.places_of(first), windows.places_of(last)
+        if len(places) <= len(ends):
+            return self._compare(places, windows.hashes[tail:], last, wanted, low)
+        ends = ends[int(ends.searchsorted(tail)) :]
+        return self._compare(ends - tail, windows.hashes, first, wanted, low)
+
+    def _compare(
+        self,
+        places: NDArray[np.int64],
+        hashes: NDArray[np.uint64],
+        value: np.uint64,
+        wanted: str,
+        low: int,
+    ) -> int:
+        """The first of the places from `low` on with a hash of this value, and with the string."""
+        at, size = int(places.searchsorted(low)), _FIRST
+        high = int(places.searchsorted(len(self.text) - len(wanted), "right"))
+        while at < high and self.left > 0:
+            batch = places[at : min(at + size, high)]
+            self.left -= len(batch)
+            for place in batch[hashes[batch] == value].tolist():
+                if self.text.startswith(wanted, place):
+                    return int(place)
+                self.left -= len(wanted)
+            at, size = at + size, size * _MORE
+        return -1
+
+    def _hashes(self, width: int) -> NDArray[np.uint64]:
+        """The hash of every window of a width, shape (n - width + 1,)."""
+        windows = len(self.text) - width + 1
+        return (self._sums[width:] - self._sums[:windows]) * self._inverses[:windows]
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """The windows of one width.
+
+    Attributes:
+        hashes: By place.
+        order: Places sorted by hash, and by place where hashes are equal.
+    """
+
+    hashes: NDArray[np.uint64]
+    order: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, hashes: NDArray[np.uint64]) -> _Windows:
+        return cls(hashes, np.argsort(hashes, kind="stable"))
+
+    def places_of(self, value: np.uint64) -> NDArray[np.int64]:
+        """The positions of a hash, in increasing order."""
+        low = self.hashes.searchsorted(value, "left", self.order)
+        return self.order[low : self.hashes.searchsorted(value, "right", self.order)]
+
+
+def _codes(text: str) -> NDArray[np.uint64]:
+    """The code points of a text."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
+
+
+def _powers(base: int, count: int) -> NDArray[np.uint64]:
+    """1, base, base², … modulo 2^64."""
+    factors = np.full(count, base, np.uint64)
+    factors[0] = 1
+    return np.multiply.accumulate(factors)

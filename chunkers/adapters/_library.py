@@ -52,9 +52,7 @@ class Limit:
                 f"unit={self.unit}: this library cannot count it; write unit={self.units[0]}"
             )
         if not 0 <= self.overlap < self.max_size:
-            raise InputError(
-                f"overlap={self.overlap}: it is 0 or more, and below max_size={self.max_size}"
-            )
+            raise InputError(f"overlap={self.overlap}: must be >= 0 and < max_size={self.max_size}")
 
     def counter(self, services: Services) -> Callable[[str], int]:
         """What measures a string as the harness does.
@@ -140,7 +138,9 @@ def installed(*distributions: str, below: Mapping[str, str] | None = None) -> st
             raise MissingError(f"{name} is not installed: {_EXTRA}") from None
     for name, limit in (below or {}).items():
         if _number(found[name]) >= _number(limit):
-            raise MissingError(f"{name} {found[name]} does not do, below {limit} does: {_EXTRA}")
+            raise MissingError(
+                f"{name} {found[name]} is not supported, use one below {limit}: {_EXTRA}"
+            )
     return ", ".join(f"{name} {one}" for name, one in found.items())
 
 

@@ -66,7 +66,9 @@ class _Program:
             OSError: It ended while it was written to.
         """
         if self._readable() and (early := self._read()):
-            raise ValueError(f"it wrote {_shown(early.decode('utf-8', 'replace'))} unasked")
+            raise ValueError(
+                f"it wrote {_shown(early.decode('utf-8', 'replace'))} without a request"
+            )
         view = memoryview(request)
         while view:
             view = view[self.process.stdin.write(view) :]  # type: ignore[union-attr]
@@ -125,15 +127,15 @@ class ProcessChunker:
         """Spans of what the program answers.
 
         Raises:
-            InputError: It took too long, ended, or answered what is no list of chunks. The next
-                source goes to a fresh process.
+            InputError: It timed out, ended, or sent an invalid reply. The next source goes to a new
+                process.
         """
         options = dict(self.options) | {"language": source.language}
         request = {"path": source.path, "text": source.text, "options": options}
         with self._lock:
             answer = self._answer(json.dumps(request).encode("ascii") + b"\n", len(source.text))
         if isinstance(answer, dict) and isinstance(answer.get("error"), str):
-            raise InputError(f"{self.command[0]} says: {_shown(answer['error'])}")
+            raise InputError(f"{self.command[0]} reports {_shown(answer['error'])}")
         try:
             return _spans(answer, source, services, self.overlap)
         except ValueError as error:
@@ -155,19 +157,19 @@ class ProcessChunker:
         if late.is_set():
             problem = f"it took over {self.timeout:g} s"
         elif not problem and len(data) > most:
-            problem = f"its answer has over {most} bytes"
+            problem = f"its reply is longer than {most} bytes"
         elif not problem and not feed:
             problem = f"it {system.ending(program.process)}" + (
                 " in the middle of a line" if line else ""
             )
         elif not problem and more:
-            problem = f"it answered with several lines, {_shown(more.decode('utf-8', 'replace'))}"
+            problem = f"it sent more than one line, {_shown(more.decode('utf-8', 'replace'))}"
         if not problem:
             with contextlib.suppress(ValueError, RecursionError):
                 answer = json.loads(line)
                 self._program = program
                 return answer
-            problem = f"it answered {_shown(line.decode('utf-8', 'replace'))}, which is no JSON"
+            problem = f"it sent invalid JSON, {_shown(line.decode('utf-8', 'replace'))}"
         raise InputError(f"{self.command[0]}: {problem}{program.end()}")
 
 
@@ -199,16 +201,18 @@ def make(
     if max_size is not None:
         check_max_size(max_size)
     if overlap < 0 or timeout <= 0:
-        raise InputError(f"process: overlap={overlap}, timeout={timeout:g}: one is too small")
+        raise InputError(
+            f"process: overlap={overlap}, timeout={timeout:g}: overlap must be >= 0, timeout > 0"
+        )
     try:
         words = shlex.split(command)
         more = json.loads(options)
     except ValueError as error:
         raise InputError(f"process: command={command!r}, options={options!r}: {error}") from None
     if not isinstance(more, dict):
-        raise InputError(f"process: options={options!r}: it must be a JSON object")
+        raise InputError(f"process: options={options!r}: must be a JSON object")
     if not words or shutil.which(words[0]) is None:
-        raise InputError(f"process: command={command!r}: there is no such program")
+        raise InputError(f"process: command={command!r}: program not found")
     given = {"max_size": max_size, "unit": unit, "overlap": overlap} | more
     return ProcessChunker(
         tuple(words), _version(command, words, version), max_size, unit, overlap, timeout, given
@@ -228,17 +232,19 @@ def _spans(answer: Any, source: Source, services: Services, overlap: int) -> lis
     """The spans of an answer.
 
     Raises:
-        ValueError: It is no list of chunks.
+        ValueError: The reply is not a list of chunks.
     """
     chunks = answer.get("chunks") if isinstance(answer, dict) else None
     if not isinstance(chunks, list):
-        raise ValueError(f'it answered {_shown(json.dumps(answer))}, not {{"chunks": [...]}}')
+        raise ValueError(f'it sent {_shown(json.dumps(answer))}, not {{"chunks": [...]}}')
     if not chunks:
         return []
     first = chunks[0]
     form = next((one for one in _FORMS if isinstance(first, dict) and one[0] in first), None)
     if form is None:
-        raise ValueError(f"chunk 1 is {_shown(json.dumps(first))}; it has no start and no text")
+        raise ValueError(
+            f"chunk 1 is {_shown(json.dumps(first))}; start, start_line or text is missing"
+        )
     rows = list(_rows(chunks, form))
     if form == ("text",):
         return spans_of(source, [row[0] for row in rows], services, overlap)
@@ -260,8 +266,8 @@ def _rows(chunks: list[Any], form: tuple[str, ...]) -> Iterator[tuple[Any, ...]]
         row = tuple(chunk.get(key) for key in form) if isinstance(chunk, dict) else ()
         if not row or any(type(value) is not kind for value in row):
             raise ValueError(
-                f"chunk {number} is {_shown(json.dumps(chunk))}; as the first one has it, it needs "
-                f"{' and '.join(form)}, {'a string' if kind is str else 'whole numbers'}"
+                f"chunk {number} is {_shown(json.dumps(chunk))}; like chunk 1 it needs "
+                f"{' and '.join(form)}, {'a string' if kind is str else 'integers'}"
             )
         yield row
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from chunkers.builtin._frame import Runs
+    from chunkers.builtin._lines import Runs
     from chunkers.sizes import Lines
     from chunkers.source import Services
 

@@ -1,6 +1,6 @@
 """Chunks along the syntax tree: split, then merge (the idea of cAST), by whole lines."""
 
-from chunkers.builtin._frame import LineChunker
+from chunkers.builtin._lines import LineChunker
 from chunkers.grammars.syntax import syntax_runs, version
 from chunkers.sizes import Unit
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkers.builtin._frame import LineChunker, Runs
+from chunkers.builtin._lines import LineChunker, Runs
 from chunkers.builtin._semantics import (
     mean_similarity,
     pack_units,

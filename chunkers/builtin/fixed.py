@@ -1,6 +1,6 @@
 """Chunks of as many whole lines as fit, whatever they hold."""
 
-from chunkers.builtin._frame import LineChunker, pack_lines
+from chunkers.builtin._lines import LineChunker, pack_lines
 from chunkers.sizes import Unit
 
 FAMILY = "fixed"

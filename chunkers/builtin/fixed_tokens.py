@@ -1,6 +1,6 @@
 """Chunks of a number of tokens of the embedder."""
 
-from chunkers.builtin._frame import LineChunker, pack_lines
+from chunkers.builtin._lines import LineChunker, pack_lines
 from chunkers.source import Services, Source, Span
 
 FAMILY = "fixed"

@@ -1,6 +1,6 @@
 """Chunks by definition: each function or method is one, the rest of a file is grouped."""
 
-from chunkers.builtin._frame import LineChunker
+from chunkers.builtin._lines import LineChunker
 from chunkers.grammars.definitions import definition_runs
 from chunkers.grammars.syntax import version
 from chunkers.sizes import Unit

@@ -9,7 +9,7 @@ import hashlib
 from bisect import bisect_left
 from itertools import accumulate
 
-from chunkers.builtin._frame import LineChunker, Runs
+from chunkers.builtin._lines import LineChunker, Runs
 from chunkers.grammars.syntax import syntax_runs, version
 from chunkers.sizes import Lines, Unit
 from chunkers.source import Services

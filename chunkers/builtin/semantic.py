@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from chunkers.builtin._frame import LineChunker, Runs
+from chunkers.builtin._lines import LineChunker, Runs
 from chunkers.builtin._semantics import pack_units, similarities, small_units, texts_of, vectors_of
 from chunkers.errors import InputError
 from chunkers.grammars.syntax import version

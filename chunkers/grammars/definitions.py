@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from chunkers.grammars.ground import Ground
+from chunkers.grammars.line_map import LineMap
 from chunkers.grammars.loading import grammar_of
 from chunkers.grammars.model import kind_of, name_of, text_of
 from chunkers.grammars.syntax import Cutter, tree_of
@@ -78,11 +78,11 @@ def definitions(root: Node, lines: Lines) -> list[tuple[int, int]]:
     Comments right above and attributes belong to it. Two that share a line count as one, and so do
     neighbouring clauses of one name.
     """
-    walk = _Walk(Ground.of(lines), lines.rows.tolist())
+    walk = _Walk(LineMap.of(lines), lines.rows.tolist())
     stack = [root]
     while stack:
         node = stack.pop()
-        first, last = walk.ground.place(node)
+        first, last = walk.line_map.place(node)
         if first <= last:
             stack.extend(reversed(walk.enter(node, first, last)))
     return walk.found
@@ -93,7 +93,7 @@ class _Walk:
     """A walk over the nodes of a tree, in order.
 
     Attributes:
-        ground: Puts nodes on lines.
+        line_map: Puts nodes on lines.
         rows: The row of each line.
         found: The lines of the definitions so far.
         above: First and last line of the comments and attributes that the next definition may
@@ -102,7 +102,7 @@ class _Walk:
         name: Of the last definition, if it may have more clauses.
     """
 
-    ground: Ground
+    line_map: LineMap
     rows: list[int]
     found: list[tuple[int, int]] = field(default_factory=list)
     above: tuple[int, int, bool, bool] | None = None
@@ -111,16 +111,16 @@ class _Walk:
 
     def enter(self, node: Node, first: int, last: int) -> Sequence[Node]:
         """Take note of a node on the lines first..last; gives the nodes to look into."""
-        grammar = self.ground.grammar
+        grammar = self.line_map.grammar
         kind = kind_of(node, grammar)
         if kind in grammar.attributes or kind in grammar.comments:
             self._hold(first, last, kind)
             return ()
         candidate = kind in grammar.candidates or node.type in grammar.candidates
         if candidate and (definition := _definition(node, grammar)):
-            tail = self.ground.tail(node)
+            tail = self.line_map.tail(node)
             if tail:
-                last = self.ground.place(tail[0])[0] - 1
+                last = self.line_map.place(tail[0])[0] - 1
             name = name_of(definition, grammar) if grammar.clauses else None
             self._define(first, last, text_of(name) if name else "")
             return tail
@@ -133,7 +133,7 @@ class _Walk:
 
     def _hold(self, first: int, last: int, kind: str) -> None:
         """Take note of a comment or an attribute."""
-        grammar, above = self.ground.grammar, self.above
+        grammar, above = self.line_map.grammar, self.above
         attribute, lead = kind in grammar.attributes, kind in grammar.leads
         if above and above[3] and first > above[1]:
             above = None  # a lead has nothing but its definition behind it

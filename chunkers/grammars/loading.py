@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from chunkers.grammars.bundled import BUNDLED
 from chunkers.grammars.extra import EXTRA
-from chunkers.grammars.wheels import WHEELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from chunkers.grammars.model import Grammar
 
-GRAMMARS: Mapping[str, Grammar] = {**WHEELS, **EXTRA}
+GRAMMARS: Mapping[str, Grammar] = {**BUNDLED, **EXTRA}
 """Language -> grammar. A language of the extra has one even where the extra is missing."""
 
 LIBRARY = "tree-sitter-languages"

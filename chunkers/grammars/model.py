@@ -16,8 +16,8 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def told(kind: str, text: str) -> frozenset[str]:
-    """The kinds that the words of a text tell apart; see `Grammar.told_by`."""
+def kinds(kind: str, text: str) -> frozenset[str]:
+    """The kinds that the words of a text tell apart; see `Grammar.kind_steps`."""
     return frozenset(f"{kind} {word}" for word in text.split())
 
 
@@ -58,7 +58,7 @@ class Grammar:
         blocks: Kinds that do so without a field.
         openers: What belongs to all that follows in its construct: start tags, headings.
         closers: What belongs to all that comes before.
-        told_by: Kind -> steps as in `names`, to the word that tells its kinds apart.
+        kind_steps: Kind -> steps as in `names`, to the word that tells its kinds apart.
         transparent: Kinds that are what their only named child is.
         loose: Whether a node may end in the indentation of a later line, or with the comments of
             what follows it.
@@ -83,7 +83,7 @@ class Grammar:
     blocks: tuple[str, ...] = BLOCKS
     openers: frozenset[str] = NONE
     closers: frozenset[str] = NONE
-    told_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    kind_steps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     transparent: frozenset[str] = NONE
     loose: bool = False
     deepest: int = 0
@@ -93,7 +93,7 @@ class Grammar:
     def __post_init__(self) -> None:
         # Whether a node's kind is its type, whatever the node; and of which kinds or types a
         # definition is, or what is wrapped round one.
-        object.__setattr__(self, "plain", not (self.told_by or self.transparent))
+        object.__setattr__(self, "plain", not (self.kind_steps or self.transparent))
         kinds = self.definitions | self.carriers | self.wrappers | self.heads.keys()
         object.__setattr__(self, "candidates", kinds)
 
@@ -108,10 +108,10 @@ def kind_of(node: Node, grammar: Grammar) -> str:
     while node.type in grammar.transparent and node.named_child_count == 1:
         node = node.named_children[0]
     kind = node.type
-    if kind not in grammar.told_by:
+    if kind not in grammar.kind_steps:
         return kind
     word: Node | None = node
-    for step in grammar.told_by[kind]:
+    for step in grammar.kind_steps[kind]:
         word = word and _step(word, step)
     return f"{kind} {text_of(word)}" if word else kind
 

@@ -69,14 +69,14 @@ def outline(source: Source) -> tuple[Scope, ...]:
     if grammar is None or root is None:
         return ()
     octets = source.text.encode("utf-8", "surrogatepass")
-    found = ((one, _scope(one, octets, grammar)) for one in defined(root, grammar))
+    found = ((one, _scope(one, octets, grammar)) for one in definition_nodes(root, grammar))
     scopes = [(one.begin.start_byte, scope) for one, scope in found if scope is not None]
     # A function in a decorator begins before what it decorates.
     return tuple(scope for _, scope in sorted(scopes, key=lambda one: one[0]))
 
 
 @dataclass(frozen=True, slots=True)
-class Defined:
+class DefinitionNode:
     """A definition as nodes of a syntax tree.
 
     Attributes:
@@ -91,7 +91,7 @@ class Defined:
     holder: Node
 
 
-def defined(root: Node, grammar: Grammar) -> Iterator[Defined]:
+def definition_nodes(root: Node, grammar: Grammar) -> Iterator[DefinitionNode]:
     """Every definition of a tree, outer before inner; see `outline` for what is left out.
 
     Some have no name; see `name_in`.
@@ -103,7 +103,7 @@ def defined(root: Node, grammar: Grammar) -> Iterator[Defined]:
         wraps = node.type in grammar.wrappers
         holder = None if wraps else _holder(node, grammar)
         if holder is not None:
-            yield Defined(node, begin or _begin(node), holder)
+            yield DefinitionNode(node, begin or _begin(node), holder)
         if wraps or node.start_point[0] < node.end_point[0] or _is_body(node.type, grammar):
             children = node.children
             first = _first(children, grammar) if wraps else -1
@@ -115,7 +115,7 @@ def defined(root: Node, grammar: Grammar) -> Iterator[Defined]:
             ]
 
 
-def name_in(one: Defined, octets: bytes, grammar: Grammar) -> str:
+def name_in(one: DefinitionNode, octets: bytes, grammar: Grammar) -> str:
     """What a definition is called in a source of these bytes; empty where it defines nothing."""
     name = _collapsed(_name(one.node, grammar), octets)
     # `struct store *make()` names a type, it does not define one.
@@ -164,7 +164,7 @@ def _begin(node: Node) -> Node:
         node = child
 
 
-def _scope(one: Defined, octets: bytes, grammar: Grammar) -> Scope | None:
+def _scope(one: DefinitionNode, octets: bytes, grammar: Grammar) -> Scope | None:
     node, begin, name = one.node, one.begin, name_in(one, octets, grammar)
     if not name:
         return None

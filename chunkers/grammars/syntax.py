@@ -19,7 +19,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from chunkers.grammars.ground import (
+from chunkers.grammars.line_map import (
     ATTRIBUTE,
     BINDERS,
     CLOSE,
@@ -28,7 +28,7 @@ from chunkers.grammars.ground import (
     OF_ALL,
     OF_ANY,
     OPEN,
-    Ground,
+    LineMap,
 )
 from chunkers.grammars.loading import grammar_of, grammar_versions
 from chunkers.grammars.model import kind_of
@@ -127,7 +127,7 @@ class Cutter:
         """The runs of all lines along the tree of their source."""
         lines, limit = self.lines, self.limit
         before, through = lines.before, lines.through
-        ground = Ground.of(lines)
+        line_map = LineMap.of(lines)
         total = lines.count - 1
         levels = [iter([_Part(0, total, 0, root)])]
         runs: list[tuple[int, int]] = []
@@ -142,7 +142,7 @@ class Cutter:
                         start = part.first
                         most = before[start] + limit
                     if through[last] > most:
-                        parts = _split(part, ground)
+                        parts = _split(part, line_map)
                         if parts:
                             levels.append(iter(self._hold(parts)))
                             break
@@ -210,7 +210,7 @@ class Cutter:
         return bool(rows[after.first] == rows[part.last] + 1)
 
 
-def _split(part: _Part, ground: Ground) -> list[_Part]:
+def _split(part: _Part, line_map: LineMap) -> list[_Part]:
     """The parts of a part; empty if it has no node that can be split.
 
     Opening lines and attributes stay whole as long as there is something else to split.
@@ -224,27 +224,27 @@ def _split(part: _Part, ground: Ground) -> list[_Part]:
     for item in items:
         if item.node is None or item.flags & shy:
             entries.append((item.first, item.last, item.flags, item.node))
-        elif ground.grammar.loose:
-            entries += _loose(item, ground)
+        elif line_map.grammar.loose:
+            entries += _loose(item, line_map)
         else:
-            entries += _children(item.node, ground)
+            entries += _children(item.node, line_map)
     return _join(part, entries) if entries else []
 
 
-def _children(node: Node, ground: Ground) -> list[_Entry]:
+def _children(node: Node, line_map: LineMap) -> list[_Entry]:
     """The children of a node, with those of its body in the place of the body.
 
     So the opening lines are followed by single statements, however the body is bracketed.
     """
-    children, flags, body = _own(node, ground)
+    children, flags, body = _own(node, line_map)
     while body >= 0:
-        inside, inner, at = _own(children[body], ground)
+        inside, inner, at = _own(children[body], line_map)
         if not inside:
             break
         children = [*children[:body], *inside, *children[body + 1 :]]
         flags[body : body + 1] = inner
         body = body + at if at >= 0 else -1
-    numbers, indents = ground.numbers, ground.indents
+    numbers, indents = line_map.numbers, line_map.indents
     entries: list[_Entry] = []
     for child, flag in zip(children, flags, strict=True):
         # As `place` has it, without the cost of a call for every node.
@@ -260,16 +260,16 @@ def _children(node: Node, ground: Ground) -> list[_Entry]:
     return entries
 
 
-def _loose(item: _Part, ground: Ground) -> list[_Entry]:
+def _loose(item: _Part, line_map: LineMap) -> list[_Entry]:
     """The children of the node of an item, each without the comments of what follows it.
 
     Those stand as entries of their own behind it; what belongs to what follows the item is left
     out.
     """
     entries: list[_Entry] = []
-    for first, last, flags, node in _children(item.node, ground) if item.node else ():
-        tail = ground.tail(node) if node else []
-        places = [ground.place(comment) for comment in tail]
+    for first, last, flags, node in _children(item.node, line_map) if item.node else ():
+        tail = line_map.tail(node) if node else []
+        places = [line_map.place(comment) for comment in tail]
         ends = [start for start, _ in places] + [last + 1]
         entries.append((first, ends[0] - 1, flags, node))
         entries += [(start, end, COMMENT, None) for start, end in places]
@@ -280,15 +280,15 @@ def _loose(item: _Part, ground: Ground) -> list[_Entry]:
     ]
 
 
-def _own(node: Node, ground: Ground) -> tuple[list[Node], list[int], int]:
+def _own(node: Node, line_map: LineMap) -> tuple[list[Node], list[int], int]:
     """The children of a node, their flags, and which of them is the body, or -1."""
-    grammar = ground.grammar
+    grammar = line_map.grammar
     children = node.children
     if grammar.plain:
         kinds = [child.type for child in children]
     else:
         kinds = [kind_of(child, grammar) for child in children]
-    known = ground.flags.get
+    known = line_map.flags.get
     flags = [known(kind, 0) for kind in kinds]
     if not children:
         return children, flags, -1

@@ -31,7 +31,7 @@ CHUNKERS = Registry(
 
 
 Fault = Literal["verbatim spans", "order"]
-"""What can be wrong with the spans of a chunker as such."""
+"""The checks of `chunkers.testing` that invalid spans fail."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class LoadedChunker:
 
 
 class InvalidSpansError(InputError):
-    """What a chunker returned is no list of spans in order.
+    """A chunker did not return an ordered list of valid spans.
 
     Attributes:
         check: `order` where spans are out of order, else `verbatim spans`.
@@ -141,7 +141,7 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
         if type(error) in STOPPING:
             raise
         raise InputError(
-            f"chunker {name}: what it declares cannot be read: {reason_of(error)}"
+            f"chunker {name}: its attributes cannot be read: {reason_of(error)}"
         ) from error
     if shared.get("header"):
         version = f"{loaded.version}; headers {grammar_versions()}"
@@ -157,18 +157,18 @@ def _declared(
     options: Mapping[str, Any],
     file_version: Callable[[], str],
 ) -> LoadedChunker:
-    """A chunker with what it says of itself."""
+    """A chunker with the attributes that it declares."""
     version = str(getattr(chunker, "version", None) or file_version())
     limit = getattr(chunker, "max_size", options.get("max_size"))
     unit = getattr(chunker, "unit", options.get("unit", "nws"))
     if not (limit is None or (type(limit) is int and limit > 0)) or unit not in UNITS:
         raise InputError(
             f"chunker {name}: max_size={limit!r}, unit={unit!r}; "
-            f"it must declare a whole number above 0 or None, and one of {', '.join(UNITS)}"
+            f"max_size must be None or an integer > 0, unit one of {', '.join(UNITS)}"
         )
     windows = getattr(chunker, "windows", None)
     if windows not in (None, "max"):
-        raise InputError(f"chunker {name}: windows={windows!r}; it is max, or left out")
+        raise InputError(f"chunker {name}: windows={windows!r}; must be max or None")
     return LoadedChunker(
         name=name,
         chunk=functools.partial(_chunk, name, chunk),
@@ -184,29 +184,29 @@ def _declared(
 
 
 def _names(name: str, chunker: object, attribute: str) -> tuple[str, ...]:
-    """Names that a chunker declares, in order."""
+    """The names in an attribute of a chunker, sorted."""
     names = getattr(chunker, attribute, ())
     listed = isinstance(names, list | tuple | set | frozenset)
     if not listed or not all(isinstance(one, str) for one in names):
-        raise InputError(f"chunker {name}: {attribute}={names!r}; it must be a tuple of names")
+        raise InputError(f"chunker {name}: {attribute}={names!r}; must be a tuple of names")
     return tuple(sorted(names))
 
 
 def _common(
     entry: Entry, parameters: Mapping[str, inspect.Parameter]
 ) -> Callable[..., None] | None:
-    """What declares the options that a chunker has besides its own: those of all built-in ones."""
+    """A function that declares the options shared by all built-in chunkers; None for others."""
     if not entry.target.startswith("chunkers.builtin."):
         return None
     return _header if "max_size" not in parameters else _overlap_and_header
 
 
 def _overlap_and_header(*, overlap: int = 0, header: bool = False) -> None:
-    """Lines repeated from before a chunk; whether what is embedded begins with its place."""
+    """Declares the options of chunkers with a size limit."""
 
 
 def _header(*, header: bool = False) -> None:
-    """The same for what is never cut."""
+    """Declares the options of chunkers without a size limit."""
 
 
 def _headed(
@@ -275,7 +275,7 @@ def _make(entry: Entry, make: Callable[..., Any], bound: Mapping[str, Any]) -> A
     except BaseException as error:
         if type(error) in STOPPING:
             raise
-        raise InputError(f"{where} cannot be made: {reason_of(error)}") from error
+        raise InputError(f"{where} cannot be created: {reason_of(error)}") from error
     if not callable(getattr(made, "chunk", None)):
         raise InputError(
             f"{where}: {entry.target} returned {type(made).__name__}, "
@@ -305,10 +305,10 @@ def _chunk(
 
 
 def checked(name: str, found: object, source: Source) -> list[Span]:
-    """What a chunker returned for a source, where it is a list of spans in order.
+    """Check the result of a chunker for a source.
 
     Raises:
-        InvalidSpansError: It is none.
+        InvalidSpansError: It is not an ordered list of valid spans.
     """
     if not isinstance(found, list):
         raise InvalidSpansError(
@@ -324,25 +324,25 @@ def checked(name: str, found: object, source: Source) -> list[Span]:
             raise InvalidSpansError(f"{where} {problem}")
         if span.start < before:
             raise InvalidSpansError(
-                f"{where} is {span}; it starts before the one in front, at {before}", "order"
+                f"{where} is {span}; it starts before the previous span, at {before}", "order"
             )
         before = span.start
     return spans
 
 
 def _problem(span: object, length: int) -> str:
-    """What is wrong with a span of a text of so many characters; empty if nothing."""
+    """The fault of a span in a text of `length` characters; empty for a valid span."""
     if not isinstance(span, Span):
         return f"is {type(span).__name__}, not Span"
     if type(span.start) is not int or type(span.end) is not int:
         return f"is {span}; start and end must be int"
     if not 0 <= span.start <= span.end <= length:
-        return f"is {span}; the text has the characters 0 to {length}"
+        return f"is {span}; offsets must be within 0 to {length}"
     for name in ("embed_text", "ref_id"):
         if not isinstance(getattr(span, name), str | None):
-            return f"has an {name} of type {type(getattr(span, name)).__name__}, not str"
+            return f"has {name} of type {type(getattr(span, name)).__name__}, not str"
     if not isinstance(span.gaps, tuple) or not all(map(_is_gap, span.gaps)):
-        return "has gaps that are no tuple of pairs of int"
+        return "gaps must be a tuple of pairs of int"
     borders = [span.start, *(border for gap in span.gaps for border in gap), span.end]
     return "" if borders == sorted(borders) else f"is {span}; its gaps must lie inside, in order"
 
@@ -352,12 +352,12 @@ def _is_gap(gap: object) -> bool:
 
 
 def _file_version(entry: Entry, make: object) -> str:
-    """For code that states no version: what its files hold, so that an edit is another one."""
+    """The version of code that declares none: a hash of its files, which every edit changes."""
     name = getattr(make, "__module__", None) or entry.target.partition(":")[0]
     module = sys.modules.get(name)
     file = getattr(module, "__file__", None)
-    # What is typed in may say of itself that it is the file `<stdin>`.
+    # Interactive code may have the file name `<stdin>`.
     if file is not None and Path(file).is_file():
         return code_version(Path(file))
-    # An edit of what was typed in leaves no trace: it is another one each time.
+    # Edits of interactive code cannot be detected, so no two loads have the same version.
     return f"typed {secrets.token_hex(6)}"

@@ -1,4 +1,4 @@
-"""What version of a plug-in's code runs, where it states none: a hash of its files."""
+"""The version of a plug-in that declares none: a hash of its source files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _OURS = frozenset({"chunkers", "harness"})
 
 
 def code_version(file: Path) -> str:
-    """Changes with a module's file, and with each of its own project that it imports.
+    """A hash of a module's file and of the files of its own project that it imports.
 
-    Those are modules beside it, or anywhere in its top-level package, that an import statement
-    names; where it is installed beside other people's, those of its package alone. This program's
-    own code counts elsewhere.
+    The project is the folder of the top-level module or package; for an installed module, which
+    shares that folder with others, its top-level package. The code of chunkmark is left out: its
+    hash is stored separately.
 
     Args:
         file: The module's file.
@@ -31,7 +31,7 @@ def code_version(file: Path) -> str:
     finder.import_hook(name)
     modules: dict[str, Any] = finder.modules
     files = {module.__file__: name for name, module in modules.items() if module.__file__}
-    files[str(file)] = name  # even where it cannot be compiled
+    files[str(file)] = name  # even if it cannot be compiled
     if len(files) == 1:
         return f"file {hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
     digest = hashlib.sha256()
@@ -54,7 +54,7 @@ class _Finder(ModuleFinder):
         self._top, self._installed = top, installed
 
     def find_module(self, name: str, path: Any, parent: Any = None) -> Any:
-        """Find a module unless it is other people's, or this program's own."""
+        """Find a module unless it is outside of the project."""
         if path is None and name != self._top and (self._installed or name in _OURS):
             raise ImportError(name)
         return super().find_module(name, path, parent)

@@ -117,7 +117,7 @@ def _entry_points(group: str, path: tuple[str, ...]) -> list[importlib.metadata.
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
-    """For a message about an unknown name: the nearest names, or all."""
+    """A hint for an unknown name: the nearest names, or all names."""
     names = list(names)
     near = difflib.get_close_matches(name, names, n=3)
-    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+    return f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(names)}"

@@ -44,7 +44,7 @@ class Spec:
     def __str__(self) -> str:
         items = [] if self.argument is None else [_quoted(self.argument)]
         items += [f"{key}={_quoted(value)}" for key, value in self.options]
-        # Behind `module:attr` the colon is spent.
+        # After `module:attr` the colon is used up.
         mark = "," if ":" in self.name else ":"
         return self.name + (mark + ",".join(items) if items else "")
 
@@ -53,11 +53,11 @@ def parse_spec(text: str) -> Spec:
     """Parse one spec.
 
     Raises:
-        InputError: `text` is no spec, repeats a key, or holds a sweep.
+        InputError: The spec is invalid, repeats a key, or holds a sweep.
     """
     specs = expand_spec(text)
     if len(specs) > 1:
-        raise InputError(f"{text!r}: a sweep a|b is only possible in -c of `chunkmark run`")
+        raise InputError(f"{text!r}: a sweep a|b is allowed only in -c of `chunkmark run`")
     return specs[0]
 
 
@@ -66,10 +66,10 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise InputError(f"{text!r} is no spec: it is not UTF-8") from None
+        raise InputError(f"invalid spec {text!r}: not UTF-8") from None
     name, colon, rest = text.partition(":")
     if not name or name != name.strip() or any(mark in name for mark in ",=|"):
-        raise InputError(f"{text!r} is no spec; write name or name:key=value,key=value")
+        raise InputError(f"invalid spec {text!r}; write name or name:key=value,key=value")
     if not colon:
         return (Spec(name),)
     argument: str | None = None
@@ -80,7 +80,7 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
                 raise InputError(f"{text!r}: write key=value after the first item")
             argument = values[0]
         elif any(key == seen for seen, _ in sweeps):
-            raise InputError(f"{text!r}: the key {key!r} stands twice")
+            raise InputError(f"{text!r}: duplicate key {key!r}")
         else:
             sweeps.append((key, values))
     keys = [key for key, _ in sweeps]
@@ -116,7 +116,7 @@ def _value(text: str, rest: str, at: int) -> tuple[str, int]:
         try:
             value, end = _STRING.raw_decode(rest, at)
         except ValueError:
-            raise InputError(f"{text!r}: {rest[at:]!r} is no JSON string") from None
+            raise InputError(f"{text!r}: invalid JSON string {rest[at:]!r}") from None
         return str(value), end
     match = _PLAIN.match(rest, at)
     value = match.group() if match else ""
@@ -192,7 +192,7 @@ def bind(
 
 
 def needed(make: Callable[..., object]) -> list[str]:
-    """What a spec must say: the argument or options of `make` that have no default."""
+    """The required options of a spec: the argument or options of `make` that have no default."""
     return [
         name
         for name, parameter in inspect.signature(make).parameters.items()
@@ -268,6 +268,6 @@ def _convert(value: str, hint: Any, where: str) -> Any:
                 return number
         except (ValueError, OverflowError):
             pass
-        kind = f"a whole number up to {_LARGEST}" if hint is int else "a number"
-        raise InputError(f"{where}: {kind} is needed")
+        kind = f"an integer up to {_LARGEST}" if hint is int else "a number"
+        raise InputError(f"{where}: must be {kind}")
     return value

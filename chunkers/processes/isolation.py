@@ -416,11 +416,15 @@ def program_file() -> str:
     program = sys.modules["__main__"]
     file = getattr(program, "__file__", None)
     if not isinstance(file, str) or not Path(file).is_file():
-        raise InputError("it was typed in, and has no file that another process could import")
+        raise InputError("it has no file that another process could import")
     if getattr(program, "__spec__", None) is not None:
-        raise InputError("python -m runs it; put the chunker into a module of its own")
+        raise InputError(
+            "the program was started with python -m; put the chunker into its own module"
+        )
     if not _GUARDED.search(Path(file).read_text("utf-8", "replace")):
-        raise InputError(f"to import {file} would run it; put what it runs under `{GUARD}`")
+        raise InputError(
+            f"importing {file} would run it again; put the code that it runs under `{GUARD}`"
+        )
     return file
 
 
@@ -432,5 +436,5 @@ def refuse_while_loading(spec: str) -> None:
     """
     if LOADING in os.environ:
         raise InputError(
-            f"chunker {spec} is to cut while a chunker is imported; put what cuts under `{GUARD}`"
+            f"chunker {spec} would run while a chunker is imported; put that code under `{GUARD}`"
         )

@@ -103,7 +103,7 @@ def check_chunker(
         if unknown:
             raise InputError(
                 f"chunker {declared.name} declares the exception {unknown[0]!r}; "
-                f"there are {', '.join(EXCEPTIONS)}"
+                f"choose from {', '.join(EXCEPTIONS)}"
             )
         chosen = tuple(languages or _languages(declared))
         tried = cases(chosen, seed, programs)

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from chunkers.processes.pool import Task
     from chunkers.source import Source, Span
 
-HERE = "cut in the program's own process: no limits, and no hash seed of ours"
-"""The note on files that no process of their own cut."""
+HERE = "cut in the main process: no limits, and no fixed hash seed"
+"""The note on files that were not cut in a separate process."""
 
 _OWN = ("chunkers.builtin.", "chunkers.reference.")
 
@@ -86,13 +86,16 @@ def cutter(chunker: LoadedChunker, services: Services, limits: Limits) -> Iterat
             module = _module_of(chunker)
             if module != "__main__" and _file_of(module):
                 raise
-            warnings.warn(f"chunker {chunker.name} cuts in this process: {error}", stacklevel=3)
+            warnings.warn(
+                f"chunker {chunker.name} runs in this process, without limits: {error}",
+                stacklevel=3,
+            )
             yield _Here(chunker, services)
             return
         if version != chunker.version:
             raise InputError(
                 f"chunker {chunker.name} is {chunker.version} here and {version} in another "
-                "process; leave its code alone while it runs"
+                "process; do not edit its code during a run"
             )
         yield pool
 
@@ -126,7 +129,7 @@ def target_of(chunker: LoadedChunker) -> Target:
         return Target(chunker.name, (module, program_file()))
     file = _file_of(module)
     if file is None:
-        raise InputError("no file holds it that another process could import")
+        raise InputError("it has no file that another process could import")
     own = chunker.made_by.startswith(_OWN)
     return Target(chunker.name, None if own else (module, file), keeps_nothing=own)
 

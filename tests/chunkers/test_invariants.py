@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chunkers import Source, load_chunker
-from chunkers.grammars.wheels import WHEELS
+from chunkers.grammars.bundled import BUNDLED
 from chunkers.sizes import UNITS
 from chunkers.testing.services import cheap_services
 
@@ -18,7 +18,7 @@ CUTTING = ("ast", "function", "random-cuts", "fixed", "semantic", "cluster-seman
 BY_LINES = (*CUTTING, "whole-file")
 BUILT_IN = (*BY_LINES, "fixed-chars", "fixed-tokens")
 SIZES = (80, 300, 600, 1500)
-LANGUAGES = (*sorted(WHEELS), "cmake", None)
+LANGUAGES = (*sorted(BUNDLED), "cmake", None)
 
 load = functools.cache(load_chunker)
 
@@ -56,7 +56,7 @@ def test_any_text_is_cut_exactly_once_within_the_limit(spans_of, name, text, lan
     spans_of(load(f"{name}:{limit}"), Source(text, "a/b", language))
 
 
-@pytest.mark.parametrize("language", sorted(WHEELS))
+@pytest.mark.parametrize("language", sorted(BUNDLED))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.data_too_large])
 @given(st.data(), limits)
 def test_any_program_is_cut_exactly_once_within_the_limit(

@@ -3,8 +3,8 @@ import threading
 import pytest
 
 from chunkers import InputError, language_of
+from chunkers.grammars.bundled import BUNDLED
 from chunkers.grammars.model import Grammar
-from chunkers.grammars.wheels import WHEELS
 from chunkers.languages import (
     GRAMMARS,
     LANGUAGES,
@@ -148,14 +148,14 @@ def test_a_missing_wheel_is_named_with_the_remedy(monkeypatch):
 
 def test_the_versions_of_all_wheels_stand_in_one_line():
     versions = grammar_versions()
-    assert all(f"{name} {grammar_version(name)}" in versions for name in WHEELS)
+    assert all(f"{name} {grammar_version(name)}" in versions for name in BUNDLED)
     assert versions.startswith("tree-sitter ")
 
 
 def test_the_list_says_where_each_grammar_comes_from():
     found = {one.name: one for one in list_languages()}
     assert list(found) == sorted(found) == list(LANGUAGES)
-    assert {name for name, one in found.items() if one.source == "wheel"} == set(WHEELS)
+    assert {name for name, one in found.items() if one.source == "wheel"} == set(BUNDLED)
     assert found["python"].files.split() == [".py", ".pyi", ".pyw"]
     assert found["make"].files.split() == [".mk", "GNUmakefile", "Makefile", "makefile"]
     ruby, perl, cmake = found["ruby"], found["perl"], found["cmake"]
@@ -163,4 +163,4 @@ def test_the_list_says_where_each_grammar_comes_from():
     assert ruby.version == grammar_version("ruby")
     assert (perl.grammar, perl.source) == ("perl", "tree-sitter-languages")
     assert (cmake.grammar, cmake.source, cmake.version) == ("", "none", "")
-    assert not any(one.problem for name, one in found.items() if name in WHEELS)
+    assert not any(one.problem for name, one in found.items() if name in BUNDLED)

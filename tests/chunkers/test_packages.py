@@ -6,7 +6,7 @@ import pytest
 from packages import fetch
 
 from chunkers import Source, language_of, load_chunker
-from chunkers.grammars.wheels import WHEELS
+from chunkers.grammars.bundled import BUNDLED
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ PACKAGES = [
     ("debian", "libeigen3-dev", {"cpp"}),
     ("debian", "nlohmann-json3-dev", {"cpp"}),
     # Examples of all languages, many of which are odd on purpose.
-    ("pypi", "Pygments==2.18.0", set(WHEELS) - {"tsx", "typescript"}),
+    ("pypi", "Pygments==2.18.0", set(BUNDLED) - {"tsx", "typescript"}),
     ("pypi", "pythonnet==3.0.3", {"csharp"}),
     ("npm", "bats@1.11.0", {"bash"}),
     ("npm", "bootstrap@5.3.3", {"css"}),

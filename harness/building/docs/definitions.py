@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.grammars.model import NONE, kind_of
-from chunkers.grammars.outline import Defined, defined, name_in
+from chunkers.grammars.outline import DefinitionNode, definition_nodes, name_in
 from harness.building.docs.doc_nodes import Tree, pieces_of
 from harness.building.docs.doc_styles import STYLES
 
@@ -223,15 +223,15 @@ def _visible(text: str, end: int) -> int:
     return end
 
 
-def _found(tree: Tree) -> list[Defined]:
+def _found(tree: Tree) -> list[DefinitionNode]:
     """All definitions; those too that are part of a statement of one line."""
     grammar = tree.grammar
-    found = list(defined(tree.root, grammar))
+    found = list(definition_nodes(tree.root, grammar))
     known = {one.node.id for one in found}
     kinds = grammar.definitions | grammar.scopes | grammar.carriers | grammar.heads.keys()
     for node in tree.nodes({kind.split()[0] for kind in kinds}):
         if node.id not in known and node.start_point[0] == node.end_point[0]:
-            one = next(defined(node, grammar), None)
+            one = next(definition_nodes(node, grammar), None)
             if one is not None and one.node.id == node.id:
                 found.append(one)
     for node in tree.nodes(_TYPES):
@@ -242,11 +242,11 @@ def _found(tree: Tree) -> list[Defined]:
             and value.type in _TYPES[node.type]
             and not value.child_by_field_name("name")
         ):
-            found.append(Defined(node, node, value))
+            found.append(DefinitionNode(node, node, value))
     return sorted(found, key=lambda one: (one.node.start_byte, -one.node.end_byte))
 
 
-def _parts(one: Defined, tree: Tree) -> tuple[str, ...]:
+def _parts(one: DefinitionNode, tree: Tree) -> tuple[str, ...]:
     """The parts of the name that a definition gives itself; none where it has no name."""
     name = name_in(one, tree.octets, tree.grammar)
     if not name:

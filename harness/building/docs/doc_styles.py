@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from chunkers.grammars.model import NONE, told, words
+from chunkers.grammars.model import NONE, kinds, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +84,7 @@ STYLES: Mapping[str, Style] = {
     "ruby": Style(
         markup="ruby",
         above=words("method singleton_method class module")
-        | told(
+        | kinds(
             "call",
             "alias_method attr attr_accessor attr_reader attr_writer define_method module_function"
             " private private_class_method protected public sig",

@@ -65,8 +65,8 @@ def test_one_process_serves_all_sources():
     chunker = load_chunker(spec("error"))
     for _ in range(4):
         assert len(cut(chunker, GOOD)) == 1
-    assert failure(chunker) == f"{sys.executable} says: 'beyond me, after 5'"
-    assert failure(chunker) == f"{sys.executable} says: 'beyond me, after 6'"
+    assert failure(chunker) == f"{sys.executable} reports 'beyond me, after 5'"
+    assert failure(chunker) == f"{sys.executable} reports 'beyond me, after 6'"
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_one_process_serves_all_sources():
         ("crash", "it died of SIGABRT; its standard error ends with 'last words'"),
         ("leave", "it left with exit code 4"),
         ("half", "it left with exit code 0 in the middle of a line"),
-        ("garbage", "it answered 'Traceback\\x1b[31m (most', which is no JSON"),
-        ("flood", "its answer has over 4194"),
-        ("twice", "it answered with several lines, '{\"chunks\": []}'"),
+        ("garbage", "it sent invalid JSON, 'Traceback\\x1b[31m (most'"),
+        ("flood", "its reply is longer than 4194"),
+        ("twice", "it sent more than one line, '{\"chunks\": []}'"),
     ],
 )
 def test_what_goes_wrong_fails_that_file_and_a_fresh_process_reads_the_next(mode, says):
@@ -93,7 +93,7 @@ def test_a_line_that_nobody_asked_for_is_no_answer_to_the_next_file():
     chunker = load_chunker(spec("late"))
     assert cut(chunker, BAD) == []
     time.sleep(1)
-    assert "it wrote 'Bye' unasked" in failure(chunker, GOOD)
+    assert "it wrote 'Bye' without a request" in failure(chunker, GOOD)
     assert len(cut(chunker, GOOD)) == 1
 
 
@@ -106,17 +106,20 @@ def test_any_amount_of_standard_error_disturbs_nothing():
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        ("[]", "it answered '[]', not {\"chunks\": [...]}"),
-        ("{}", "it answered '{}', not"),
+        ("[]", "it sent '[]', not {\"chunks\": [...]}"),
+        ("{}", "it sent '{}', not"),
         ('{"chunks": null}', 'not {"chunks"'),
-        ('{"chunks": ["a"]}', "chunk 1 is '\"a\"'; it has no start and no text"),
+        ('{"chunks": ["a"]}', "chunk 1 is '\"a\"'; start, start_line or text is missing"),
         ('{"chunks": [{"begin": 0}]}', "chunk 1 is"),
-        ('{"chunks": [{"start": 0}]}', "chunk 1 is '{\"start\": 0}'; as the first one has it"),
-        ('{"chunks": [{"start": 0, "end": 1.0}]}', "whole numbers"),
-        ('{"chunks": [{"start": true, "end": 1}]}', "whole numbers"),
-        ('{"chunks": [{"start": 0, "end": 99}]}', "the text has the characters 0 to"),
-        ('{"chunks": [{"start": -1, "end": 2}]}', "the text has the characters 0 to"),
-        ('{"chunks": [{"start": 2, "end": 3}, {"start": 0, "end": 1}]}', "starts before the one"),
+        ('{"chunks": [{"start": 0}]}', "chunk 1 is '{\"start\": 0}'; like chunk 1 it needs"),
+        ('{"chunks": [{"start": 0, "end": 1.0}]}', "integers"),
+        ('{"chunks": [{"start": true, "end": 1}]}', "integers"),
+        ('{"chunks": [{"start": 0, "end": 99}]}', "offsets must be within 0 to"),
+        ('{"chunks": [{"start": -1, "end": 2}]}', "offsets must be within 0 to"),
+        (
+            '{"chunks": [{"start": 2, "end": 3}, {"start": 0, "end": 1}]}',
+            "starts before the previous",
+        ),
         ('{"chunks": [{"start_line": 0, "end_line": 1}]}', "of lines 0 to 1; the text has 1 to 1"),
         ('{"chunks": [{"start_line": 1, "end_line": 2}]}', "of lines 1 to 2; the text has 1 to 1"),
         ('{"chunks": [{"text": "bad"}, {"start": 0, "end": 1}]}', "chunk 2 is"),
@@ -130,14 +133,14 @@ def test_an_answer_that_is_no_list_of_chunks_is_refused(answer, says):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"command": "no-such-program-anywhere x"}, "there is no such program"),
-        ({"command": " "}, "there is no such program"),
+        ({"command": "no-such-program-anywhere x"}, "program not found"),
+        ({"command": " "}, "program not found"),
         ({"command": "python 'x"}, "No closing quotation"),
         ({"max_size": 0}, "max_size=0"),
         ({"timeout": 0}, "timeout=0"),
         ({"overlap": -1}, "overlap=-1"),
         ({"options": "{"}, "options='{'"),
-        ({"options": "[]"}, "it must be a JSON object"),
+        ({"options": "[]"}, "must be a JSON object"),
         ({"unit": "bytes"}, "nws, chars, tokens"),
     ],
 )

@@ -3,7 +3,7 @@ import itertools
 import pytest
 
 from chunkers import Services, Source, load_chunker
-from chunkers.grammars.wheels import WHEELS
+from chunkers.grammars.bundled import BUNDLED
 
 
 def sizes_and_starts(spec: str, text: str, path: str = "a.py", language: str = "python"):
@@ -13,7 +13,7 @@ def sizes_and_starts(spec: str, text: str, path: str = "a.py", language: str = "
     return [source.lines.size(span.start, span.end) for span in spans], starts
 
 
-@pytest.mark.parametrize("language", sorted(WHEELS))
+@pytest.mark.parametrize("language", sorted(BUNDLED))
 @pytest.mark.parametrize("limit", [80, 300, 600])
 def test_sizes_are_nearly_those_of_ast_and_as_many(programs, language, limit):
     text = programs[language]

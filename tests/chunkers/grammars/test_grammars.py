@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from chunkers import Services, Source, load_chunker
+from chunkers.grammars.bundled import BUNDLED
 from chunkers.grammars.definitions import definitions
 from chunkers.grammars.extra import EXTRA
 from chunkers.grammars.loading import GRAMMARS, library_language, library_version, parser
 from chunkers.grammars.parsing import deeper, parse
-from chunkers.grammars.wheels import WHEELS
 from chunkers.sizes import measure
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -24,12 +24,12 @@ CUTTING = ("ast", "function", "random-cuts")
 needs_extra = pytest.mark.skipif(not library_version(), reason="tree-sitter-languages is missing")
 every_language = pytest.mark.parametrize(
     "language",
-    [*sorted(WHEELS), *(pytest.param(name, marks=needs_extra) for name in sorted(EXTRA))],
+    [*sorted(BUNDLED), *(pytest.param(name, marks=needs_extra) for name in sorted(EXTRA))],
 )
 
 
 def program(language: str) -> Source:
-    folder = PROGRAMS if language in WHEELS else PROGRAMS / "extra"
+    folder = PROGRAMS if language in BUNDLED else PROGRAMS / "extra"
     text = (folder / f"{language}.txt").read_bytes().decode("utf-8")
     return Source(text, f"a/{language}", language)
 
@@ -54,7 +54,7 @@ def spans(spec: str, source: Source) -> list[tuple[int, int]]:
 
 
 def test_there_is_a_program_for_every_grammar():
-    assert {file.stem for file in PROGRAMS.glob("*.txt")} == set(WHEELS)
+    assert {file.stem for file in PROGRAMS.glob("*.txt")} == set(BUNDLED)
     assert {file.stem for file in (PROGRAMS / "extra").glob("*.txt")} == set(EXTRA)
     assert set(EXPECTED) == set(GRAMMARS)
 
@@ -161,7 +161,7 @@ def test_every_grammar_of_the_library_loads_and_parses():
 
     samples = {one.symbol: program(name).text for name, one in EXTRA.items()}
     # What the library calls those of which a newer one is installed.
-    samples |= {"c_sharp" if name == "csharp" else name: program(name).text for name in WHEELS}
+    samples |= {"c_sharp" if name == "csharp" else name: program(name).text for name in BUNDLED}
     newer = {"swift", "xml", "zig"}
     symbols = sorted(set(samples) - newer)
     assert len(symbols) == 49

@@ -103,8 +103,8 @@ def test_options_are_converted_by_their_annotations():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("x:size=a", "whole number"),
-        ("x:size=1.5", "whole number"),
+        ("x:size=a", "must be an integer"),
+        ("x:size=1.5", "must be an integer"),
         ("x:share=b", "a number"),
         ("x:share=nan", "a number"),
         ("x:share=inf", "a number"),
@@ -163,5 +163,5 @@ def test_the_canonical_form_means_the_same(size, share, name, on):
 
 @pytest.mark.parametrize("digits", ["2147483648", "9" * 20, "9" * 400])
 def test_a_number_that_no_size_has_is_refused(digits: str) -> None:
-    with pytest.raises(InputError, match="a whole number up to 2147483647 is needed"):
+    with pytest.raises(InputError, match="must be an integer up to 2147483647"):
         load_chunker(f"fixed:max_size={digits}")

@@ -36,7 +36,7 @@ def worker(name, services=None, **options):
         ("allocates", "memory", "needed over 256 MiB"),
         ("stops", "raised", "SystemExit: enough"),
         ("reorders", "order", "item 2 is Span(start=0, end=60"),
-        ("too_large,max_size=x", "crash", "max_size=x: a whole number"),
+        ("too_large,max_size=x", "crash", "max_size=x: must be an integer"),
     ],
 )
 def test_what_ends_a_process_is_named(name, kind, reason):
@@ -210,10 +210,10 @@ def test_what_files_before_it_left_in_memory_fails_no_file(processes):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("has_odd_gaps", "gaps that are no tuple of pairs of int"),
-        ("has_no_gaps", "gaps that are no tuple of pairs of int"),
+        ("has_odd_gaps", "gaps must be a tuple of pairs of int"),
+        ("has_no_gaps", "gaps must be a tuple of pairs of int"),
         ("has_an_odd_id", "ref_id of type float"),
-        ("fails_to_say_why", "_Silent, which fails to say what it is"),
+        ("fails_to_say_why", "_Silent, whose message cannot be read"),
         ("notes_what_is_no_note", ""),
     ],
 )

@@ -68,10 +68,10 @@ def test_an_overlap_is_declared(spec):
     ("name", "check", "detail", "smallest"),
     [
         ("drops_literals", "exactly-once", "100.0% lost, first in line 1: 'AAAA'", "AAAA"),
-        ("counts_bytes", "verbatim spans", "the text has the characters 0 to 1", 1),
+        ("counts_bytes", "verbatim spans", "offsets must be within 0 to 1", 1),
         ("shifts_by_one", "verbatim spans", "does not hold its own text", 30),
         ("repeats", "exactly-once", "repeated, first in line 10", 20),
-        ("reorders", "order", "it starts before the one in front", 11),
+        ("reorders", "order", "it starts before the previous span", 11),
         ("draws_lots", "determinism", "chunk 1 is [0, ", 60),
         ("hashes", "determinism", "chunk 1 is [0, ", 10),
         ("remembers", "determinism", "chunks", 10_000),
@@ -131,7 +131,7 @@ def test_a_declared_exception_is_shown_and_one_that_is_not_met_is_stale():
     lossy = check("exceptions=repeats")
     assert [(one.name, one.status) for one in lossy.failures] == [("exactly-once", "fail")]
 
-    with pytest.raises(InputError, match="declares the exception 'speed'; there are verbatim"):
+    with pytest.raises(InputError, match="declares the exception 'speed'; choose from verbatim"):
         check("exceptions=speed")
 
 

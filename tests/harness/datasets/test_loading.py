@@ -61,7 +61,7 @@ def test_a_data_set_carries_its_spec_in_canonical_form(tmp_path: Path) -> None:
     ("spec", "says"),
     [
         ("stdlb", "unknown dataset 'stdlb'; did you mean stdlib?"),
-        ("zzz", "unknown dataset 'zzz'; there are beir, "),
+        ("zzz", "unknown dataset 'zzz'; choose from beir, "),
         ("stdlib:size=3", "dataset stdlib has no key 'size'; it has negatives, negatives_count, "),
         ("stdlib:negatives_count=3", "negatives_count= needs negatives=, their kind"),
         ("stdlib:negatives=hard", "choose from none, same-repo, other-repo, bm25, dense"),
@@ -71,7 +71,7 @@ def test_a_data_set_carries_its_spec_in_canonical_form(tmp_path: Path) -> None:
         ("beir", "dataset beir needs an argument: beir:ARGUMENT"),
         ("beir:folder,pooling=best", "pooling=best: choose from max, first, sum"),
         ("repoeval-function:target=all", "target=all: choose from context, body"),
-        ("stdlib|beir", "is no spec"),
+        ("stdlib|beir", "invalid spec"),
         ("no_such_module:load", "dataset no_such_module:load .* cannot be loaded"),
     ],
 )

@@ -106,7 +106,7 @@ def test_wrong_options_are_refused(spec):
         ("bm25:k1=1e308", "k1=1e+308: it is 0 to 1000"),
         ("bm25:k1=inf", "k1=inf"),
         ("bm25:k1=-0.1", "k1=-0.1"),
-        ("bm25:b=nan", "b=nan: a number is needed"),
+        ("bm25:b=nan", "b=nan: must be a number"),
         ("bm25:b=2", "b=2: it is 0 to 1"),
         ("bm25:b=-1", "b=-1"),
         ("hybrid:k=-1", "k=-1: it is 0 to 1000000"),

@@ -259,7 +259,7 @@ def test_blank_spans_are_dropped_and_counted_whatever_stands_in_their_header():
     chunker = dataclasses.replace(
         load_chunker("ast"), chunk=lambda source, given: blanks(source), made_by=""
     )
-    with pytest.warns(UserWarning, match="cuts in this process"):
+    with pytest.warns(UserWarning, match="runs in this process"):
         found = chunk_corpus(corpus, chunker)
     assert found.blank == 3
     assert [(one.id, one.text) for one in found.chunks] == [("a.py:2-2", "a.py\nx = 1\n")]

@@ -205,7 +205,7 @@ def test_another_process_cuts_as_this_one_does(spec):
     here = dataclasses.replace(chunker, made_by="")
     corpora = small().corpora
     there = chunk_corpora(corpora, chunker, services)
-    with pytest.warns(UserWarning, match="cuts in this process: no file holds it"):
+    with pytest.warns(UserWarning, match="runs in this process, without limits: it has no file"):
         found = chunk_corpora(corpora, here, services)
     for one, other in zip(there, found, strict=True):
         assert one.chunks
@@ -229,7 +229,7 @@ def test_what_the_embedder_raises_is_no_failure_of_a_file():
 
     here = dataclasses.replace(chunker, chunk=swallows, made_by="")
     with (
-        pytest.warns(UserWarning, match="cuts in this process"),
+        pytest.warns(UserWarning, match="runs in this process"),
         pytest.raises(InputError, match="the embedder is gone"),
     ):
         chunk_corpus(small().corpora[0], here, embed=embed)
@@ -241,7 +241,7 @@ def test_a_chunker_that_was_edited_meanwhile_is_refused(tmp_path, monkeypatch):
     chunker = load_chunker("edited:make")
     assert chunk_corpus(small().corpora[0], chunker).failures == ()
     (tmp_path / "edited.py").write_text("def make(source): return [1]\n")
-    with pytest.raises(InputError, match="leave its code alone while it runs"):
+    with pytest.raises(InputError, match="do not edit its code during a run"):
         chunk_corpus(small().corpora[0], chunker)
 
 

@@ -101,7 +101,7 @@ def rows(process):
 
 REASONS = {
     "raises": "RuntimeError: no",
-    "silent": "Silent, which fails to say what it is",
+    "silent": "Silent, whose message cannot be read",
     "leaves": "SystemExit: 3",
     "notes": "AttributeError: 'NoneType' object has no attribute 'items'",
     "nothing": "chunker __main__:nothing on one/copy of alpha.py: it returned NoneType, not a "
@@ -120,8 +120,8 @@ def test_whatever_a_chunker_of_the_program_raises_costs_its_file(tmp_path, guard
     if guard:
         assert said == ""
     else:
-        assert "cuts in this process: to import " in said
-        assert 'put what it runs under `if __name__ == "__main__":`' in said
+        assert "runs in this process, without limits: importing " in said
+        assert 'put the code that it runs under `if __name__ == "__main__":`' in said
 
 
 def test_a_program_that_may_be_imported_cuts_in_processes_with_limits(tmp_path):
@@ -146,7 +146,7 @@ def test_a_program_that_cuts_where_it_is_imported_starts_no_processes_without_en
     body = f"show(evaluate('raises'))\n{GUARD}pass"
     found, said = rows(program(tmp_path, body))
     assert found == [[["one", "one/copy of alpha.py", REASONS["raises"]], {next(iter(NOTE)): 3}]]
-    assert "is to cut while a chunker is imported" in said
+    assert "would run while a chunker is imported" in said
 
 
 def test_the_user_s_interrupt_ends_a_program_that_cuts_itself(tmp_path):
@@ -178,7 +178,7 @@ def test_the_kit_tries_a_chunker_of_the_program_where_it_may_be_imported(tmp_pat
         assert "pass" in found[0]
         return
     _, said = process.communicate(timeout=60)
-    assert "InputError: whole cannot be checked by other processes: to import" in said
+    assert "InputError: whole cannot be checked by other processes: importing" in said
 
 
 def test_what_was_typed_in_cuts_and_says_so(monkeypatch):
@@ -189,7 +189,7 @@ def test_what_was_typed_in_cuts_and_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "typed", typed)
     chunker = load_chunker("typed:whole")
     assert chunker.version.startswith("typed ")
-    with pytest.warns(UserWarning, match="no file holds it that another process could import"):
+    with pytest.warns(UserWarning, match="it has no file that another process could import"):
         found = chunk_corpus(small().corpora[0], chunker)
     assert (len(found.chunks), found.notes) == (2, {HERE: 2})
 
@@ -207,5 +207,5 @@ class Moody:
 
 def test_what_a_chunker_declares_may_fail_in_any_way(monkeypatch):
     monkeypatch.setitem(sys.modules, "moody", sys.modules[__name__])
-    with pytest.raises(InputError, match="moody:Moody: what it declares cannot be read: SystemExi"):
+    with pytest.raises(InputError, match="moody:Moody: its attributes cannot be read: SystemExi"):
         load_chunker("moody:Moody")

@@ -46,7 +46,7 @@ class LineChunker:
     def __post_init__(self) -> None:
         check_max_size(self.max_size)
         if self.overlap < 0:
-            raise InputError(f"overlap={self.overlap}: it is a number of lines, 0 or more")
+            raise InputError(f"overlap={self.overlap}: must be >= 0 lines")
 
     @property
     def embeds(self) -> bool:

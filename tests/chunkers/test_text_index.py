@@ -1,4 +1,4 @@
-"""Strings are found in a long text as `str.find` finds them."""
+"""The index of a long text finds strings as `str.find` does."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkers.anywhere import Anywhere
+from chunkers.locate import TextIndex
 
 TEXTS = st.text(alphabet="ab\u00e9\U0001f600\ud800", min_size=1, max_size=150)
 
 
 @given(TEXTS, st.lists(st.tuples(TEXTS, st.integers(0, 160)), max_size=8))
 def test_places_are_those_of_find(text: str, asked: list[tuple[str, int]]) -> None:
-    index = Anywhere(text)
+    index = TextIndex(text)
     for piece, low in asked:
         for wanted in {piece, piece[:2], text[low : low + len(piece)], text[low:]} - {""}:
             assert index.find(wanted, low // 2) == text.find(wanted, low // 2)
@@ -24,7 +24,7 @@ def test_places_are_those_of_find(text: str, asked: list[tuple[str, int]]) -> No
 def test_long_texts_of_two_characters(length: int) -> None:
     chance = np.random.default_rng(length)
     text = "".join(chance.choice(["a", "b"], 40_000).tolist())
-    index = Anywhere(text)
+    index = TextIndex(text)
     for low in chance.integers(0, len(text) - length, 50, endpoint=True).tolist():
         wanted = text[low : low + length]
         assert index.find(wanted, 0) == text.find(wanted)
@@ -34,7 +34,7 @@ def test_long_texts_of_two_characters(length: int) -> None:
 
 def test_a_search_whose_halves_stand_at_very_many_places_has_an_end() -> None:
     text = ("a" * 32 + "c") * 5_000 + ("ca" + "b" * 31) * 5_000
-    index = Anywhere(text)
+    index = TextIndex(text)
     wanted = "a" * 32 + "b" * 31
     assert {index.find(wanted, 0) for _ in range(2_000)} == {-1}
     assert index.left <= 0

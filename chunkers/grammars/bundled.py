@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chunkers.grammars.model import BLOCKS, Grammar, told, words
+from chunkers.grammars.model import BLOCKS, Grammar, kinds, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ _TYPESCRIPT_SCOPES = words(
 )
 _STRUCTS = words("struct_specifier union_specifier enum_specifier")
 
-WHEELS: Mapping[str, Grammar] = {
+BUNDLED: Mapping[str, Grammar] = {
     "bash": Grammar(
         module="tree_sitter_bash",
         definitions=words("function_definition"),
@@ -58,13 +58,15 @@ WHEELS: Mapping[str, Grammar] = {
     ),
     "elixir": Grammar(
         module="tree_sitter_elixir",
-        definitions=told("call", "def defp defmacro defmacrop defguard defguardp defdelegate test"),
+        definitions=kinds(
+            "call", "def defp defmacro defmacrop defguard defguardp defdelegate test"
+        ),
         names=("arguments", "0", "left", "target"),
         clauses=True,
-        scopes=told("call", "defmodule defprotocol defimpl"),
-        attributes=told("unary_operator", "doc typedoc spec impl deprecated dialyzer tag"),
+        scopes=kinds("call", "defmodule defprotocol defimpl"),
+        attributes=kinds("unary_operator", "doc typedoc spec impl deprecated dialyzer tag"),
         blocks=("do_block",),
-        told_by={"call": ("target",), "unary_operator": ("operand", "target")},
+        kind_steps={"call": ("target",), "unary_operator": ("operand", "target")},
     ),
     "go": Grammar(
         module="tree_sitter_go",
@@ -170,12 +172,12 @@ WHEELS: Mapping[str, Grammar] = {
     ),
     "ruby": Grammar(
         module="tree_sitter_ruby",
-        definitions=words("method singleton_method") | told("call", "define_method"),
+        definitions=words("method singleton_method") | kinds("call", "define_method"),
         wrappers=words("call argument_list"),
         scopes=words("class module"),
-        attributes=told("call", "sig"),
+        attributes=kinds("call", "sig"),
         blocks=("body_statement", "block_body", "then", "do_block", "do"),
-        told_by={"call": ("method",)},
+        kind_steps={"call": ("method",)},
     ),
     "rust": Grammar(
         module="tree_sitter_rust",

@@ -39,7 +39,7 @@ _DEPTH = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class LineMap:
     """What puts the nodes of a tree on the lines of its source.
 
     Attributes:
@@ -55,8 +55,8 @@ class Ground:
     indents: list[int]
 
     @classmethod
-    def of(cls, lines: Lines) -> Ground:
-        """The ground of a source whose language has a grammar."""
+    def of(cls, lines: Lines) -> LineMap:
+        """The line map of a source whose language has a grammar."""
         language = lines.source.language or ""
         grammar = GRAMMARS[language]
         numbers = lines.numbers()
