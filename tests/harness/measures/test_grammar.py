@@ -59,7 +59,7 @@ def test_parsed_measure_holds_family_cut_and_unit():
         ("ndgc@10", "nearest: nDCG@10"),
         ("recal@5", "nearest: R@10"),
         ("SpamR@10000c", "SpanR@10000c"),
-        ("zzz", "choose from nDCG, P, R"),
+        ("zzz", "there are nDCG, P, R"),
         ("", "unknown measure"),
         ("nDCG", "needs a cut-off; write nDCG@10"),
         ("SpanR", "write SpanR@10000c"),
