@@ -1,9 +1,10 @@
-"""Audits of a data set, and of a stored run as far as what is stored allows."""
+"""Audits data sets, and stored runs as far as their files allow."""
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
@@ -13,37 +14,33 @@ from harness.audit.counts import (
     GoldCut,
     Truncation,
     Twins,
+    chunk_truncation,
     count_cuts,
     count_duplicates,
     count_twins,
     identical_files,
-    of_chunks,
-    of_queries,
+    query_truncation,
 )
 from harness.audit.self_retrieval import SelfRetrieval, find_leaks, summarise
 from harness.chunking.chunk_vectors import counter
 from harness.chunking.corpus import chunk_corpora
 from harness.relevance.chunk_gold import ChunkTable
-from harness.runs.folder import check_files, read_cell, stored_cells
+from harness.runs.folder import read_cell, stored_cells
 from harness.runs.query_set import prepare
 from harness.runs.record import read_record
 from harness.runs.results import table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from typing import Any
 
     from chunkers.plugins.loading import LoadedChunker
-    from harness.chunking.corpus import ChunkedCorpus
     from harness.embedding.embedder import Embedder
     from harness.model import Dataset
-    from harness.relevance.targets import LocatedTarget
     from harness.runs.query_set import QuerySet
-    from harness.runs.record import Record
 
 NEEDS_TEXTS = ("self-retrieval", "identical files")
-"""What a run folder does not tell, for it holds no texts."""
+"""Audits that a run folder does not allow, because it holds no texts."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +50,8 @@ class ChunkerAudit:
     Attributes:
         chunker: Its name.
         duplicates: Chunks that share their text.
-        gold_cut: How targets are cut; None where the gold is documents.
-        truncation: Of what is embedded of its chunks, by embedder; None where the limit is
-            unknown.
+        gold_cut: How targets are cut; None if the gold is documents.
+        truncation: Of its chunks, by embedder; None if the limit is unknown.
         failures: Corpus, path and reason of files that it failed on.
     """
 
@@ -68,20 +64,20 @@ class ChunkerAudit:
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found.
+    """The numbers of an audit.
 
     Attributes:
         source: `data set`, or the run folder.
         dataset: Name of the data set.
-        fingerprint: Of the data set.
-        mask_query: Whether each query's own lines are taken out.
-        queries: How many are looked at.
-        self_retrieval: None where texts are wanting.
-        twins: None where the gold is documents.
-        identical_files: Files that another one equals; None where texts are wanting.
-        queries_truncated: Of the queries, by embedder; None where the limit is unknown.
-        chunkers: In the order asked for.
-        needs_dataset: What this source cannot tell.
+        fingerprint: Fingerprint of the data set.
+        mask_query: Whether each query's own lines are removed from its corpus.
+        queries: Number of queries.
+        self_retrieval: None if the source holds no texts.
+        twins: None if the gold is documents.
+        identical_files: Files that equal another one; None if the source holds no texts.
+        queries_truncated: Truncation of queries, by embedder; None if the limit is unknown.
+        chunkers: In the given order.
+        needs_dataset: Audits that this source does not allow.
     """
 
     source: str
@@ -106,18 +102,18 @@ def audit_dataset(
     seed: int = 0,
     tell: Callable[[str, int, int], None] = lambda phase, done, total: None,
 ) -> Audit:
-    """Audit a data set.
+    """Audit a data set; nothing is embedded.
 
     Args:
         dataset: The data set.
-        chunkers: Whose chunks are looked at.
-        embedders: Whose limits are; the first one's tokenizer also counts for chunkers by tokens.
-        limit: Only so many queries, those of a run with the same limit and seed.
-        seed: Of their choice.
-        tell: Told the phase, and how many of how many are done.
+        chunkers: The chunkers.
+        embedders: Models with limits; the first one's tokenizer counts for chunkers by tokens.
+        limit: Number of queries, the same as in a run with this limit and seed; None for all.
+        seed: Random seed of the choice of queries.
+        tell: Called with a phase and the numbers of finished steps and of all.
 
     Raises:
-        InputError: No query has a target that can be found, an embedder is not at hand, or a
+        InputError: No query has a target in the corpus, an embedder is not installed, or a
             chunker cuts by vectors.
     """
     for chunker in chunkers:
@@ -126,111 +122,113 @@ def audit_dataset(
                 f"chunker {chunker.name} cuts by vectors, and an audit embeds nothing; "
                 "run it, and audit the run folder"
             )
-    prepared = prepare(dataset, limit, seed)
-    span = dataset.gold == "span"
+    query_set = prepare(dataset, limit, seed)
     return Audit(
         source="data set",
         dataset=dataset.name,
         fingerprint=dataset.fingerprint,
         mask_query=False,
-        queries=len(prepared.queries),
-        self_retrieval=summarise(find_leaks(prepared)),
-        twins=count_twins(prepared.places) if span else None,
-        identical_files=identical_files(prepared.corpora),
-        queries_truncated={one.name: of_queries(prepared.queries, one) for one in embedders},
+        queries=len(query_set.queries),
+        self_retrieval=summarise(find_leaks(query_set)),
+        twins=count_twins(query_set.places) if dataset.gold == "span" else None,
+        identical_files=identical_files(query_set.corpora),
+        queries_truncated={
+            model.name: query_truncation(query_set.queries, model) for model in embedders
+        },
         chunkers=tuple(
-            _audit_chunker(prepared, chunker, embedders, functools.partial(tell, chunker.name))
+            _audit_chunker(query_set, chunker, embedders, functools.partial(tell, chunker.name))
             for chunker in chunkers
         ),
     )
 
 
 def _audit_chunker(
-    prepared: QuerySet,
+    query_set: QuerySet,
     chunker: LoadedChunker,
     embedders: Sequence[Embedder],
-    told: Callable[[int, int], None],
+    progress: Callable[[int, int], None],
 ) -> ChunkerAudit:
     count = counter(embedders[0]) if embedders and chunker.unit == "tokens" else None
-    chunked = chunk_corpora(prepared.corpora, chunker, Services(count_tokens=count), told)
-    span = prepared.dataset.gold == "span"
+    chunked = chunk_corpora(query_set.corpora, chunker, Services(count_tokens=count), progress)
+    span = query_set.dataset.gold == "span"
+    gold_cut = None
+    if span:
+        tables = {
+            corpus.corpus.id: ChunkTable.of(
+                [
+                    (chunk.path, chunk.nws, chunk.lines, (chunk.start_line - 1, chunk.end_line - 1))
+                    for chunk in corpus.chunks
+                ],
+                [chunk.gaps for chunk in corpus.chunks],
+            )
+            for corpus in chunked
+        }
+        pairs = zip(query_set.queries, query_set.places, strict=True)
+        gold_cut = count_cuts((tables[query.corpus], places) for query, places in pairs)
     windows = span and chunker.windows == "max"
     return ChunkerAudit(
         chunker=chunker.name,
         duplicates=count_duplicates(chunked),
-        gold_cut=count_cuts(_tables(prepared, chunked)) if span else None,
-        truncation={one.name: of_chunks(chunked, one, windows) for one in embedders},
+        gold_cut=gold_cut,
+        truncation={model.name: chunk_truncation(chunked, model, windows) for model in embedders},
         failures=tuple((one.corpus.id, path, why) for one in chunked for path, why in one.failures),
     )
 
 
-def _tables(
-    prepared: QuerySet, chunked: Sequence[ChunkedCorpus]
-) -> Iterator[tuple[ChunkTable, Sequence[LocatedTarget]]]:
-    tables = {
-        one.corpus.id: ChunkTable.of(
-            [(c.path, c.nws, c.lines, (c.start_line - 1, c.end_line - 1)) for c in one.chunks],
-            [c.gaps for c in one.chunks],
-        )
-        for one in chunked
-    }
-    for query, places in zip(prepared.queries, prepared.places, strict=True):
-        yield tables[query.corpus], places
-
-
 def audit_run(run: Path) -> tuple[Audit, ...]:
-    """Audit every data set of a run folder from what its cells store.
+    """Audit every data set of a run folder from its stored cells.
 
     Raises:
-        InputError: It is no run folder, holds no cell, or a cell is damaged.
+        InputError: The folder is not a run folder, has no cell, or a cell is damaged.
     """
-    groups: dict[tuple[str, ...], list[tuple[dict[str, str], Path]]] = {}
+    groups: defaultdict[tuple[str, ...], list[tuple[dict[str, str], Path]]] = defaultdict(list)
     for names, folder in stored_cells(run):
-        identity = _identity(folder)
-        key = tuple(str(identity.get(one)) for one in ("dataset", "mask_query", "limit", "seed"))
-        groups.setdefault(key, []).append((names, folder))
+        identity = read_cell(folder)["identity"]
+        parts = ("dataset", "mask_query", "limit", "seed")
+        groups[tuple(str(identity.get(part)) for part in parts)].append((names, folder))
     if not groups:
-        raise InputError(f"{run} holds no cell; let the run end first")
+        raise InputError(f"{run} has no cell; wait until the run is complete")
     return tuple(_audit_cells(run, cells) for cells in groups.values())
 
 
-def _identity(folder: Path) -> dict[str, Any]:
-    identity: dict[str, Any] = read_cell(folder)["identity"]
-    return identity
-
-
 def _audit_cells(run: Path, cells: Sequence[tuple[dict[str, str], Path]]) -> Audit:
+    """Audit the cells of one data set; what is the same for a chunker is read from its first."""
     chunkers: dict[str, ChunkerAudit] = {}
-    truncation: dict[str, dict[str, Truncation | None]] = {}
+    truncation: defaultdict[str, dict[str, Truncation | None]] = defaultdict(dict)
     queries: dict[str, Truncation | None] = {}
     records = []
     for names, folder in cells:
-        cell = check_files(folder)
+        cell = read_cell(folder, check_files=True)
         health, chunker, embedder = cell["health"], names["chunker"], names["embedder"]
         if chunker not in chunkers:
-            records.append(read_record(folder))
-            chunkers[chunker] = _stored_chunker(chunker, cell, records[-1])
+            record = read_record(folder)
+            records.append(record)
+            tables = {name: table_of(rows) for name, rows in record.ranked_chunks().items()}
+            gold_cut = count_cuts((tables[query.ranked], query.places) for query in record.queries)
+            chunkers[chunker] = ChunkerAudit(
+                chunker=chunker,
+                duplicates=Duplicates(health["chunks"], health["duplicates"]),
+                gold_cut=gold_cut if record.gold == "span" else None,
+                failures=tuple((corpus, path, why) for corpus, path, why in cell["failures"]),
+            )
         if embedder != "none":
-            of = truncation.setdefault(chunker, {})
-            of[embedder] = _stored(health["unseen_chunk_tokens"], health["truncated_chunks"])
+            unseen, texts = health["unseen_chunk_tokens"], health["truncated_chunks"]
+            truncation[chunker][embedder] = _stored(unseen, texts)
             queries[embedder] = _stored(health["unseen_query_tokens"], None)
-    first, identity = records[0], _identity(cells[0][1])
-    span = first.gold == "span"
+    identity = read_cell(cells[0][1])["identity"]
+    twins = count_twins([query.places for query in records[0].queries])
     return Audit(
         source=str(run),
         dataset=cells[0][0]["dataset"],
         fingerprint=identity["dataset"],
         mask_query=bool(identity.get("mask_query")),
-        queries=len(first.queries),
+        queries=len(records[0].queries),
         self_retrieval=None,
-        twins=count_twins([query.places for query in first.queries]) if span else None,
+        twins=twins if records[0].gold == "span" else None,
         identical_files=None,
         queries_truncated=queries,
         chunkers=tuple(
-            ChunkerAudit(
-                one.chunker, one.duplicates, one.gold_cut, truncation.get(name, {}), one.failures
-            )
-            for name, one in chunkers.items()
+            replace(audit, truncation=truncation[name]) for name, audit in chunkers.items()
         ),
         needs_dataset=NEEDS_TEXTS,
     )
@@ -238,19 +236,3 @@ def _audit_cells(run: Path, cells: Sequence[tuple[dict[str, str], Path]]) -> Aud
 
 def _stored(share: float | None, truncated: int | None) -> Truncation | None:
     return None if share is None else Truncation(None, None, share, truncated, None)
-
-
-def _stored_chunker(name: str, cell: Mapping[str, Any], record: Record) -> ChunkerAudit:
-    health = cell["health"]
-    return ChunkerAudit(
-        chunker=name,
-        duplicates=Duplicates(health["chunks"], health["duplicates"]),
-        gold_cut=count_cuts(_stored_tables(record)) if record.gold == "span" else None,
-        failures=tuple((corpus, path, why) for corpus, path, why in cell["failures"]),
-    )
-
-
-def _stored_tables(record: Record) -> Iterator[tuple[ChunkTable, Sequence[LocatedTarget]]]:
-    tables = {name: table_of(rows) for name, rows in record.ranked().items()}
-    for query in record.queries:
-        yield tables[query.ranked], query.places

@@ -1,4 +1,4 @@
-"""Copies: of targets elsewhere, of whole files, and of chunks."""
+"""The counts of an audit: copies, duplicate chunks, cut targets and unseen tokens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.chunking.corpus import duplicates, not_alone
+from harness.chunking.corpus import count_repeated, duplicates
 from harness.chunking.layout import squeezed
 from harness.runs.health import TRUNCATION_MARK, unseen_share
 from harness.runs.texts import texts_of
@@ -15,6 +15,8 @@ from harness.support.arrays import mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from harness.chunking.corpus import ChunkedCorpus
     from harness.embedding.embedder import Embedder
@@ -25,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Twins:
-    """Targets whose text stands elsewhere too; see `harness.relevance.targets`.
+    """Targets whose text is also elsewhere; see `harness.relevance.targets`.
 
     Attributes:
-        targets: How many there are.
+        targets: Number of targets.
         with_twins: Targets that have a copy.
-        twins: Copies in all.
+        twins: Number of copies.
         queries_touched: Share of the queries that have such a target.
     """
 
@@ -40,14 +42,34 @@ class Twins:
     queries_touched: float
 
 
+def count_twins(places: Sequence[Sequence[LocatedTarget]]) -> Twins:
+    """Count the copies of the targets of every query."""
+    targets = [place for query in places for place in query]
+    touched = sum(any(place.twins for place in query) for query in places)
+    return Twins(
+        targets=len(targets),
+        with_twins=sum(bool(place.twins) for place in targets),
+        twins=sum(len(place.twins) for place in targets),
+        queries_touched=touched / len(places) if places else 0.0,
+    )
+
+
+def identical_files(corpora: Iterable[Corpus]) -> int:
+    """Non-blank files that equal another file of their corpus except for white space."""
+    return sum(
+        count_repeated(filter(None, (squeezed(source.text) for source in corpus.sources)))
+        for corpus in corpora
+    )
+
+
 @dataclass(frozen=True)
 class Duplicates:
-    """Chunks whose embedded text another chunk of their corpus has.
+    """Chunks whose embedded text is that of another chunk of their corpus.
 
     Attributes:
-        chunks: How many there are.
-        duplicates: Those that are not alone with their text.
-        share: Of all chunks.
+        chunks: Number of chunks.
+        duplicates: Chunks that share their text.
+        share: `duplicates` as a share of `chunks`.
     """
 
     chunks: int
@@ -59,46 +81,25 @@ class Duplicates:
         object.__setattr__(self, "share", share)
 
 
-def count_twins(places: Sequence[Sequence[LocatedTarget]]) -> Twins:
-    """Count the copies of the targets of every query."""
-    every = [place for one in places for place in one]
-    touched = sum(any(place.twins for place in one) for one in places)
-    return Twins(
-        targets=len(every),
-        with_twins=sum(bool(place.twins) for place in every),
-        twins=sum(len(place.twins) for place in every),
-        queries_touched=touched / len(places) if places else 0.0,
-    )
-
-
-def identical_files(corpora: Iterable[Corpus]) -> int:
-    """Files that are not blank and equal another one of their corpus but for white space."""
-    return sum(
-        not_alone(text for one in corpus.sources if (text := squeezed(one.text)))
-        for corpus in corpora
-    )
-
-
-def count_duplicates(chunked: Iterable[ChunkedCorpus]) -> Duplicates:
-    """Count the chunks that are not alone with their text."""
-    every = list(chunked)
-    return Duplicates(sum(len(one.chunks) for one in every), sum(map(duplicates, every)))
+def count_duplicates(chunked: Sequence[ChunkedCorpus]) -> Duplicates:
+    """Count the chunks that share their text with another."""
+    return Duplicates(sum(len(corpus.chunks) for corpus in chunked), sum(map(duplicates, chunked)))
 
 
 @dataclass(frozen=True)
 class GoldCut:
-    """How a chunker cuts the targets.
+    """How chunk boundaries cut the targets.
 
-    A line is cut off where the target has a further non-blank line and no chunk holds characters
-    of both: a decorator, a signature or a last statement without the rest.
+    A line is cut off if the target has another non-blank line and no chunk has characters of both:
+    a decorator, a signature or a last statement without the rest.
 
     Attributes:
-        targets: How many there are.
-        whole: Share that lies whole in one chunk.
+        targets: Number of targets.
+        whole: Share of the targets that one chunk holds whole.
         chunks_per_target: Chunks that share a character with a target, on average.
-        uncovered: Targets of which no chunk holds a character.
-        first_line_cut: Targets whose first non-blank line is cut off from the rest.
-        last_line_cut: Targets whose last one is.
+        uncovered: Targets of which no chunk has a character.
+        first_line_cut: Targets whose first non-blank line is cut off.
+        last_line_cut: Targets whose last non-blank line is cut off.
     """
 
     targets: int
@@ -109,21 +110,20 @@ class GoldCut:
     last_line_cut: int
 
 
-def count_cuts(asked: Iterable[tuple[ChunkTable, Sequence[LocatedTarget]]]) -> GoldCut:
+def count_cuts(queries: Iterable[tuple[ChunkTable, Sequence[LocatedTarget]]]) -> GoldCut:
     """Count over the targets of all queries, each with the chunks of its corpus."""
     whole, touching, first, last = [], [], [], []
-    for table, places in asked:
+    for table, places in queries:
         for place in places:
             units = table.touching(place.stretch)
             _, low, high = place.stretch
-            begin, behind = place.lines
-            inside = table.held(units, low, high) == high - low
+            begin, end = place.lines
             starts, ends = table.first[units], table.behind[units]
-            several = behind - begin > 1 and len(units) > 0
+            several = end - begin > 1 and len(units) > 0
             touching.append(len(units))
-            whole.append(bool(inside.any()))
+            whole.append(bool((table.held(units, low, high) == high - low).any()))
             first.append(several and not ((starts <= begin) & (ends > begin + 1)).any())
-            last.append(several and not ((starts < behind - 1) & (ends >= behind)).any())
+            last.append(several and not ((starts < end - 1) & (ends >= end)).any())
     return GoldCut(
         targets=len(touching),
         whole=mean(whole) if whole else 0.0,
@@ -136,15 +136,15 @@ def count_cuts(asked: Iterable[tuple[ChunkTable, Sequence[LocatedTarget]]]) -> G
 
 @dataclass(frozen=True)
 class Truncation:
-    """What a model with a limit sees of a list of texts.
+    """The tokens of texts that a model with a limit sees; None for counts that are not stored.
 
     Attributes:
-        texts: How many there are; None where nobody counted.
-        tokens: Of all of them, special ones left out; None where nobody counted.
-        unseen: Share of the tokens that lie beyond the limit.
-        truncated: Texts over the limit; None where nobody counted.
-        limit: Tokens that are seen of a text; None where nobody stored it.
-        marked: Whether so much is unseen that, of chunks, scores say little about boundaries.
+        texts: Number of texts.
+        tokens: Number of their tokens, without special ones.
+        unseen: Share of the tokens beyond the limit.
+        truncated: Texts over the limit.
+        limit: Tokens of a text that the model sees.
+        marked: Whether so much is unseen that scores say little about boundaries.
     """
 
     texts: int | None
@@ -158,15 +158,17 @@ class Truncation:
         object.__setattr__(self, "marked", self.unseen > TRUNCATION_MARK)
 
 
-def of_chunks(
+def chunk_truncation(
     chunked: Sequence[ChunkedCorpus], embedder: Embedder, windows: bool
 ) -> Truncation | None:
-    """Truncation of chunks, embedded as a run embeds them; None where the limit is unknown.
+    """Truncation of chunks as a run embeds them; None if the limit is unknown.
+
+    Only the tokenizer is used.
 
     Args:
-        chunked: The corpora.
+        chunked: The chunked corpora.
         embedder: The model.
-        windows: Whether the chunker wants its chunks embedded by windows.
+        windows: Whether chunks over the limit are embedded by windows.
     """
     if embedder.limit is None:
         return None
@@ -176,14 +178,14 @@ def of_chunks(
     return _truncation(tokens[np.array(used, dtype=np.int64)], embedder.limit)
 
 
-def of_queries(queries: Sequence[Query], embedder: Embedder) -> Truncation | None:
-    """Truncation of queries; None where the limit is unknown."""
+def query_truncation(queries: Sequence[Query], embedder: Embedder) -> Truncation | None:
+    """Truncation of queries; None if the limit is unknown."""
     limit = embedder.query_limit or embedder.limit
     if limit is None:
         return None
     return _truncation(embedder.count_tokens([query.text for query in queries]), limit)
 
 
-def _truncation(tokens: np.typing.NDArray[np.int64], limit: int) -> Truncation:
+def _truncation(tokens: NDArray[np.int64], limit: int) -> Truncation:
     share, truncated = unseen_share(tokens, limit)
     return Truncation(len(tokens), int(tokens.sum()), share, truncated, limit)

@@ -1,35 +1,35 @@
-"""What a run says of how much chunkers differ on a data set: the differences of every pair."""
+"""The differences between every pair of chunkers that a run scored on a data set."""
 
 from __future__ import annotations
 
 import itertools
 import json
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from chunkers.plugins.registry import suggestion
 from harness.measures.grammar import parse_measure
-from harness.runs.folder import check_files, read_cell, stored_cells
+from harness.runs.folder import read_cell, stored_cells
 from harness.support.files import DAMAGE_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-    from typing import Any
 
     from harness.model import Dataset
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two chunkers under the same embedder and retriever.
+    """Two chunkers with the same embedder and retriever.
 
     Attributes:
         a: The first chunker.
-        b: The second one.
+        b: The second chunker.
         beside: Embedder and retriever.
-        differences: a less b, by query.
+        differences: Value of a minus value of b, by query.
     """
 
     a: str
@@ -39,50 +39,50 @@ class Pair:
 
 
 def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[str, list[Pair]]:
-    """The differences of every pair of chunkers that a run folder scored on a data set.
+    """The differences of every pair of chunkers of a run folder on a data set.
 
     Args:
         run: The folder.
         dataset: The data set; its fingerprint must be the run's.
-        measure: Which measure; the headline for its kind of gold without it.
+        measure: The measure; by default the headline for the data set's kind of gold.
 
     Returns:
         The measure's name and the pairs.
 
     Raises:
-        InputError: The folder is damaged, or holds no two chunkers on this data set and measure.
+        InputError: The folder is damaged, or has no two chunkers on this data set and measure.
     """
-    asked = measure or ("SpanR@10000c" if dataset.gold == "span" else "nDCG@10")
-    name = str(parse_measure(asked))
-    groups: dict[str, list[tuple[dict[str, str], dict[str, float]]]] = {}
+    headline = "SpanR@10000c" if dataset.gold == "span" else "nDCG@10"
+    name = str(parse_measure(measure or headline))
+    groups: defaultdict[str, list[tuple[dict[str, str], dict[str, float]]]] = defaultdict(list)
     others: set[str] = set()
-    seen: set[str] = set()
+    measures: set[str] = set()
     for names, folder in stored_cells(run):
         identity = dict(read_cell(folder)["identity"])
         if identity.get("dataset") != dataset.fingerprint:
             others.add(names["dataset"])
             continue
-        check_files(folder)
+        read_cell(folder, check_files=True)
         values, known = _values(folder, name)
-        seen.update(known)
+        measures |= known
         if values is not None:
             identity.pop("chunker", None)
             key = json.dumps(identity, sort_keys=True) + names["embedder"] + names["retriever"]
-            groups.setdefault(key, []).append((names, values))
+            groups[key].append((names, values))
     pairs = [
         Pair(
             a["chunker"],
             b["chunker"],
             f"{a['embedder']}, {a['retriever']}",
-            {query: va[query] - vb[query] for query in va if query in vb},
+            {query: values_a[query] - values_b[query] for query in values_a if query in values_b},
         )
         for cells in groups.values()
-        for (a, va), (b, vb) in itertools.combinations(cells, 2)
+        for (a, values_a), (b, values_b) in itertools.combinations(cells, 2)
     ]
     if pairs:
         return name, pairs
-    if seen and name not in seen:
-        raise InputError(f"{run} has no values of {name}; {suggestion(name, sorted(seen))}")
+    if measures and name not in measures:
+        raise InputError(f"{run} has no values of {name}; {suggestion(name, sorted(measures))}")
     found = f"it has {', '.join(sorted(others))}, " if others else ""
     raise InputError(
         f"{run} has no two chunkers on this very data set ({dataset.name}, "
@@ -91,14 +91,14 @@ def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[s
 
 
 def _values(folder: Path, name: str) -> tuple[dict[str, float] | None, set[str]]:
-    """A measure's value of every query that counts, and the names of all measures."""
+    """A measure's value of every included query, and the names of all stored measures."""
     try:
         with (folder / "per_query.jsonl").open(encoding="utf-8", errors="surrogatepass") as lines:
-            rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
-        known = {one for row in rows for one in row["metrics"]}
-        found = {row["query_id"]: row["metrics"].get(name) for row in rows if row["included"]}
+            rows = list(map(json.loads, lines))
+        known = {measure for row in rows for measure in row["metrics"]}
+        values = {row["query_id"]: row["metrics"].get(name) for row in rows if row["included"]}
     except DAMAGE_ERRORS as error:
         raise InputError(f"{folder / 'per_query.jsonl'} is damaged ({error})") from None
-    if not found or any(value is None for value in found.values()):
+    if not values or None in values.values():
         return None, known
-    return {query: float(value) for query, value in found.items() if value is not None}, known
+    return {query: float(value) for query, value in values.items()}, known

@@ -1,10 +1,10 @@
-r"""Self-retrieval: how much of a query's own text stands in its gold, and in its corpus.
+r"""Self-retrieval: how much of a query's own text is in its gold, and in its corpus.
 
-Three views, since a query can be code, prose or a mixture. Lines: of the query's non-blank lines,
-stripped of white space at both ends, those that stand among the gold's lines; each line of gold
-counts for one line of the query. Words: of the query's runs of eight words (`\w+`, lower-cased;
-the whole query where it is shorter), those that stand in the gold, or anywhere in the corpus.
-Text: whether the whole query, without white space, is contained in a file.
+In three views, because a query can be code, prose or a mixture. Lines: the share of the query's
+non-blank lines, stripped of white space, that are lines of the gold; each line of gold counts for
+one line of the query. Words: the share of the query's runs of eight words (`\w+`, in lower case;
+the whole query if it is shorter) that are in the gold, or anywhere in the corpus. Text: whether a
+file contains the whole query, white space aside.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from harness.runs.query_set import QuerySet
 
 MOST = 0.9
-"""Share of a query's lines above which it is taken to be its own answer."""
+"""Share of a query's lines above which the query is taken to be its own answer."""
 
 
 @dataclass(frozen=True)
 class Leak:
-    """How much of one query stands in the corpus; shares between 0 and 1.
+    """How much of one query is in the corpus; shares between 0 and 1.
 
     Attributes:
         query: Its id.
-        lines_in_gold: Of its non-blank lines.
-        words_in_gold: Of its runs of words.
-        words_in_corpus: The same of the whole corpus, the gold included.
-        inside_gold: Whether its whole text is contained in a target.
-        inside_file: Whether its whole text is contained in an indexed file.
-        inside_rest: Whether it still is when the query's own region is taken out.
+        lines_in_gold: Share of its non-blank lines.
+        words_in_gold: Share of its runs of words.
+        words_in_corpus: The same for the whole corpus, gold included.
+        inside_gold: Whether a target contains its whole text.
+        inside_file: Whether an indexed file contains its whole text.
+        inside_rest: Whether one still does without the query's own region.
     """
 
     query: str
@@ -56,16 +56,16 @@ class SelfRetrieval:
     """The leaks of a data set; all but `queries` are means over queries, between 0 and 1.
 
     Attributes:
-        queries: How many.
-        lines_in_gold: Share of a query's lines.
-        queries_over_90: Queries of whose lines over 90 % stand in gold.
-        queries_of_gold: Queries of whose lines all do.
-        words_in_gold: Share of a query's runs of words.
-        words_in_corpus: The same of the whole corpus.
-        queries_sharing_words: Queries with a run of words that stands in the corpus.
-        inside_gold: Queries whose whole text is contained in a target.
-        inside_file: Queries whose whole text is contained in an indexed file.
-        inside_rest: Queries of which that is so without their own regions too.
+        queries: Number of queries.
+        lines_in_gold: Share of a query's lines that are in gold.
+        queries_over_90: Queries with over 90 % of their lines in gold.
+        queries_of_gold: Queries with all their lines in gold.
+        words_in_gold: Share of a query's runs of words that are in gold.
+        words_in_corpus: The same for the whole corpus.
+        queries_sharing_words: Queries with a run of words in the corpus.
+        inside_gold: Queries whose whole text is in a target.
+        inside_file: Queries whose whole text is in an indexed file.
+        inside_rest: Queries whose whole text is in a file without their own regions.
     """
 
     queries: int
@@ -88,80 +88,78 @@ def summarise(leaks: Sequence[Leak]) -> SelfRetrieval:
 
     return SelfRetrieval(
         queries=len(leaks),
-        lines_in_gold=over_queries(one.lines_in_gold for one in leaks),
-        queries_over_90=over_queries(one.lines_in_gold > MOST for one in leaks),
-        queries_of_gold=over_queries(one.lines_in_gold == 1 for one in leaks),
-        words_in_gold=over_queries(one.words_in_gold for one in leaks),
-        words_in_corpus=over_queries(one.words_in_corpus for one in leaks),
-        queries_sharing_words=over_queries(one.words_in_corpus > 0 for one in leaks),
-        inside_gold=over_queries(one.inside_gold for one in leaks),
-        inside_file=over_queries(one.inside_file for one in leaks),
-        inside_rest=over_queries(one.inside_rest for one in leaks),
+        lines_in_gold=over_queries(leak.lines_in_gold for leak in leaks),
+        queries_over_90=over_queries(leak.lines_in_gold > MOST for leak in leaks),
+        queries_of_gold=over_queries(leak.lines_in_gold == 1 for leak in leaks),
+        words_in_gold=over_queries(leak.words_in_gold for leak in leaks),
+        words_in_corpus=over_queries(leak.words_in_corpus for leak in leaks),
+        queries_sharing_words=over_queries(leak.words_in_corpus > 0 for leak in leaks),
+        inside_gold=over_queries(leak.inside_gold for leak in leaks),
+        inside_file=over_queries(leak.inside_file for leak in leaks),
+        inside_rest=over_queries(leak.inside_rest for leak in leaks),
     )
 
 
-def find_leaks(prepared: QuerySet) -> tuple[Leak, ...]:
-    """The leak of every query, in their order."""
-    found = {}
-    for corpus in prepared.corpora:
+def find_leaks(query_set: QuerySet) -> tuple[Leak, ...]:
+    """The leak of every query, in order of query."""
+    leaks = {}
+    for corpus in query_set.corpora:
         texts = {source.path: source.text for source in corpus.sources}
-        mine = [query for query in prepared.queries if query.corpus == corpus.id]
-        grams = {query.id: grams_of(query.text) for query in mine}
-        there = shared_grams({gram for one in grams.values() for gram in one}, texts.values())
+        queries = [query for query in query_set.queries if query.corpus == corpus.id]
+        grams = {query.id: grams_of(query.text) for query in queries}
+        in_corpus = shared_grams({gram for own in grams.values() for gram in own}, texts.values())
         tight = {path: squeezed(text) for path, text in texts.items()}
-        for query in mine:
+        for query in queries:
             gold = _gold(query, corpus, texts)
             own = grams[query.id]
             in_gold = shared_grams(set(own), gold)
             text = squeezed(query.text)
-            holding = [path for path, one in tight.items() if text and text in one]
-            found[query.id] = Leak(
+            holding = [path for path, tight_text in tight.items() if text and text in tight_text]
+            leaks[query.id] = Leak(
                 query=query.id,
                 lines_in_gold=_lines_in(query.text, gold),
                 words_in_gold=_share(sum(gram in in_gold for gram in own), len(own)),
-                words_in_corpus=_share(sum(gram in there for gram in own), len(own)),
-                inside_gold=bool(text) and any(text in squeezed(one) for one in gold),
+                words_in_corpus=_share(sum(gram in in_corpus for gram in own), len(own)),
+                inside_gold=bool(text) and any(text in squeezed(target) for target in gold),
                 inside_file=bool(holding),
                 inside_rest=_in_rest(query, corpus, holding),
             )
-    return tuple(found[query.id] for query in prepared.queries)
+    return tuple(leaks[query.id] for query in query_set.queries)
 
 
 def _in_rest(query: Query, corpus: Corpus, holding: Sequence[str]) -> bool:
-    """Whether one of the files that hold a query's text holds it outside of its region too."""
+    """Whether a file that contains a query's text contains it outside of the query's region."""
     region = query.region
     if region is None or holding != [region.path]:
         return bool(holding)
-    source = next(one for one in corpus.sources if one.path == region.path)
+    source = next(source for source in corpus.sources if source.path == region.path)
     return squeezed(query.text) in squeezed(without_region(source, region, query.id).text)
 
 
 def _gold(query: Query, corpus: Corpus, texts: Mapping[str, str]) -> list[str]:
-    """The text of every target that is indexed, or of every relevant document."""
+    """The text of every indexed target, or of every relevant document."""
     if query.qrels is not None:
         return [texts[name] for name, grade in query.qrels.items() if grade > 0 and name in texts]
     sources = {source.path: source for source in corpus.sources}
-    found = []
+    gold = []
     for target in query.targets:
-        source = sources.get(target.path)
-        if source is None:
-            continue
-        first, last = target.start_line or 1, target.end_line or source.lines.count
-        if 0 < last <= source.lines.count:
-            start, end = source.lines.offsets_of(first, last)
-            found.append(source.text[start:end])
-    return found
+        if target.path in sources:
+            source = sources[target.path]
+            first, last = target.start_line or 1, target.end_line or source.lines.count
+            if 0 < last <= source.lines.count:
+                start, end = source.lines.offsets_of(first, last)
+                gold.append(source.text[start:end])
+    return gold
 
 
 def _lines_in(text: str, gold: Iterable[str]) -> float:
     own = Counter(_lines(text))
-    there = Counter(line for one in gold for line in _lines(one))
-    return _share((own & there).total(), own.total())
+    gold_lines = Counter(line for target in gold for line in _lines(target))
+    return _share((own & gold_lines).total(), own.total())
 
 
 def _lines(text: str) -> Iterator[str]:
-    stripped = (line.strip() for line in text.split("\n"))
-    return (line for line in stripped if line)
+    return filter(None, (line.strip() for line in text.split("\n")))
 
 
 def _share(part: int, whole: int) -> float:

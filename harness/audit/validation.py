@@ -1,7 +1,7 @@
 """Validates a data set: what is broken in it, and what can make its scores mean less.
 
-Broken is what cannot be scored as it is meant: a target that does not exist, a query without text.
-All else is a finding: it stands beside the scores.
+Broken is what cannot be scored as intended, such as a target that does not exist or a query without
+text. Everything else is a finding, to be read beside the scores.
 """
 
 from __future__ import annotations
@@ -32,24 +32,32 @@ if TYPE_CHECKING:
 State = Literal["broken", "finding", "ok"]
 
 POINTS = (1, 2, 5)
-"""Differences that the numbers of queries are told for, in hundredths of a measure."""
+"""Differences, in hundredths of a measure, for which numbers of queries are given."""
 
 FEW = 10
-"""Queries below which a group tells little."""
+"""Number of queries below which a group says little."""
 
-_MOST = 0.8  # share of one group that makes a mean its own
+_MOST = 0.8  # share of a group above which it dominates the mean
+
+_TARGET_FAULTS: dict[str, tuple[State, str, str]] = {
+    "absent": ("broken", "name a file that is not there", "they can never be found"),
+    "lines": ("broken", "name lines after the end of their file", "it is another version"),
+    "skipped": ("finding", "are in files not indexed", "they are dropped, and counted"),
+    "blank": ("finding", "have no line that is not blank", "they are dropped, and counted"),
+    "none": ("finding", "without a target", "they are left out of every mean"),
+}
 
 
 @dataclass(frozen=True)
 class ValidationCheck:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
         check: Its name.
         state: `broken`, `finding` or `ok`.
         found: The numbers.
-        reading: What to think of them.
-        examples: Ids of the queries, or of corpora, that it is about, in order.
+        reading: What they mean.
+        examples: Ids of all queries, or corpora, that it is about, in order.
     """
 
     check: str
@@ -61,7 +69,7 @@ class ValidationCheck:
 
 @dataclass(frozen=True)
 class QueryGroup:
-    """The queries that share a value: of `corpus`, `language`, `folder`, or a tag."""
+    """The queries that share a value of `corpus`, `language`, `folder`, or a tag."""
 
     by: str
     value: str
@@ -71,15 +79,15 @@ class QueryGroup:
 
 @dataclass(frozen=True)
 class Power:
-    """How small a difference can be seen; see `harness.stats.power`.
+    """The smallest difference that a test can show; see `harness.stats.power`.
 
     Attributes:
-        assumed: What the scatter is taken from.
-        queries: How many.
-        clusters: Of these.
-        sd: Of the difference of one query, as if queries were independent.
+        assumed: The source of the standard deviation.
+        queries: Number of queries.
+        clusters: Number of their clusters.
+        sd: Standard deviation of one query's difference, as if queries were independent.
         mdd: The minimum detectable difference, in units of the measure.
-        queries_for: Queries that it takes, by difference in points.
+        queries_for: Number of queries needed, by difference in points.
     """
 
     assumed: str
@@ -89,10 +97,22 @@ class Power:
     mdd: float
     queries_for: Mapping[int, int]
 
+    @classmethod
+    def of(cls, assumed: str, spread: Spread) -> Power:
+        """The power of a spread of differences."""
+        return cls(
+            assumed,
+            spread.queries,
+            spread.clusters,
+            spread.sd,
+            smallest_difference(spread),
+            {points: queries_for(spread, points / 100) for points in POINTS},
+        )
+
 
 @dataclass(frozen=True)
 class Validation:
-    """What a validation found; `broken` says whether anything is."""
+    """The results of a validation."""
 
     dataset: str
     fingerprint: str
@@ -104,8 +124,8 @@ class Validation:
 
     @property
     def broken(self) -> bool:
-        """Whether a check found something broken."""
-        return any(one.state == "broken" for one in self.checks)
+        """Whether a check is broken."""
+        return any(check.state == "broken" for check in self.checks)
 
 
 def validate(dataset: Dataset, run: Path | None = None, measure: str | None = None) -> Validation:
@@ -113,88 +133,76 @@ def validate(dataset: Dataset, run: Path | None = None, measure: str | None = No
 
     Args:
         dataset: The data set.
-        run: A run folder with chunkers on it, whose differences say how much a measure scatters.
-        measure: Which one; the headline without it.
+        run: A run folder with chunkers on it, whose differences give the spread of a measure.
+        measure: The measure; by default the headline.
 
     Raises:
         InputError: The run folder has no two chunkers on this data set.
     """
     balance = tuple(_balance(dataset))
+    checks = [*_targets(dataset), *_texts(dataset), *_duplicates(dataset)]
+    power: list[Power] = []
     try:
-        prepared = prepare(dataset)
+        query_set = prepare(dataset)
     except InputError:
-        prepared = None  # no target can be found, which the check of targets says
+        pass  # no target is in the corpus, which the check of targets says
+    else:
+        checks += _copies_and_leaks(dataset, query_set)
+        power += _power(dataset, query_set.queries, run, measure)
+    checks += _balance_checks(balance)
     return Validation(
         dataset=dataset.name,
         fingerprint=dataset.fingerprint,
         queries=len(dataset.queries),
         corpora=len(dataset.corpora),
-        checks=(
-            *_targets(dataset),
-            *_texts(dataset),
-            *_duplicates(dataset),
-            *(() if prepared is None else _copies_and_leaks(dataset, prepared)),
-            *_balanced(balance),
-        ),
+        checks=tuple(checks),
         balance=balance,
-        power=() if prepared is None else tuple(_power(dataset, prepared.queries, run, measure)),
+        power=tuple(power),
     )
 
 
+def _gold(query: Query) -> list[tuple[str, Target | None]]:
+    """Path and target of everything that is relevant to a query."""
+    if query.qrels is not None:
+        return [(name, None) for name, grade in query.qrels.items() if grade > 0]
+    return [(target.path, target) for target in query.targets]
+
+
 def _targets(dataset: Dataset) -> Iterator[ValidationCheck]:
-    corpora = {corpus.id: _Files.of(corpus) for corpus in dataset.corpora}
-    faults: dict[str, list[str]] = defaultdict(list)
+    fault_of = {corpus.id: _TargetFaults(corpus) for corpus in dataset.corpora}
+    faults: defaultdict[str, list[str]] = defaultdict(list)
     count = 0
     for query in dataset.queries:
-        files = corpora[query.corpus]
         gold = _gold(query)
         count += len(gold)
+        for path, target in gold:
+            faults[fault_of[query.corpus].fault(path, target)].append(query.id)
         if not gold:
             faults["none"].append(query.id)
-        for path, target in gold:
-            fault = files.fault(path, target)
-            if fault:
-                faults[fault].append(query.id)
-    what = {
-        "absent": ("broken", "name a file that is not there", "they can never be found"),
-        "lines": ("broken", "name lines behind the end of their file", "it is another version"),
-        "skipped": ("finding", "lie in files not indexed", "they are dropped, and counted"),
-        "blank": ("finding", "hold no line that is not blank", "they are dropped, and counted"),
-        "none": ("finding", "without a target", "they are left out of every mean"),
-    }  # fmt: skip
-    found = False
-    state: State
-    for fault, (kind, says, reading) in what.items():
+    for fault, (state, what, reading) in _TARGET_FAULTS.items():
         if faults[fault]:
-            found, state = True, "broken" if kind == "broken" else "finding"
             ids = tuple(dict.fromkeys(faults[fault]))
             number = f"{len(faults[fault])} of {counted(count, 'target')}"
             if fault == "none":
                 number = counted(len(ids), "query", "queries")
-            yield ValidationCheck("targets", state, f"{number} {says}", reading, ids)
-    if not found:
-        yield ValidationCheck("targets", "ok", counted(count, "target"), "all exist and hold text")
+            yield ValidationCheck("targets", state, f"{number} {what}", reading, ids)
+    if not any(faults[fault] for fault in _TARGET_FAULTS):
+        yield ValidationCheck("targets", "ok", counted(count, "target"), "all exist and have text")
 
 
-@dataclass(frozen=True)
-class _Files:
-    """The files of a corpus, and what was skipped of it."""
+class _TargetFaults:
+    """Looks up targets in the files of a corpus."""
 
-    corpus: Corpus
-    numbers: Mapping[str, int]
-    skipped: frozenset[str]
-
-    @classmethod
-    def of(cls, corpus: Corpus) -> _Files:
-        numbers = {source.path: number for number, source in enumerate(corpus.sources)}
-        return cls(corpus, numbers, frozenset(one.path for one in corpus.skipped))
+    def __init__(self, corpus: Corpus) -> None:
+        self._sources = {source.path: source for source in corpus.sources}
+        self._skipped = {skipped.path for skipped in corpus.skipped}
 
     def fault(self, path: str, target: Target | None) -> str:
-        """What is wrong with a target; empty if nothing."""
-        if path not in self.numbers:
-            above = (path[: at + 1] for at, mark in enumerate(path) if mark == "/")
-            return "skipped" if {path, *above} & self.skipped else "absent"
-        lines = self.corpus.sources[self.numbers[path]].lines
+        """A key of `_TARGET_FAULTS`; empty for a sound target."""
+        if path not in self._sources:
+            folders = {path[: at + 1] for at, mark in enumerate(path) if mark == "/"}
+            return "skipped" if {path, *folders} & self._skipped else "absent"
+        lines = self._sources[path].lines
         first, last = 1, lines.count
         if target is not None and target.start_line is not None and target.end_line is not None:
             first, last = target.start_line, target.end_line
@@ -203,19 +211,11 @@ class _Files:
         return "blank" if all(map(lines.blank, range(first, last + 1))) else ""
 
 
-def _gold(query: Query) -> list[tuple[str, Target | None]]:
-    """Path and target of all that is relevant to a query."""
-    if query.qrels is not None:
-        return [(name, None) for name, grade in query.qrels.items() if grade > 0]
-    return [(target.path, target) for target in query.targets]
-
-
 def _texts(dataset: Dataset) -> Iterator[ValidationCheck]:
     blank = tuple(query.id for query in dataset.queries if not query.text.strip())
     if blank:
-        reading = "nothing can be found by them"
         found = counted(len(blank), "query has no text", "queries have no text")
-        yield ValidationCheck("texts", "broken", found, reading, blank)
+        yield ValidationCheck("texts", "broken", found, "they find nothing", blank)
     if not dataset.queries:
         yield ValidationCheck("texts", "broken", "there is no query", "nothing can be scored")
     empty = tuple(
@@ -224,16 +224,15 @@ def _texts(dataset: Dataset) -> Iterator[ValidationCheck]:
         if not any(source.text.strip() for source in corpus.sources)
     )
     if empty:
-        reading = "their queries cannot be answered"
         found = counted(len(empty), "corpus has no text", "corpora have no text")
-        yield ValidationCheck("texts", "broken", found, reading, empty)
+        yield ValidationCheck("texts", "broken", found, "their queries cannot be answered", empty)
     if dataset.queries and not blank and not empty:
         files = sum(len(corpus.sources) for corpus in dataset.corpora)
         found = f"{len(dataset.queries)} queries, {files} files"
         yield ValidationCheck("texts", "ok", found, "every query and every corpus has text")
     if dataset.absent:
-        lost = sum(one.n_queries for one in dataset.absent)
-        names = tuple(one.corpus for one in dataset.absent)
+        lost = sum(corpus.n_queries for corpus in dataset.absent)
+        names = tuple(corpus.corpus for corpus in dataset.absent)
         found = f"{len(names)} corpora with {lost} queries are not at hand"
         yield ValidationCheck("absent", "finding", found, "scores are of the others", names)
     for reason, count in sorted(dataset.left_out.items()):
@@ -243,31 +242,32 @@ def _texts(dataset: Dataset) -> Iterator[ValidationCheck]:
 
 
 def _duplicates(dataset: Dataset) -> Iterator[ValidationCheck]:
-    asked: dict[str, list[Query]] = defaultdict(list)
+    """Queries of one corpus with the same words, apart by whether their targets are the same."""
+    by_corpus: defaultdict[str, list[Query]] = defaultdict(list)
     for query in dataset.queries:
         if query.text.strip():
-            asked[query.corpus].append(query)
-    many = [
-        [mine[int(at)] for at in group]
-        for mine in asked.values()
-        for group in alike({str(at): query.text for at, query in enumerate(mine)})
-    ]
-    same = [group for group in many if len({_answer(query) for query in group}) == 1]
-    other = [group for group in many if len({_answer(query) for query in group}) > 1]
-    for found, reading, kind in (
-        ("have the text and the targets of another one", "they count twice", same),
-        ("have the text of another one, but other targets",
-         "each makes the other's answer count as wrong: one query has all targets", other),
-    ):  # fmt: skip
-        ids = tuple(query.id for group in kind for query in group)
+            by_corpus[query.corpus].append(query)
+    same: list[str] = []
+    other: list[str] = []
+    for queries in by_corpus.values():
+        for keys in alike({str(at): query.text for at, query in enumerate(queries)}):
+            group = [queries[int(at)] for at in keys]
+            ids = same if len(set(map(_answer, group))) == 1 else other
+            ids += [query.id for query in group]
+    for ids, what, reading in (
+        (same, "the text and the targets of another one", "they count twice"),
+        (
+            other,
+            "the text of another one, but other targets",
+            "each makes the other's answer count as wrong: one query has all targets",
+        ),
+    ):
         if ids:
-            yield ValidationCheck(
-                "duplicate queries", "finding", f"{len(ids)} queries {found}", reading, ids
-            )
-    if not many:
-        yield ValidationCheck(
-            "duplicate queries", "ok", "0 queries", "every query has a text of its own"
-        )
+            found = f"{len(ids)} queries have {what}"
+            yield ValidationCheck("duplicate queries", "finding", found, reading, tuple(ids))
+    if not same and not other:
+        reading = "every query has a text of its own"
+        yield ValidationCheck("duplicate queries", "ok", "0 queries", reading)
 
 
 def _answer(query: Query) -> object:
@@ -276,38 +276,37 @@ def _answer(query: Query) -> object:
     return tuple(sorted((t.path, t.start_line or 0, t.end_line or 0) for t in query.targets))
 
 
-def _copies_and_leaks(dataset: Dataset, prepared: QuerySet) -> Iterator[ValidationCheck]:
-    """What the audit of data sets says of twins, copies and queries that stand in their corpus."""
-    leaks = find_leaks(prepared)
-    span = dataset.gold == "span"
-    twins = count_twins(prepared.places) if span else None
-    files = identical_files(prepared.corpora)
-    lines, words, whole = (
-        [one.query for one in leaks if one.lines_in_gold > SOME],
-        [one.query for one in leaks if one.words_in_corpus > 0],
-        [one.query for one in leaks if one.inside_file],
-    )
-    touched = [
-        query.id
-        for query, places in zip(prepared.queries, prepared.places, strict=True)
-        if any(place.twins for place in places)
-    ]
-    about: dict[str, tuple[bool, list[str]]] = {
-        "self-retrieval, lines": (bool(lines), lines),
-        "self-retrieval, words": (bool(words), words),
-        "self-retrieval, whole text": (bool(whole), whole),
-        "twins": (bool(touched), touched),
-        "identical files": (files > 0, []),
+def _copies_and_leaks(dataset: Dataset, query_set: QuerySet) -> Iterator[ValidationCheck]:
+    """Audit findings on copies and self-retrieval, with the affected queries."""
+    leaks = find_leaks(query_set)
+    files = identical_files(query_set.corpora)
+    examples = {
+        "self-retrieval, lines": [leak.query for leak in leaks if leak.lines_in_gold > SOME],
+        "self-retrieval, words": [leak.query for leak in leaks if leak.words_in_corpus > 0],
+        "self-retrieval, whole text": [leak.query for leak in leaks if leak.inside_file],
+        "twins": [
+            query.id
+            for query, places in zip(query_set.queries, query_set.places, strict=True)
+            if any(place.twins for place in places)
+        ],
     }
     audit = Audit(
-        "data set", dataset.name, dataset.fingerprint, mask_query=False, queries=len(leaks),
-        self_retrieval=summarise(leaks), twins=twins, identical_files=files,
-        queries_truncated={}, chunkers=(),
-    )  # fmt: skip
-    for one in findings(audit):
-        seen, ids = about[one.audit]
-        state: State = "finding" if seen else "ok"
-        yield ValidationCheck(one.audit, state, one.found, one.reading, tuple(ids))
+        source="data set",
+        dataset=dataset.name,
+        fingerprint=dataset.fingerprint,
+        mask_query=False,
+        queries=len(leaks),
+        self_retrieval=summarise(leaks),
+        twins=count_twins(query_set.places) if dataset.gold == "span" else None,
+        identical_files=files,
+        queries_truncated={},
+        chunkers=(),
+    )
+    for finding in findings(audit):
+        ids = tuple(examples.get(finding.audit, ()))
+        affected = files > 0 if finding.audit == "identical files" else bool(ids)
+        state: State = "finding" if affected else "ok"
+        yield ValidationCheck(finding.audit, state, finding.found, finding.reading, ids)
 
 
 def _balance(dataset: Dataset) -> Iterator[QueryGroup]:
@@ -316,7 +315,7 @@ def _balance(dataset: Dataset) -> Iterator[QueryGroup]:
         for corpus in dataset.corpora
         for source in corpus.sources
     }
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for query in dataset.queries:
         tags = {"corpus": query.corpus, **query.tags}
         paths = [path for path, _ in _gold(query)]
@@ -326,22 +325,19 @@ def _balance(dataset: Dataset) -> Iterator[QueryGroup]:
             tags.setdefault("folder", folder_of(paths[0]))
         for by, value in tags.items():
             counts[by][value] += 1
-    for by in sorted(counts):
-        total = counts[by].total()
-        for value, count in sorted(counts[by].items(), key=lambda one: (-one[1], one[0])):
-            yield QueryGroup(by, value, count, count / total)
+    for by, values in sorted(counts.items()):
+        for value, count in sorted(values.items(), key=lambda item: (-item[1], item[0])):
+            yield QueryGroup(by, value, count, count / values.total())
 
 
-def _balanced(balance: Sequence[QueryGroup]) -> Iterator[ValidationCheck]:
-    by: dict[str, list[QueryGroup]] = defaultdict(list)
-    for group in balance:
-        by[group.by].append(group)
-    for name, groups in by.items():
+def _balance_checks(balance: Sequence[QueryGroup]) -> Iterator[ValidationCheck]:
+    for name in dict.fromkeys(group.by for group in balance):
+        groups = [group for group in balance if group.by == name]
+        first, small = groups[0], tuple(group.value for group in groups if group.queries < FEW)
         if len(groups) == 1:
-            found = f"all queries are of one {name}: {groups[0].value}"
+            found = f"all queries are of one {name}: {first.value}"
             yield ValidationCheck(f"balance, {name}", "ok", found, "scores say nothing of others")
             continue
-        first, small = groups[0], tuple(one.value for one in groups if one.queries < FEW)
         found = (
             f"{len(groups)} values; {first.value} has {100 * first.share:.1f} % of the queries, "
             f"{len(small)} have fewer than {FEW}"
@@ -349,9 +345,9 @@ def _balanced(balance: Sequence[QueryGroup]) -> Iterator[ValidationCheck]:
         if first.share > _MOST:
             reading = f"means are mostly those of {first.value}"
         elif small:
-            reading = "a break-down tells little of the small ones"
+            reading = "a break-down says little about the small ones"
         else:
-            reading = "no value decides the means alone"
+            reading = "no value dominates the means"
         state: State = "finding" if first.share > _MOST or small else "ok"
         yield ValidationCheck(f"balance, {name}", state, found, reading, small)
 
@@ -366,31 +362,23 @@ def _power(
         members[query.id] = (query.corpus, query.cluster or first)
     worst, n = worst_case(members), len(members)
     if worst is not None:
-        yield _told("worst case: each query is won or lost by 1, those of a cluster alike", worst)
+        worst_name = "worst case: each query is won or lost by 1, those of a cluster alike"
+        yield Power.of(worst_name, worst)
         alone = "each query is won or lost by 1, independently of all others"
-        yield _told(alone, Spread(n, n, 1.0, n - 1))
+        yield Power.of(alone, Spread(n, n, 1.0, n - 1))
     if run is None:
         return
     name, pairs = pairs_of(run, dataset, measure)
-    spreads = [(spread_of(pair.differences, members), pair) for pair in pairs if pair.differences]
     known = sorted(
-        ((spread, pair) for spread, pair in spreads if spread is not None),
-        key=lambda one: (smallest_difference(one[0]), one[1].beside, one[1].a, one[1].b),
+        (
+            (spread, pair)
+            for pair in pairs
+            if pair.differences and (spread := spread_of(pair.differences, members)) is not None
+        ),
+        key=lambda item: (smallest_difference(item[0]), item[1].beside, item[1].a, item[1].b),
     )
-    if not known:
-        return
-    chosen = {"median": known[(len(known) - 1) // 2], "most": known[-1]}
-    for which, (spread, pair) in chosen.items():
-        of = f"{which} of {len(known)} pairs in the run: {pair.a} and {pair.b} ({pair.beside})"
-        yield _told(f"{name}, {of}", spread)
-
-
-def _told(assumed: str, spread: Spread) -> Power:
-    return Power(
-        assumed,
-        spread.queries,
-        spread.clusters,
-        spread.sd,
-        smallest_difference(spread),
-        {points: queries_for(spread, points / 100) for points in POINTS},
-    )
+    for which, at in (("median", (len(known) - 1) // 2), ("most", len(known) - 1)):
+        if known:
+            spread, pair = known[at]
+            of = f"{which} of {len(known)} pairs in the run: {pair.a} and {pair.b} ({pair.beside})"
+            yield Power.of(f"{name}, {of}", spread)

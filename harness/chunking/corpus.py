@@ -1,8 +1,7 @@
-"""Runs a chunker over a corpus and puts its spans into one table, with what went wrong."""
+"""Chunks corpora by one chunker: its spans as a table of chunks, and its failures."""
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -25,12 +24,11 @@ if TYPE_CHECKING:
     from harness.model import Corpus
 
     Failed = tuple[str, str, str]
-    _Sizes = Callable[[Source, Span], int]
 
 NOTHING = "no chunk"
-"""The note on a file with text of which a chunker gave no span: it may, but is not to hide it."""
+"""The note on a file with text for which a chunker returned no span."""
 
-_PATIENCE = 3  # files that took too long, behind which no more is found out about a lost cause
+_TIMEOUTS = 3  # after so many timeouts, too many failures end the chunking at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +38,18 @@ class Chunk:
     Attributes:
         id: `path:start_line-end_line`, with `#2`, `#3`, … for further chunks of the same range.
         path: Its source.
-        start: First character.
-        end: Behind the last character.
+        start: Offset of the first character.
+        end: Offset after the last character.
         start_line: Line of the first character.
         end_line: Line of the last character.
-        nws: The interval of non-white-space characters of the file.
-        lines: The interval of non-blank lines of the file.
-        size: Size in the chunker's own unit.
-        text: What is embedded.
-        ref_id: What the system that the chunker reproduces calls the chunk.
-        around: Non-white-space characters of `text` before and behind the chunk's own text; None
-            where `text` does not hold that.
-        gaps: Intervals of `nws`, in order and none of them empty, that the chunk does not have.
+        nws: Interval of non-white-space characters of the file.
+        lines: Interval of non-blank lines of the file.
+        size: Size in the chunker's unit.
+        text: The text that is embedded.
+        ref_id: Id of the chunk in the system that the chunker reproduces.
+        around: Non-white-space characters of `text` before and after the chunk's own text; None
+            if `text` does not contain it.
+        gaps: Non-empty intervals of `nws`, in order, that are not part of the chunk.
     """
 
     id: str
@@ -70,12 +68,12 @@ class Chunk:
 
     @property
     def parts(self) -> list[tuple[int, int]]:
-        """The intervals of `nws` that the chunk has, in order: one, if it has no gaps."""
+        """The intervals of `nws` between gaps, in order; one if there are no gaps."""
         return without_gaps(self.nws, self.gaps)
 
 
 def without_gaps(whole: tuple[int, int], gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What gaps, in order, leave of an interval; an empty one is itself."""
+    """An interval without gaps, which are in order; an empty interval is returned as it is."""
     begin, end = whole
     parts = []
     for low, high in gaps:
@@ -87,16 +85,16 @@ def without_gaps(whole: tuple[int, int], gaps: Iterable[tuple[int, int]]) -> lis
 
 @dataclass(frozen=True)
 class ChunkedCorpus:
-    """A corpus cut by one chunker.
+    """A corpus chunked by one chunker.
 
     Attributes:
         corpus: The corpus.
         layouts: One for each source.
         chunks: In corpus order: path, start, end.
-        blank: Spans of white space alone; they are dropped.
-        notes: What the chunker reported, in files.
-        failures: Files on which it failed, with the reason.
-        unlocated: Strings of its library that stand nowhere in their source.
+        blank: Number of dropped spans of white space alone.
+        notes: Number of files for each note of the chunker.
+        failures: Path and reason of files that it failed on.
+        unlocated: Number of strings of the chunker's library that are nowhere in their source.
     """
 
     corpus: Corpus
@@ -109,96 +107,17 @@ class ChunkedCorpus:
 
 
 class TooManyFailuresError(Exception):
-    """A chunker failed on more files than are allowed to fail.
+    """A chunker failed on more files than may fail.
 
     Attributes:
-        failures: Corpus, path and reason of those that were found.
-        tried: Files that were cut or failed.
-        files: Files in all.
+        failures: Corpus, path and reason of each failure.
+        tried: Number of files that were tried.
+        files: Number of files.
     """
 
     def __init__(self, failures: Sequence[Failed], tried: int, files: int) -> None:
         super().__init__(f"failed on {len(failures)} of {files} files")
         self.failures, self.tried, self.files = tuple(failures), tried, files
-
-
-@dataclass
-class _Tally:
-    """Counts files, and those that failed.
-
-    Attributes:
-        files: How many there are.
-        most: How many may fail; None for any number.
-    """
-
-    files: int
-    most: int | None
-    tried: int = 0
-    late: int = 0
-    failures: list[Failed] = field(default_factory=list)
-
-    def add(self, corpus: Corpus, outcome: Outcome) -> None:
-        """Count a file.
-
-        Raises:
-            TooManyFailuresError: There are, and to find more would take long.
-        """
-        self.tried += 1
-        if outcome.failure is not None:
-            self.failures.append((corpus.id, outcome.path, outcome.failure.reason))
-            self.late += outcome.failure.kind == "timeout"
-        if self.late >= _PATIENCE:
-            self.end()
-
-    def end(self) -> None:
-        """Say that no file follows.
-
-        Raises:
-            TooManyFailuresError: There are.
-        """
-        if self.most is not None and len(self.failures) > self.most:
-            raise TooManyFailuresError(self.failures, self.tried, self.files)
-
-
-@dataclass
-class _Part:
-    """A corpus that is being cut; see `ChunkedCorpus`."""
-
-    corpus: Corpus
-    layouts: list[Layout] = field(default_factory=list)
-    chunks: list[Chunk] = field(default_factory=list)
-    blank: int = 0
-    notes: Counter[str] = field(default_factory=Counter)
-    unlocated: int = 0
-    failures: list[tuple[str, str]] = field(default_factory=list)
-
-    def add(self, source: Source, outcome: Outcome, size_of: _Sizes, *, keep_blank: bool) -> None:
-        """Add what became of the next source."""
-        layout = Layout.of(source)
-        self.layouts.append(layout)
-        if outcome.failure is not None:
-            self.failures.append((source.path, outcome.failure.reason))
-        if outcome.spans is None:
-            return
-        self.notes.update(dict.fromkeys(outcome.notes, 1))
-        self.unlocated += outcome.notes.get("unlocated", 0)
-        if not outcome.spans and layout.size:
-            self.notes[NOTHING] += 1
-        full = [span for span in outcome.spans if keep_blank or not _is_blank(source, span)]
-        self.blank += len(outcome.spans) - len(full)
-        self.chunks += _rows(source, layout, full, functools.partial(size_of, source))
-
-    def made(self) -> ChunkedCorpus:
-        """The cut corpus."""
-        return ChunkedCorpus(
-            self.corpus,
-            tuple(self.layouts),
-            tuple(self.chunks),
-            self.blank,
-            self.notes,
-            tuple(self.failures),
-            self.unlocated,
-        )
 
 
 def chunk_corpus(
@@ -210,9 +129,9 @@ def chunk_corpus(
     keep_blank: bool = False,
     embed: Callable[[Sequence[str]], NDArray[np.float32]] | None = None,
 ) -> ChunkedCorpus:
-    """Cut one corpus; see `cut_all`."""
-    given = Services(embed, count_tokens)
-    return chunk_corpora((corpus,), chunker, given, progress, keep_blank=keep_blank)[0]
+    """Chunk one corpus; see `chunk_corpora`."""
+    services = Services(embed, count_tokens)
+    return chunk_corpora((corpus,), chunker, services, progress, keep_blank=keep_blank)[0]
 
 
 def chunk_corpora(
@@ -225,83 +144,122 @@ def chunk_corpora(
     limits: Limits | None = None,
     most: int | None = None,
 ) -> list[ChunkedCorpus]:
-    """Cut every source, on all cores. A chunker that fails on one file fails on that file alone.
+    """Chunk every source, on all cores. A failure on one file affects that file alone.
 
     Args:
-        corpora: What to cut.
-        chunker: By what.
-        services: For sizes in tokens, and for chunkers that ask for vectors.
-        progress: Told how many of how many files are done.
+        corpora: The corpora.
+        chunker: The chunker.
+        services: For sizes in tokens, and for chunkers that need vectors.
+        progress: Called with the numbers of finished files and of all.
         keep_blank: Whether spans of white space alone become chunks.
-        limits: What a file may take.
-        most: How many files may fail; None for any number.
+        limits: Time and memory limits of a file.
+        most: Number of files that may fail; None for any number.
 
     Raises:
-        TooManyFailuresError: More fail. After a few that took too long no others are tried.
-        OutOfMemoryError: A batch of texts did not fit.
+        TooManyFailuresError: More files fail; after a few timeouts it is raised at once.
+        OutOfMemoryError: A batch of texts did not fit into memory.
         InputError: Other processes cannot load the chunker, or the embedder cannot be used.
     """
-    parts = [_Part(corpus) for corpus in corpora]
-    pairs = [(part, source) for part in parts for source in part.corpus.sources]
-    tally = _Tally(len(pairs), most)
-    tasks = [Task(source, part.corpus.name) for part, source in pairs]
+    builders = [_CorpusBuilder(corpus, chunker, services, keep_blank) for corpus in corpora]
+    pairs = [(builder, source) for builder in builders for source in builder.corpus.sources]
+    failures: list[Failed] = []
+    tried = timeouts = 0
+    tasks = [Task(source, builder.corpus.name) for builder, source in pairs]
     with cutter(chunker, services, limits or limits_of()) as cutting:
-        for (part, source), outcome in zip(pairs, cutting.cut(tasks), strict=True):
-            tally.add(part.corpus, outcome)
-            sizing = Services(count_tokens=services.count_tokens)
-            size_of = functools.partial(_size, chunker, sizing)
-            part.add(source, outcome, size_of, keep_blank=keep_blank)
+        for (builder, source), outcome in zip(pairs, cutting.cut(tasks), strict=True):
+            tried += 1
+            if outcome.failure is not None:
+                failures.append((builder.corpus.id, outcome.path, outcome.failure.reason))
+                timeouts += outcome.failure.kind == "timeout"
+            too_many = most is not None and len(failures) > most
+            if too_many and (timeouts >= _TIMEOUTS or tried == len(pairs)):
+                raise TooManyFailuresError(failures, tried, len(pairs))
+            builder.add(source, outcome)
             if progress:
-                progress(tally.tried, len(pairs))
-    tally.end()
-    return [part.made() for part in parts]
+                progress(tried, len(pairs))
+    return [builder.build() for builder in builders]
 
 
-def _size(chunker: LoadedChunker, services: Services, source: Source, span: Span) -> int:
-    return span_size(source, span, chunker.unit, services)
+class _CorpusBuilder:
+    """Collects the chunks of a corpus, source by source; see `ChunkedCorpus`."""
+
+    def __init__(
+        self, corpus: Corpus, chunker: LoadedChunker, services: Services, keep_blank: bool
+    ) -> None:
+        self.corpus = corpus
+        self._unit = chunker.unit
+        self._sizing = Services(count_tokens=services.count_tokens)
+        self._keep_blank = keep_blank
+        self._layouts: list[Layout] = []
+        self._chunks: list[Chunk] = []
+        self._blank = self._unlocated = 0
+        self._notes: Counter[str] = Counter()
+        self._failures: list[tuple[str, str]] = []
+
+    def build(self) -> ChunkedCorpus:
+        """The chunked corpus."""
+        return ChunkedCorpus(
+            self.corpus,
+            tuple(self._layouts),
+            tuple(self._chunks),
+            self._blank,
+            self._notes,
+            tuple(self._failures),
+            self._unlocated,
+        )
+
+    def add(self, source: Source, outcome: Outcome) -> None:
+        """Add the outcome of the next source."""
+        layout = Layout.of(source)
+        self._layouts.append(layout)
+        if outcome.failure is not None:
+            self._failures.append((source.path, outcome.failure.reason))
+        if outcome.spans is None:
+            return
+        self._notes.update(dict.fromkeys(outcome.notes, 1))
+        self._unlocated += outcome.notes.get("unlocated", 0)
+        if not outcome.spans and layout.size:
+            self._notes[NOTHING] += 1
+        spans = [span for span in outcome.spans if self._keep_blank or not _is_blank(source, span)]
+        self._blank += len(outcome.spans) - len(spans)
+        seen: Counter[str] = Counter()
+        for span in sorted(spans, key=lambda span: (span.start, span.end)):
+            first, last = source.lines.lines_of(span.start, span.end)
+            name = f"{source.path}:{first}-{last}"
+            seen[name] += 1
+            chunk_id = name if seen[name] == 1 else f"{name}#{seen[name]}"
+            self._chunks.append(self._chunk(chunk_id, source, layout, span))
+
+    def _chunk(self, chunk_id: str, source: Source, layout: Layout, span: Span) -> Chunk:
+        first, last = source.lines.lines_of(span.start, span.end)
+        nws = layout.interval(span.start, span.end)
+        text = span.kept(source.text)
+        return Chunk(
+            id=chunk_id,
+            path=source.path,
+            start=span.start,
+            end=span.end,
+            start_line=first,
+            end_line=last,
+            nws=nws,
+            lines=layout.lines(*nws),
+            size=span_size(source, span, self._unit, self._sizing),
+            text=text if span.embed_text is None else span.embed_text,
+            ref_id=span.ref_id,
+            around=_around(text, span.embed_text),
+            gaps=tuple(layout.interval(*gap) for gap in span.gaps if source.lines.size(*gap)),
+        )
 
 
 def _is_blank(source: Source, span: Span) -> bool:
-    """Whether a span holds white space alone, or nothing else of it would be embedded."""
-    embedded = span.embed_text
-    if embedded is not None and not embedded.strip():
+    """Whether the span, or its embedded text, is white space alone."""
+    if span.embed_text is not None and not span.embed_text.strip():
         return True
     return source.lines.size(span.start, span.end) == 0
 
 
-def _rows(
-    source: Source, layout: Layout, spans: Iterable[Span], size_of: Callable[[Span], int]
-) -> list[Chunk]:
-    rows = []
-    seen: Counter[str] = Counter()
-    for span in sorted(spans, key=lambda span: (span.start, span.end)):
-        first, last = source.lines.lines_of(span.start, span.end)
-        name = f"{source.path}:{first}-{last}"
-        seen[name] += 1
-        nws = layout.interval(span.start, span.end)
-        text = span.kept(source.text)
-        rows.append(
-            Chunk(
-                id=name if seen[name] == 1 else f"{name}#{seen[name]}",
-                path=source.path,
-                start=span.start,
-                end=span.end,
-                start_line=first,
-                end_line=last,
-                nws=nws,
-                lines=layout.lines(*nws),
-                size=size_of(span),
-                text=text if span.embed_text is None else span.embed_text,
-                ref_id=span.ref_id,
-                around=_around(text, span.embed_text),
-                gaps=tuple(layout.interval(*gap) for gap in span.gaps if source.lines.size(*gap)),
-            )
-        )
-    return rows
-
-
 def _around(text: str, embedded: str | None) -> tuple[int, int] | None:
-    """Non-white-space characters of what is embedded before and behind a text that stands in it."""
+    """Non-white-space characters of an embedded text before and after the chunk's own text."""
     if embedded is None:
         return 0, 0
     own, whole = squeezed(text), squeezed(embedded)
@@ -310,21 +268,21 @@ def _around(text: str, embedded: str | None) -> tuple[int, int] | None:
 
 
 def uncovered(chunked: ChunkedCorpus) -> list[int]:
-    """Of every chunk its characters (`c`) behind all that chunks before it in its file reach."""
-    result = []
+    """For each chunk, its characters (`c`) after the end of all earlier chunks of its file."""
+    counts = []
     reach: dict[str, int] = {}
     for chunk in chunked.chunks:
         begin = reach.get(chunk.path, 0)
-        result.append(sum(max(0, high - max(low, begin)) for low, high in chunk.parts))
+        counts.append(sum(max(0, high - max(low, begin)) for low, high in chunk.parts))
         reach[chunk.path] = max(begin, chunk.nws[1])
-    return result
+    return counts
 
 
 def duplicates(chunked: ChunkedCorpus) -> int:
-    """Chunks whose embedded text another chunk of the corpus has too."""
-    return not_alone(chunk.text for chunk in chunked.chunks)
+    """Chunks whose embedded text is that of another chunk of the corpus."""
+    return count_repeated(chunk.text for chunk in chunked.chunks)
 
 
-def not_alone(texts: Iterable[str]) -> int:
-    """How many texts stand more than once, each time counted."""
+def count_repeated(texts: Iterable[str]) -> int:
+    """Number of texts that equal another one."""
     return sum(count for count in Counter(texts).values() if count > 1)

@@ -68,14 +68,12 @@ def _row(check: dict[str, Any]) -> list[str]:
 def _folder_cells(run: Path) -> list[GateCell]:
     """Every cell of a run folder, cells of earlier runs and failed cells included."""
     from chunkers.errors import InputError
-    from harness.runs.folder import stored_cells
+    from harness.runs.folder import read_manifest, stored_cells
     from harness.runs.gates import cell_of
     from harness.support.json_files import read_json
 
     path = run / "manifest.json"
-    if not path.is_file():
-        raise InputError(f"{run} is not a run folder: manifest.json is missing")
-    manifest = read_json(path)
+    manifest = read_manifest(run)
     if manifest.get("status") != "complete":
         raise InputError(f"run {run} is incomplete; rerun its `chunkmark run` command to resume")
     metrics = [(names, folder / "metrics.json") for names, folder in stored_cells(run)]

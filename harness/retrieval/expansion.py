@@ -1,10 +1,10 @@
-"""Small to big: what a ranked chunk brings with it.
+"""Expands rankings from small to big: ranked chunks are followed by their companions.
 
-`neighbours`: the chunk before and the chunk behind it in its file. `parent`: the other chunks of
-the smallest named definition that holds the chunk and more than the chunk, or of the file where
-there is none. White space weighs nothing: a definition holds a chunk if it holds its characters.
-Comments and decorators above a definition are no part of it, as in `chunkers.grammars.outline`. A
-chunk is of a definition if they share a character.
+`neighbours`: the chunk before and the chunk after it in its file. `parent`: the other chunks of the
+smallest named definition that contains the chunk and more, or of the file if there is none. White
+space does not count: a definition contains a chunk if it contains its characters. Comments and
+decorators above a definition are not part of it, as in `chunkers.grammars.outline`. A chunk belongs
+to a definition if they share a character.
 """
 
 from __future__ import annotations
@@ -33,36 +33,34 @@ if TYPE_CHECKING:
 def companions(
     chunked: ChunkedCorpus, kind: Literal["neighbours", "parent"]
 ) -> tuple[Sequence[int], ...]:
-    """For each chunk of a corpus the numbers of those that it brings, in order.
+    """For each chunk of a corpus, the numbers of its companions, in order.
 
-    A chunk may stand among its own companions. A file whose parser does not come back warns.
+    A chunk may be among its own companions. A file that cannot be parsed gives a warning.
     """
-    find = _neighbours if kind == "neighbours" else _relatives
     sources = {source.path: source for source in chunked.corpus.sources}
     found: list[Sequence[int]] = []
     for path, group in itertools.groupby(chunked.chunks, key=lambda chunk: chunk.path):
-        found += find(tuple(group), len(found), sources[path])
+        chunks, first = tuple(group), len(found)
+        if kind == "parent":
+            found += _families(chunks, first, sources[path])
+        else:
+            numbers = range(first, first + len(chunks))
+            found += [[near for near in (at - 1, at + 1) if near in numbers] for at in numbers]
     return tuple(found)
 
 
-def _neighbours(chunks: Sequence[Chunk], first: int, source: Source) -> Iterator[Sequence[int]]:
-    del source
-    last = first + len(chunks) - 1
-    for at in range(first, last + 1):
-        yield [one for one in (at - 1, at + 1) if first <= one <= last]
-
-
-def _relatives(chunks: Sequence[Chunk], first: int, source: Source) -> Iterator[Sequence[int]]:
+def _families(chunks: Sequence[Chunk], first: int, source: Source) -> Iterator[Sequence[int]]:
+    """For each chunk of a source, the chunks of its parent; `first` is the number of the first."""
     spans = np.array([chunk.nws for chunk in chunks], dtype=np.int64)
     try:
         scopes = _scopes(source)
     except UnparsedError as error:
-        warnings.warn(f"{error}; its chunks bring the whole file", stacklevel=2)
+        warnings.warn(f"{error}; the parent of its chunks is the whole file", stacklevel=2)
         scopes = np.zeros((0, 2), dtype=np.int64)
     families: dict[int, Sequence[int]] = {-1: range(first, first + len(chunks))}
     for low, high in spans:
-        holds = (scopes[:, 0] <= low) & (high <= scopes[:, 1])
-        larger = np.flatnonzero(holds & (scopes[:, 1] - scopes[:, 0] > high - low))
+        contains = (scopes[:, 0] <= low) & (high <= scopes[:, 1])
+        larger = np.flatnonzero(contains & (scopes[:, 1] - scopes[:, 0] > high - low))
         parent = int(larger[0]) if len(larger) else -1
         if parent not in families:
             begin, end = scopes[parent]
@@ -72,48 +70,48 @@ def _relatives(chunks: Sequence[Chunk], first: int, source: Source) -> Iterator[
 
 
 def unparsed(sources: Iterable[Source]) -> dict[str, int]:
-    """Why files have no definitions to be parents, though their language has a grammar: in files.
+    """Number of files that have a grammar but cannot be parsed, by reason.
 
-    For `parent` their chunks bring the whole file, as those of a file without definitions do.
+    The parent of their chunks is the whole file.
     """
-    found: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
     distinct = dict.fromkeys(sources)
     prepare(distinct)
     for source in distinct:
         try:
             _scopes(source)
         except UnparsedError as error:
-            found[f"no parents: {error.reason}"] += 1
-    return dict(sorted(found.items()))
+            reasons[f"no parents: {error.reason}"] += 1
+    return dict(sorted(reasons.items()))
 
 
-# Corpora that differ in one file share all others, and chunkers share them all.
+# Masked corpora differ in one file, and chunkers share them all.
 @functools.lru_cache(maxsize=1 << 12)
 def _scopes(source: Source) -> NDArray[np.int64]:
-    """Definitions as intervals of non-white-space characters, the smallest first, shape (n, 2).
+    """Definitions as intervals of non-white-space characters, smallest first, shape (n, 2).
 
     Raises:
-        UnparsedError: The parser does not come back.
+        UnparsedError: The source cannot be parsed.
     """
     before = source.lines.nws
-    ends = [source.lines.offsets_of(one.start_line, one.end_line) for one in outline(source)]
+    ends = [source.lines.offsets_of(scope.start_line, scope.end_line) for scope in outline(source)]
     intervals = [(int(before[start]), int(before[end])) for start, end in ends]
-    intervals.sort(key=lambda one: (one[1] - one[0], one[0]))
+    intervals.sort(key=lambda interval: (interval[1] - interval[0], interval[0]))
     return np.array(intervals, dtype=np.int64).reshape(-1, 2)
 
 
 def expand(
     ranking: Ranking, companions: Sequence[Sequence[int]], order: Order, rankable: Rankable
 ) -> Ranking:
-    """Put behind each ranked chunk its companions that do not stand further up.
+    """Insert after each ranked chunk its companions that are not ranked higher.
 
-    What is brought carries the score of the chunk that brought it. A chunk that was brought
-    before its turn stays where it is, and at its turn brings its own.
+    A companion gets the score of the chunk that it follows. It keeps its place when its own turn
+    comes, and is followed by its own companions then.
 
     Args:
         ranking: Chunks, to the depth and the budget of `order`.
-        companions: Of each chunk of the corpus.
-        order: How far the result goes.
+        companions: For each chunk of the corpus.
+        order: The length of the result.
         rankable: The corpus.
     """
     scores: dict[int, float] = {}
@@ -121,10 +119,10 @@ def expand(
     for unit, score in zip(ranking.units.tolist(), ranking.scores.tolist(), strict=True):
         if len(scores) >= order.depth and spent >= order.budget:
             break
-        for one in (unit, *companions[unit]):
-            if one not in scores:
-                scores[one] = score
-                spent += int(rankable.spends[one])
+        for chunk in (unit, *companions[unit]):
+            if chunk not in scores:
+                scores[chunk] = score
+                spent += int(rankable.spends[chunk])
     expanded = Ranking(
         np.array(list(scores), dtype=np.int64),
         np.array(list(scores.values()), dtype=np.float64),

@@ -1,13 +1,12 @@
-"""Two hops: names found by a first ranking make a second query; one budget pays for both.
+"""Two hops: names in the first results make a second query; one budget pays for both.
 
-The second query is made of the identifiers in the first units of the first ranking that do not
-stand in the query, the most distinctive first: those that the fewest chunks of the corpus hold,
-then in order of the alphabet, at most 32. An identifier is a run of word characters that Python
-would take for a name, as it is written, whatever it stands for: comments, keywords and words of
-strings are among them, though keywords are too common to come first. Headers are not read. Where
-there is no such identifier there is no second hop.
+The second query has at most 32 identifiers from the first units of the first ranking that are not
+in the query. The most distinctive come first: those in the fewest chunks of the corpus, then in
+alphabetical order. An identifier is a run of word characters that is a valid Python name, as it is
+written; words of comments and strings and keywords are included, though keywords are too common to
+come first. Headers are not read. Without such an identifier there is no second hop.
 
-The final ranking is the beginning of the first one, then the second one without repeats.
+The final ranking is the head of the first one, then the second one without repeats.
 """
 
 from __future__ import annotations
@@ -29,31 +28,31 @@ if TYPE_CHECKING:
     from harness.retrieval.ranking import Order, Rankable
 
 NAMES = 32
-"""Identifiers of a second query, at most."""
+"""Maximum number of identifiers of a second query."""
 
 
-# Corpora that differ in one file share the chunks of all others.
+# Masked corpora differ in one file and share the chunks of all others.
 @functools.lru_cache(maxsize=1 << 14)
 def names(text: str) -> frozenset[str]:
-    """The identifiers of a text, as they are written but for Unicode's form NFKC."""
+    """The identifiers of a text, in Unicode's form NFKC."""
     return frozenset(run for run in word_runs(text) if run.isidentifier() and run.strip("_"))
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The identifiers of every chunk of a corpus, and how many chunks hold each."""
+    """The identifiers of every chunk of a corpus, and the number of chunks that have each."""
 
     of_chunk: tuple[frozenset[str], ...]
     holding: Mapping[str, int]
 
     @classmethod
     def of(cls, chunks: Sequence[str]) -> Lexicon:
-        """Read the texts of a corpus's chunks."""
-        found = tuple(names(chunk) for chunk in chunks)
-        return cls(found, Counter(itertools.chain.from_iterable(found)))
+        """The lexicon of the texts of chunks."""
+        of_chunk = tuple(map(names, chunks))
+        return cls(of_chunk, Counter(itertools.chain.from_iterable(of_chunk)))
 
     def second_query(self, query: str, chunks: Iterable[int]) -> str:
-        """What is asked after a query that found these chunks; empty where they add no name."""
+        """The second query after a query that found these chunks; empty if they add no name."""
         fresh = frozenset[str]().union(*(self.of_chunk[chunk] for chunk in chunks)) - names(query)
         return " ".join(sorted(fresh, key=lambda name: (self.holding[name], name))[:NAMES])
 
@@ -61,9 +60,9 @@ class Lexicon:
 def join(
     first: Ranking, second: Ranking, hop_units: int, order: Order, rankable: Rankable
 ) -> Ranking:
-    """The first scored units of the first ranking, then the second one without them.
+    """The first scored units of the first ranking, then the second ranking without them.
 
-    Each keeps the scores of its own hop, which are not to be compared: the order is what counts.
+    Units keep the scores of their own hop, which cannot be compared with each other.
     """
     head = slice(0, min(hop_units, int(np.count_nonzero(~np.isnan(first.scores)))))
     new = ~np.isin(second.units, first.units[head])

@@ -1,4 +1,4 @@
-"""What becomes of a retriever's ranking: options that every retriever has."""
+"""Options of every retriever: expansion of its rankings, and a second hop."""
 
 from __future__ import annotations
 
@@ -18,18 +18,24 @@ Expand = Literal["none", "neighbours", "parent"]
 
 @dataclass(frozen=True)
 class RankingOptions:
-    """How one ranking, or two, become what is delivered.
+    """Options that act on rankings.
 
     Attributes:
-        expand: What each ranked chunk brings with it; see `harness.retrieval.expansion`.
-        hops: Rankings of a query: 2 where what the first one found makes a second query; see
-            `harness.retrieval.hops`.
-        hop_chunks: Units of the first ranking that make the second query, and that stay in front.
+        expand: The chunks that follow each ranked chunk; see `harness.retrieval.expansion`.
+        hops: Number of rankings of a query; see `harness.retrieval.hops`.
+        hop_chunks: Number of units of the first ranking that make the second query and stay first.
     """
 
     expand: Expand = "none"
     hops: int = 1
     hop_chunks: int = 5
+
+
+def require_range(option: str, value: float, low: int, high: int) -> None:
+    """Raise an InputError unless the value of an option is in a range."""
+    if not low <= value <= high:
+        text = f"{value:g}" if isinstance(value, float) else f"{value}"
+        raise InputError(f"{option}={text}: must be {low} to {high}")
 
 
 def ranking_options(
@@ -38,36 +44,35 @@ def ranking_options(
     """The options of every retriever.
 
     Raises:
-        InputError: `hop_chunks` is out of range, or given where there is one hop.
+        InputError: `hop_chunks` is out of range, or given without hops=2.
     """
-    if not 1 <= hop_chunks <= _MOST:
-        raise InputError(f"hop_chunks={hop_chunks}: it is 1 to {_MOST}")
+    require_range("hop_chunks", hop_chunks, 1, _MOST)
     if hops == "1" and hop_chunks != RankingOptions.hop_chunks:
-        raise InputError(f"hop_chunks={hop_chunks}: it needs hops=2 beside it")
+        raise InputError(f"hop_chunks={hop_chunks}: needs hops=2")
     return RankingOptions(expand, int(hops), hop_chunks)
 
 
-def refuse_profile(name: str, policy: RankingOptions, profile: Profile) -> None:
-    """Refuse a policy that a profile cannot have.
+def refuse_profile(name: str, options: RankingOptions, profile: Profile) -> None:
+    """Refuse options that a profile does not allow.
 
     Raises:
-        InputError: Two hops, where the profile reproduces rankings of one query each.
+        InputError: Two hops under a profile that reproduces rankings of one query each.
     """
-    if policy.hops > 1 and profile.similarity != "cosine":
+    if options.hops > 1 and profile.similarity != "cosine":
         raise InputError(
             f"retriever {name}: hops=2 is refused under profile {profile.name}, which reproduces "
             "rankings of one query each; choose another profile"
         )
 
 
-def refuse_dataset(name: str, policy: RankingOptions, dataset: Dataset) -> None:
-    """Refuse a policy that a data set cannot have.
+def refuse_dataset(name: str, options: RankingOptions, dataset: Dataset) -> None:
+    """Refuse options that a data set does not allow.
 
     Raises:
-        InputError: Expansion, where documents are ranked and not chunks.
+        InputError: Expansion of documents.
     """
-    if policy.expand != "none" and dataset.gold == "document":
+    if options.expand != "none" and dataset.gold == "document":
         raise InputError(
-            f"retriever {name}: expand={policy.expand} is refused for {dataset.name}, where whole "
+            f"retriever {name}: expand={options.expand} is refused for {dataset.name}, where whole "
             "documents are ranked; leave it out"
         )

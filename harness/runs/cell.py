@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from harness.runs.search import rank_cell, unit_ids
 from harness.runs.texts import embed_documents, embed_queries, texts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from harness.embedding.embedder import Embedder
     from harness.embedding.text_vectors import Vectors
     from harness.embedding.vector_store import VectorStore
-    from harness.relevance.masking import Mask
     from harness.retrieval.ranking import Ranking
     from harness.runs.chunking import ChunkedFiles
     from harness.runs.pipeline import PhaseTimer, Pipeline
@@ -35,141 +33,185 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComputedCell:
-    """A cell fresh from computing.
+    """A computed cell, before it is stored.
 
     Attributes:
-        record: What metrics are computed from.
-        health: What was lost or cut short.
-        cost: What it took, without times.
-        latency: Seconds for each query: `embedding` (None without an embedder), `search`.
+        record: The chunks, queries and rankings that metrics are computed from.
+        health: Counts and shares of lost text and tokens; see `harness.runs.health`.
+        cost: Counts, sizes and seconds; `seconds` is the cost from an empty vector store.
+        latency_ms: p50 and p95 of a query: `embedding` (None if unknown), `search` and `total`.
         failures: Corpus, path and reason of files that the chunker failed on.
     """
 
     record: Record
     health: dict[str, Any]
     cost: dict[str, float | None]
-    latency: dict[str, NDArray[np.float64] | None]
+    latency_ms: dict[str, dict[str, float] | None]
     failures: tuple[tuple[str, str, str], ...]
 
 
 def compute(
-    prepared: QuerySet,
-    chunked: Sequence[ChunkedCorpus],
-    parts: Pipeline,
+    query_set: QuerySet,
+    files: ChunkedFiles,
+    pipeline: Pipeline,
     store: VectorStore,
-    watch: PhaseTimer,
+    timer: PhaseTimer,
 ) -> ComputedCell:
     """Compute a cell.
 
     Args:
-        prepared: Corpora and queries.
-        chunked: What `prepared.files` names, cut by the cell's chunker.
-        parts: What the cell is made with.
-        store: Where vectors are kept.
-        watch: Where times and progress go.
+        query_set: Queries and their corpora.
+        files: The files of the query set, chunked by the chunker of the pipeline.
+        pipeline: The parts of the cell.
+        store: The vector store.
+        timer: Receives times and progress.
 
     Raises:
-        OutOfMemoryError: An embedding batch did not fit.
-        InputError: The embedder cannot be used here.
+        OutOfMemoryError: An embedding batch did not fit into memory.
+        InputError: The embedder cannot be used.
     """
-    corpora = spliced(prepared.corpora, prepared.masks, chunked)
-    by_windows = prepared.dataset.gold == "span" and parts.chunker.windows == "max"
-    with watch.phase("windows"):
-        texts = texts_of(corpora, parts.embedder, by_windows)
-    if parts.embedder is not None:
-        with watch.phase("embedding") as told:
+    chunked, embedder, chunker = files.corpora, pipeline.embedder, pipeline.chunker
+    corpora = spliced(query_set.corpora, query_set.masks, chunked)
+    windows = query_set.dataset.gold == "span" and chunker.windows == "max"
+    with timer.phase("windows"):
+        texts = texts_of(corpora, embedder, windows)
+    if embedder is not None:
+        with timer.phase("embedding") as progress:
             texts = replace(
                 texts,
-                documents=embed_documents(texts.embedded, parts.embedder, store, told),
-                queries=embed_queries(prepared.queries, parts, parts.embedder, store),
+                documents=embed_documents(texts.embedded, embedder, store, progress),
+                queries=embed_queries(query_set.queries, pipeline.profile, embedder, store),
             )
-    vectors, queries = texts.documents, texts.queries
-    embed_again = functools.partial(_embed_again, parts, store, watch)
-    ranked = rank_cell(prepared, corpora, texts, parts, watch, embed_again=embed_again)
-    again = ranked.again
-    record = _record(prepared, chunked, corpora, ranked.rankings)
-    used = _once(corpora, texts.embedded_of_chunk)
-    cut = chunk_health(prepared, chunked, parts.chunker, uncovered_targets(prepared, corpora))
-    if parts.retriever.policy.expand == "parent":
-        cut["notes"] |= unparsed(source for one in corpora for source in one.corpus.sources)
-    lost = truncation(parts.embedder, vectors, queries, again, used)
+
+    def embed_again(queries: Sequence[str]) -> Vectors:
+        """Embed second queries by their heads, where the rarest names are."""
+        if embedder is None:
+            raise ValueError("second queries need the embedder of the first")
+        try:
+            with timer.phase("embedding") as progress:
+                return embed_documents(queries, embedder, store, progress, "query-head")
+        except InputError as error:
+            raise InputError(f"hops=2 embeds second queries, and {error}") from error
+
+    ranked = rank_cell(query_set, corpora, texts, pipeline, timer, embed_again=embed_again)
+    health = chunk_health(chunked, chunker) | {"gold_uncut": uncovered_targets(query_set, corpora)}
+    if pipeline.retriever.options.expand == "parent":
+        health["notes"] |= unparsed(source for one in corpora for source in one.corpus.sources)
+    vectors = (texts.documents, texts.queries, ranked.again)
+    used = _used_texts(corpora, texts.embedded_of_chunk)
     return ComputedCell(
-        record=record,
-        health=cut
-        | lost
-        | pair_truncation(ranked.counts)
-        | {
-            "masked_copies": prepared.copied,
+        record=_record(query_set, chunked, corpora, ranked.rankings),
+        health={
+            **health,
+            **truncation(embedder, *vectors, used),
+            **pair_truncation(ranked.counts),
+            "masked_copies": query_set.copied,
             "zero_vectors": texts.unusable,
             "disturbed": ranked.disturbed,
         },
         cost={
-            "tokens": _seen_tokens(parts.embedder, vectors),
+            "tokens": _seen_tokens(embedder, texts.documents),
             "vectors": texts.indexed,
-            "embedded_now": _embedded_now(vectors, queries, again),
             "index_bytes": ranked.index_bytes,
-            "embedding_seconds": _embedding_cost(vectors, queries, again),
             "chars_delivered": round(float(ranked.delivered.mean())),
             "pairs": ranked.counts.get("pairs"),
             "pair_tokens": ranked.counts.get("pair_tokens"),
+            **_time_cost(vectors, files, timer),
         },
-        latency={
-            "embedding": _embedding_seconds(queries, again),
-            "search": ranked.seconds,
-        },
+        latency_ms=_latency([texts.queries, ranked.again], ranked.seconds),
         failures=tuple((one.corpus.id, path, why) for one in chunked for path, why in one.failures),
     )
 
 
-def _once(
+def _used_texts(
     corpora: Sequence[ChunkedCorpus], of_chunk: Sequence[Sequence[tuple[int, ...]]]
-) -> list[list[tuple[int, ...]]]:
-    """The texts of each chunk, by corpus; a chunk that corpora share stands in the first alone."""
-    seen: set[int] = set()
-    kept = []
-    for one, texts in zip(corpora, of_chunk, strict=True):
-        pairs = list(zip(map(id, one.chunks), texts, strict=True))
-        kept.append([its for chunk, its in pairs if chunk not in seen])
-        seen.update(chunk for chunk, _ in pairs)
-    return kept
+) -> list[int]:
+    """Numbers of the embedded texts of all chunks; a chunk that corpora share counts once."""
+    texts_of_chunk = {
+        id(chunk): texts
+        for corpus, numbers in zip(corpora, of_chunk, strict=True)
+        for chunk, texts in zip(corpus.chunks, numbers, strict=True)
+    }
+    return [text for texts in texts_of_chunk.values() for text in texts]
 
 
-def _embed_again(
-    parts: Pipeline, store: VectorStore, watch: PhaseTimer, asked: Sequence[str]
-) -> Vectors:
-    """Vectors of second queries, of which a model sees the head: the rarest names."""
-    if parts.embedder is None:
-        raise ValueError("second queries are embedded where first ones are")
-    try:
-        with watch.phase("embedding") as told:
-            return embed_documents(asked, parts.embedder, store, told, "query-head")
-    except InputError as error:
-        raise InputError(f"hops=2 embeds second queries, and {error}") from error
+def _time_cost(
+    vectors: Sequence[Vectors | None], files: ChunkedFiles, timer: PhaseTimer
+) -> dict[str, float | None]:
+    """What the cell costs from an empty store: chunking and embedding count whenever they ran."""
+    known = [one for one in vectors if one is not None]
+    embedding = sum(float(one.share.sum()) for one in known)
+    other = sum(
+        seconds
+        for name, seconds in timer.seconds.items()
+        if name not in ("chunking", UNITS, "embedding")
+    )
+    seconds = other + files.seconds + (files.embedding or 0.0) + round(embedding, 3)
+    computed = sum(one.computed for one in known) if known else None
+    if files.texts is not None:
+        computed = (computed or 0) + files.computed
+    return {
+        "embedded_now": computed,
+        "embedding_seconds": round(embedding, 3) if embedding else None,
+        "chunking_texts": files.texts,
+        "chunking_embedding_seconds": files.embedding,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _latency(
+    hops: Sequence[Vectors | None], search: NDArray[np.float64]
+) -> dict[str, dict[str, float] | None]:
+    """p50 and p95 of a query in milliseconds: embedding, search, and both."""
+    embedding = sum((one.seconds for one in hops if one is not None), np.zeros(len(search)))
+    # Vectors that are only looked up say nothing about embedding.
+    columns = {
+        "embedding": embedding if embedding.any() else None,
+        "search": search,
+        "total": search + embedding,
+    }
+    return {
+        name: None
+        if values is None
+        else {f"p{p}": round(float(np.percentile(values, p)) * 1000, 3) for p in (50, 95)}
+        for name, values in columns.items()
+    }
+
+
+def _seen_tokens(embedder: Embedder | None, vectors: Vectors | None) -> int | None:
+    """Tokens of the corpora's texts that the model sees, without special ones."""
+    if embedder is None or embedder.limit is None or vectors is None:
+        return None
+    return int(np.minimum(vectors.tokens, embedder.limit).sum())
 
 
 def _record(
-    prepared: QuerySet,
+    query_set: QuerySet,
     chunked: Sequence[ChunkedCorpus],
     corpora: Sequence[ChunkedCorpus],
     rankings: Sequence[Ranking],
 ) -> Record:
-    ids = {one.corpus.id: unit_ids(prepared, one) for one in corpora}
-    files = tuple(
-        FileRow(one.corpus.id, source.path, layout.size, len(layout.line_starts))
-        for one in chunked
-        for source, layout in zip(one.corpus.sources, one.layouts, strict=True)
-    )
+    ids = {corpus.corpus.id: unit_ids(query_set, corpus) for corpus in corpora}
+    names = {corpus.id: corpus.name for corpus in query_set.corpora}
+    by_id = {corpus.corpus.id: corpus for corpus in chunked}
+    masks = {}
+    for mask in query_set.masks:
+        region, before = mask.region, chunks_before(by_id[mask.corpus.of], mask.number)
+        masks[mask.query.id] = MaskRow(
+            mask.corpus.id, region.path, region.start_line, region.end_line, before
+        )
     fields = [name for name in ChunkRow.__slots__ if name != "corpus"]
-    names = {one.id: one.name for one in prepared.corpora}
-    by_id = {one.corpus.id: one for one in chunked}
-    masks = {mask.query.id: _mask_row(mask, by_id) for mask in prepared.masks}
     return Record(
-        gold=prepared.dataset.gold,
-        files=files,
+        gold=query_set.dataset.gold,
+        files=tuple(
+            FileRow(corpus.corpus.id, source.path, layout.size, len(layout.line_starts))
+            for corpus in chunked
+            for source, layout in zip(corpus.corpus.sources, corpus.layouts, strict=True)
+        ),
         chunks=tuple(
-            ChunkRow(one.corpus.id, *(getattr(chunk, name) for name in fields))
-            for one in chunked
-            for chunk in one.chunks
+            ChunkRow(corpus.corpus.id, *(getattr(chunk, name) for name in fields))
+            for corpus in chunked
+            for chunk in corpus.chunks
         ),
         queries=tuple(
             QueryRow(
@@ -181,74 +223,14 @@ def _record(
                 qrels=query.qrels,
                 mask=masks.get(query.id),
             )
-            for query, places in zip(prepared.queries, prepared.places, strict=True)
+            for query, places in zip(query_set.queries, query_set.places, strict=True)
         ),
         rankings=tuple(
             RankingRow(
                 tuple(ids[query.corpus][unit] for unit in ranking.units.tolist()),
-                tuple(finite(score) for score in ranking.scores.tolist()),
+                tuple(map(finite, ranking.scores.tolist())),
                 ranking.by_rank,
             )
-            for query, ranking in zip(prepared.queries, rankings, strict=True)
+            for query, ranking in zip(query_set.queries, rankings, strict=True)
         ),
     )
-
-
-def _mask_row(mask: Mask, chunked: Mapping[str, ChunkedCorpus]) -> MaskRow:
-    region = mask.region
-    at = chunks_before(chunked[mask.corpus.of], mask.number)
-    return MaskRow(mask.corpus.id, region.path, region.start_line, region.end_line, at)
-
-
-def _embedding_seconds(*hops: Vectors | None) -> NDArray[np.float64] | None:
-    """None also where vectors are only looked up: that says nothing about embedding."""
-    seconds = np.array([one.seconds for one in hops if one is not None])
-    return np.asarray(seconds.sum(axis=0)) if seconds.any() else None
-
-
-def _embedding_cost(*found: Vectors | None) -> float | None:
-    """Seconds that embedding all texts of the cell took, whenever each was embedded."""
-    seconds = sum(float(one.share.sum()) for one in found if one is not None)
-    return round(seconds, 3) if seconds else None
-
-
-def _embedded_now(*found: Vectors | None) -> int | None:
-    """Texts that the store did not hold; `seconds` is to be read beside it."""
-    known = [one.computed for one in found if one is not None]
-    return sum(known) if known else None
-
-
-def _seen_tokens(embedder: Embedder | None, vectors: Vectors | None) -> int | None:
-    """Tokens that the model sees of the corpus's texts, special ones left out."""
-    if embedder is None or embedder.limit is None or vectors is None:
-        return None
-    return int(np.minimum(vectors.tokens, embedder.limit).sum())
-
-
-def cost_of(
-    computed: ComputedCell, cut: ChunkedFiles, watch: PhaseTimer
-) -> dict[str, float | None]:
-    """What the cell costs; `seconds` from an empty store: cutting and embedding whenever done."""
-    apart = {"chunking", UNITS, "embedding"}
-    seconds = [one for name, one in watch.seconds.items() if name not in apart]
-    seconds += [cut.seconds, cut.embedding or 0.0, computed.cost["embedding_seconds"] or 0.0]
-    now = computed.cost["embedded_now"]
-    return computed.cost | {
-        "chunking_texts": cut.texts,
-        "chunking_embedding_seconds": cut.embedding,
-        "embedded_now": now if cut.texts is None else (now or 0) + cut.computed,
-        "seconds": round(sum(seconds), 3),
-    }
-
-
-def latency_of(seconds: dict[str, NDArray[np.float64] | None]) -> dict[str, Any]:
-    """Milliseconds for a query: p50 and p95 of embedding it, searching, and both."""
-    embedding, search = seconds["embedding"], seconds["search"]
-    total = search if embedding is None or search is None else embedding + search
-    columns = {"embedding": embedding, "search": search, "total": total}
-    return {
-        name: None
-        if values is None or not len(values)
-        else {f"p{p}": round(float(np.percentile(values, p)) * 1000, 3) for p in (50, 95)}
-        for name, values in columns.items()
-    }

@@ -1,4 +1,4 @@
-"""ChunkingCache the corpora of a data set by one chunker, with the embedder that it may need."""
+"""Chunks the files of a query set by one chunker, with the embedder that it may need."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from harness.runs.query_set import QuerySet
 
 UNITS = "embedding units"
-"""The phase of embedding what a chunker asks for; progress counts it to `chunking`."""
+"""The phase that embeds the texts a chunker asks for; progress counts it as `chunking`."""
 
 
 @dataclass(frozen=True)
 class ChunkedFiles:
-    """The cut corpora, and what cutting cost.
+    """The chunked files of a query set, and the cost of chunking.
 
     Attributes:
-        corpora: In order of the corpora, and of masked files.
-        seconds: Wall time, embedding left out.
-        texts: Distinct texts whose vectors the chunker asked for; None where it needs none.
-        embedding: Seconds that embedding them took, whenever that was; None where nobody knows.
-        computed: How many of them the store lacked, if they were embedded for this call.
+        corpora: In the order of `QuerySet.files`.
+        seconds: Wall time without embedding.
+        texts: Distinct texts that the chunker wanted vectors for; None if it needs no vectors.
+        embedding: Seconds that embedding them took, possibly in an earlier run; None if unknown.
+        computed: Number of texts that were embedded by this call.
     """
 
     corpora: list[ChunkedCorpus]
@@ -40,80 +40,72 @@ class ChunkedFiles:
     computed: int = 0
 
 
+@dataclass
 class ChunkingCache:
-    """The cuts of one data set by one chunker, each made at most once.
+    """The chunks of one query set by one chunker, computed once for each embedder.
 
-    Args:
-        prepared: What is cut.
-        chunker: By what.
-        store: Where vectors are kept.
+    Attributes:
+        query_set: The files.
+        chunker: The chunker.
+        store: The vector store.
         keep_blank: Whether spans of white space alone become chunks.
-        limits: What a file may take.
-        most: How many files may fail.
+        limits: Time and memory limits of a file.
+        most: Number of files that may fail.
     """
 
-    def __init__(
-        self,
-        prepared: QuerySet,
-        chunker: LoadedChunker,
-        store: VectorStore,
-        *,
-        keep_blank: bool,
-        limits: Limits,
-        most: int,
-    ) -> None:
-        self._prepared = prepared
-        self._chunker = chunker
-        self._store = store
-        self._keep_blank = keep_blank
-        self._limits, self._most = limits, most
-        self._made: dict[str, ChunkedFiles | TooManyFailuresError] = {}
+    query_set: QuerySet
+    chunker: LoadedChunker
+    store: VectorStore
+    keep_blank: bool
+    limits: Limits
+    most: int
 
-    def by(self, helper: Embedder | None, watch: PhaseTimer) -> ChunkedFiles:
-        """The cut with an embedder's tokens and vectors; without one where none is needed.
+    def __post_init__(self) -> None:
+        self._results: dict[str, ChunkedFiles | TooManyFailuresError] = {}
+
+    def get(self, helper: Embedder | None, timer: PhaseTimer) -> ChunkedFiles:
+        """The chunks by the tokens and vectors of an embedder, if the chunker needs one.
 
         Raises:
-            OutOfMemoryError: A batch of texts did not fit.
-            InputError: The embedder cannot be used here, or other processes cannot load the
-                chunker.
+            OutOfMemoryError: A batch of texts did not fit into memory.
+            InputError: The embedder or the chunker cannot be used.
             TooManyFailuresError: The chunker failed on too many files.
         """
-        name = "" if helper is None else helper.fingerprint()
-        found = self._made.get(name)
-        if isinstance(found, TooManyFailuresError):
-            raise found
-        if found is not None:
-            return replace(found, computed=0)
-        try:
-            made = self._make(helper, watch)
-        except TooManyFailuresError as error:
-            self._made[name] = error
-            raise
-        self._made[name] = made
-        return made
+        key = "" if helper is None else helper.fingerprint()
+        if key not in self._results:
+            try:
+                fresh = self._chunk(helper, timer)
+            except TooManyFailuresError as error:
+                self._results[key] = error
+                raise
+            self._results[key] = replace(fresh, computed=0)
+            return fresh
+        result = self._results[key]
+        if isinstance(result, TooManyFailuresError):
+            raise result
+        return result
 
-    def _make(self, helper: Embedder | None, watch: PhaseTimer) -> ChunkedFiles:
-        chunker, files, limits = self._chunker, self._prepared.files, self._limits
+    def _chunk(self, helper: Embedder | None, timer: PhaseTimer) -> ChunkedFiles:
         count = None if helper is None else counter(helper)
         vectors = None
-        with watch.phase("chunking") as told:
-            if helper is not None and chunker.embeds:
-                vectors = ChunkVectors(helper, self._store, told)
-                vectors.prepare(files, chunker, count, limits)
+        with timer.phase("chunking") as progress:
+            if helper is not None and self.chunker.embeds:
+                vectors = ChunkVectors(helper, self.store, progress)
+                vectors.prepare(self.query_set.files, self.chunker, count, self.limits)
             corpora = chunk_corpora(
-                files,
-                chunker,
+                self.query_set.files,
+                self.chunker,
                 Services(vectors, count),
-                told,
-                keep_blank=self._keep_blank,
-                limits=limits,
-                most=self._most,
+                progress,
+                keep_blank=self.keep_blank,
+                limits=self.limits,
+                most=self.most,
             )
         if helper is None or vectors is None:
-            return ChunkedFiles(corpora, watch.seconds["chunking"])
-        watch.seconds["chunking"] -= vectors.spent
-        watch.seconds[UNITS] += vectors.spent
+            return ChunkedFiles(corpora, timer.seconds["chunking"])
+        timer.seconds["chunking"] -= vectors.spent
+        timer.seconds[UNITS] += vectors.spent
         seconds = None if helper.limit is None else round(vectors.seconds, 3)
         return ChunkedFiles(
-            corpora, watch.seconds["chunking"], vectors.texts, seconds, vectors.computed
+            corpora, timer.seconds["chunking"], vectors.texts, seconds, vectors.computed
         )

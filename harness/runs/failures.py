@@ -1,4 +1,4 @@
-"""How many files a chunker may fail on before its cell is no result, and what is said then."""
+"""The number of files that a chunker may fail on, and the cells that exceed it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from chunkers.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?) ?%")
-_NUMBER = re.compile(r"[0-9]{1,12}")
+_LIMIT = re.compile(r"(?P<share>[0-9]{1,3}(?:\.[0-9]{1,9})?) ?%|(?P<number>[0-9]{1,12})")
 _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class MaxFailures:
-    """How many files may fail: a share of all, or a number.
+    """The number of files that may fail.
 
     Attributes:
-        text: As it was given.
-        number: The number, or the share.
-        is_share: Which of both.
+        text: As given.
+        number: The number of files, or their share.
+        is_share: Whether `number` is a share of all files.
     """
 
     text: str
@@ -32,41 +31,41 @@ class MaxFailures:
     is_share: bool
 
     def of(self, files: int) -> int:
-        """How many of so many files may fail."""
+        """How many out of `files` may fail."""
         return int(self.number * files) if self.is_share else int(self.number)
 
 
 def parse_max_failures(text: str) -> MaxFailures:
-    """What `1%` or `3` means.
+    """Parse a share of the files, such as `1%`, or a number of files, such as `3`.
 
     Raises:
-        InputError: It is neither.
+        InputError: The text is neither.
     """
     text = text.strip()
-    share = _SHARE.fullmatch(text)
-    if share and Fraction(share[1]) <= 100:
-        return MaxFailures(text, Fraction(share[1]) / 100, is_share=True)
-    if _NUMBER.fullmatch(text):
+    match = _LIMIT.fullmatch(text)
+    if match and match["number"]:
         return MaxFailures(text, Fraction(text), is_share=False)
+    if match and Fraction(match["share"]) <= 100:
+        return MaxFailures(text, Fraction(match["share"]) / 100, is_share=True)
     raise InputError(
-        f"max failures {text[:40]!r} is neither a share of the files nor a number of them\n"
+        f"max failures {text[:40]!r}: neither a share of the files nor a number of files\n"
         "write 1%, 0.5% or 3, for --max-failures or in a suite"
     )
 
 
 @dataclass(frozen=True)
 class FailedCell:
-    """A cell that is no result: its chunker failed on too many files.
+    """A cell that is not scored: its chunker failed on too many files.
 
     Attributes:
         dataset: Name of the data set.
         chunker: Name of the chunker.
         embedder: Name of the embedder; `none` for a lexical retriever.
         retriever: Name of the retriever.
-        files: How many there are to cut.
-        tried: How many of them were tried.
-        allowed: How many were allowed to fail, as it was asked for.
-        failures: Corpus, path and reason of each that did.
+        files: Number of files to chunk.
+        tried: Number of files that were tried.
+        allowed: The limit, as given.
+        failures: Corpus, path and reason of each failure.
     """
 
     dataset: str
@@ -81,9 +80,9 @@ class FailedCell:
     @property
     def reason(self) -> str:
         """One line."""
-        of = f"the first {self.tried} of " if self.tried < self.files else ""
+        first = f"the first {self.tried} of " if self.tried < self.files else ""
         return (
-            f"failed on {len(self.failures)} of {of}{self.files} files, "
+            f"failed on {len(self.failures)} of {first}{self.files} files, "
             f"over --max-failures {self.allowed}"
         )
 
@@ -91,20 +90,20 @@ class FailedCell:
 def failure_lines(
     scored: Iterable[tuple[str, Iterable[Sequence[str]]]], failed: Sequence[FailedCell]
 ) -> Iterator[str]:
-    """What failed, a line each: cells, then the first few files of every chunker.
+    """One line for each failed cell, then for the first few failed files of each chunker.
 
     Args:
-        scored: Chunker, and corpus, path and reason of each failure, of the other cells.
-        failed: Cells that are no result.
+        scored: Chunker and failures (corpus, path and reason) of each scored cell.
+        failed: Cells that are not scored.
     """
     files: dict[str, dict[tuple[str, ...], None]] = {}
-    for chunker, failures in [*scored, *((one.chunker, one.failures) for one in failed)]:
+    for chunker, failures in [*scored, *((cell.chunker, cell.failures) for cell in failed)]:
         files.setdefault(chunker, {}).update(dict.fromkeys(map(tuple, failures)))
-    for one in failed:
-        names = ", ".join((one.dataset, one.chunker, one.embedder, one.retriever))
-        yield f"{names}: not scored, for the chunker {one.reason}"
-    for chunker, of in files.items():
-        for corpus, path, reason in list(of)[:_SHOWN]:
+    for cell in failed:
+        names = ", ".join((cell.dataset, cell.chunker, cell.embedder, cell.retriever))
+        yield f"{names}: not scored, for the chunker {cell.reason}"
+    for chunker, rows in files.items():
+        for corpus, path, reason in list(rows)[:_SHOWN]:
             yield f"{chunker} failed on {path} of {corpus}: {reason}"
-        if len(of) > _SHOWN:
-            yield f"{chunker} failed on {len(of) - _SHOWN} more files"
+        if len(rows) > _SHOWN:
+            yield f"{chunker} failed on {len(rows) - _SHOWN} more files"

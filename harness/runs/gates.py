@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from chunkers.errors import InputError
 from harness.measures.grammar import parse_measure
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 Verdict = Literal["pass", "fail", "skipped"]
 
 _BOUND = re.compile(r"\s*(?P<measure>[^<>=]+?)\s*(?P<operator>>=?)\s*(?P<number>[^<>=\s]+)\s*")
-# A mean is a sum of floats divided: its last digits are noise, which must decide no gate.
-_PLACES = 12
-_LARGEST = sys.float_info.max  # whole numbers of JSON go on beyond
+# A mean is a sum of floats divided: noise in its last digits must not decide a gate.
+_DECIMALS = 12
+_PARTS = ("dataset", "chunker", "embedder", "retriever")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,14 @@ class Bound:
     threshold: float
 
     def holds(self, value: float) -> bool:
-        """Whether a finite value is within the bound, at 12 decimal places."""
-        rounded, threshold = round(value, _PLACES), round(self.threshold, _PLACES)
+        """Whether a finite value satisfies the bound, compared at 12 decimal places."""
+        rounded, threshold = round(value, _DECIMALS), round(self.threshold, _DECIMALS)
         return rounded >= threshold if self.operator == ">=" else rounded > threshold
 
 
 @dataclass(frozen=True, slots=True)
 class GateCell:
-    """The means of one cell, or of one outside ranking, whose parts then have no names."""
+    """The means of one cell, or of an external ranking, which has no names of parts."""
 
     dataset: str | None
     chunker: str | None
@@ -56,7 +56,7 @@ class GateCell:
 
 @dataclass(frozen=True, slots=True)
 class BoundCheck:
-    """One bound on one cell; `value` is None where the cell has no such mean."""
+    """One bound on one cell; `value` is None if the cell has no such mean."""
 
     cell: GateCell
     bound: Bound
@@ -68,11 +68,14 @@ def parse_bound(text: str) -> Bound:
     """Parse a bound such as `nDCG@10>=0.5`.
 
     Raises:
-        InputError: It is malformed, or names an unknown measure.
+        InputError: The text is not a bound, or the measure is unknown.
     """
     match = _BOUND.fullmatch(text)
-    number = _number(match["number"]) if match else None
-    if match is None or number is None:
+    try:
+        number = float(match["number"]) if match else math.nan
+    except ValueError:
+        number = math.nan
+    if match is None or not math.isfinite(number):
         raise InputError(
             f"invalid bound {text!r}\n"
             "write a measure, > or >=, and a number, in quotes: --min 'MRR>0.6'"
@@ -81,16 +84,8 @@ def parse_bound(text: str) -> Bound:
     return Bound(str(parse_measure(match["measure"])), operator, number)
 
 
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
 def check(cells: Sequence[GateCell], bounds: Sequence[Bound]) -> list[BoundCheck]:
-    """Compare every cell with every bound, cell by cell."""
+    """Check every bound on every cell, cell by cell."""
     checks = []
     for cell in cells:
         for bound in bounds:
@@ -103,11 +98,8 @@ def check(cells: Sequence[GateCell], bounds: Sequence[Bound]) -> list[BoundCheck
 
 
 def overall(checks: Sequence[BoundCheck], *, require: bool) -> Verdict:
-    """One verdict for all: `fail` where one failed, or was skipped with `require`.
-
-    `skipped` means that no bound could be held against anything.
-    """
-    verdicts = {one.verdict for one in checks}
+    """The verdict over all checks; with `require`, a skipped check fails."""
+    verdicts = {check.verdict for check in checks}
     if "fail" in verdicts or (require and verdicts != {"pass"}):
         return "fail"
     return "pass" if "pass" in verdicts else "skipped"
@@ -119,76 +111,74 @@ def document(checks: Sequence[BoundCheck], *, require: bool) -> dict[str, Any]:
         "schema": "chunkmark.gate/1",
         "checks": [
             {
-                "dataset": one.cell.dataset,
-                "chunker": one.cell.chunker,
-                "embedder": one.cell.embedder,
-                "retriever": one.cell.retriever,
-                "measure": one.bound.measure,
-                "value": one.value,
-                "operator": one.bound.operator,
-                "threshold": one.bound.threshold,
-                "verdict": one.verdict,
+                **{part: getattr(check.cell, part) for part in _PARTS},
+                "measure": check.bound.measure,
+                "value": check.value,
+                "operator": check.bound.operator,
+                "threshold": check.bound.threshold,
+                "verdict": check.verdict,
             }
-            for one in checks
+            for check in checks
         ],
         "verdict": overall(checks, require=require),
     }
 
 
-def cells_of(found: Mapping[str, Any], where: str) -> list[GateCell]:
-    """The cells of a document that `score` or `run` printed, in its order, failed ones last.
+def cells_of(results: Mapping[str, Any], where: str) -> list[GateCell]:
+    """The cells of a document that `score` or `run` printed, in its order; failed ones last.
 
     Args:
-        found: The document.
+        results: The document.
         where: Its place, for messages.
 
     Raises:
-        InputError: It is neither, or damaged.
+        InputError: The document is of another kind, or damaged.
     """
-    schema = found.get("schema")
+    schema = results.get("schema")
     if schema == "chunkmark.score/1":
-        cells: object = [found]
-    elif schema == "chunkmark.run/1":
-        cells = found.get("cells")
-        failed = found.get("failed", [])
-        if isinstance(cells, list) and isinstance(failed, list):
-            cells = cells + [{**one, "metrics": {}} for one in failed if isinstance(one, Mapping)]
-    else:
+        return [cell_of(results, results, where)]
+    if schema != "chunkmark.run/1":
         raise InputError(
             f"{where} is not a result of `score` or `run`\n"
             "give a run folder, or what `score` or `run` printed with --format json"
         )
-    if not isinstance(cells, list) or not all(isinstance(one, Mapping) for one in cells):
+    cells, failed = results.get("cells"), results.get("failed", [])
+    if not (_is_rows(cells) and _is_rows(failed)):
         raise InputError(f"{where} is damaged: `cells` is not a list of objects")
-    return [cell_of(one, one, where) for one in cells]
+    rows = [*cells, *({**row, "metrics": {}} for row in failed)]
+    return [cell_of(row, row, where) for row in rows]
 
 
-def cell_of(names: Mapping[str, Any], found: Mapping[str, Any], where: str) -> GateCell:
+def _is_rows(value: object) -> TypeGuard[list[Mapping[str, Any]]]:
+    return isinstance(value, list) and all(isinstance(row, Mapping) for row in value)
+
+
+def cell_of(names: Mapping[str, Any], results: Mapping[str, Any], where: str) -> GateCell:
     """One cell.
 
     Args:
-        names: Holds the names of its parts; each may be missing.
-        found: Holds `metrics`: for each measure an object with `mean`.
+        names: The names of its parts; each may be missing.
+        results: `metrics`: for each measure an object with `mean`.
         where: Its place, for messages.
 
     Raises:
         InputError: The metrics are missing or damaged.
     """
-    metrics = found.get("metrics")
+    metrics = results.get("metrics")
     if not isinstance(metrics, Mapping):
         raise InputError(f"{where} is damaged: `metrics` is missing")
-    parts = {part: names.get(part) for part in ("dataset", "chunker", "embedder", "retriever")}
+    parts = {part: names.get(part) for part in _PARTS}
     if not all(part is None or isinstance(part, str) for part in parts.values()):
         raise InputError(f"{where} is damaged: the name of a part is not a string")
-    return GateCell(
-        **parts, means={str(name): _mean(name, one, where) for name, one in metrics.items()}
-    )
+    means = {str(name): _mean(name, metric, where) for name, metric in metrics.items()}
+    return GateCell(**parts, means=means)
 
 
-def _mean(name: object, one: object, where: str) -> float | None:
-    mean = one.get("mean", math.nan) if isinstance(one, Mapping) else math.nan
+def _mean(name: object, metric: object, where: str) -> float | None:
+    mean = metric.get("mean", math.nan) if isinstance(metric, Mapping) else math.nan
     if mean is None:
         return None
-    if type(mean) not in (int, float) or not -_LARGEST <= mean <= _LARGEST:
+    # JSON's whole numbers may be larger than any float.
+    if type(mean) not in (int, float) or not abs(mean) <= sys.float_info.max:
         raise InputError(f"{where} is damaged: the mean of {name} is not a finite number")
     return float(mean)

@@ -1,4 +1,4 @@
-"""What a cell lost or cut short: the counts and shares that stand beside its scores."""
+"""The health of a cell: text and tokens that were lost, as counts and shares beside its scores."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from harness.chunking.coverage import coverage_shares, size_statistics
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from chunkers.plugins.loading import LoadedChunker
     from harness.chunking.corpus import ChunkedCorpus
     from harness.embedding.embedder import Embedder
@@ -21,65 +23,55 @@ if TYPE_CHECKING:
     from harness.runs.query_set import QuerySet
 
 TRUNCATION_MARK = 0.1
-"""Share of unseen chunk tokens above which a cell says little about boundaries."""
+"""Share of unseen chunk tokens above which scores say little about boundaries."""
 
 
 def truncated(health: Mapping[str, Any]) -> bool:
-    """Whether the health of a cell earns it the truncation mark, from embedder or cross-encoder."""
+    """Whether a model misses more than `TRUNCATION_MARK` of the chunk tokens."""
     shares = (health["unseen_chunk_tokens"], health.get("unseen_rerank_text_tokens"))
-    return any(unseen is not None and unseen > TRUNCATION_MARK for unseen in shares)
+    return any(share is not None and share > TRUNCATION_MARK for share in shares)
 
 
-def chunk_health(
-    prepared: QuerySet, chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker, gold_uncut: int
-) -> dict[str, Any]:
+def chunk_health(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> dict[str, Any]:
     """Counts and shares of the files and chunks of a cell.
 
     Args:
-        prepared: Corpora and queries.
-        chunked: What was cut, each file once: with masks the corpora as they are, which the
-            counts of files speak of, and every masked file.
-        chunker: By what.
-        gold_uncut: Targets that no chunk covers.
+        chunked: The chunked files, each file once. Masked files are corpora of their own; they are
+            not in the counts of files.
+        chunker: The chunker.
 
     Returns:
-        `files_seen`, `files_indexed`, `files_skipped`, `files_failed` (counts); `coverage`,
-        `repeated` (shares of the non-white-space characters of the corpus that are in some chunk,
-        and in a further one); `single_chunk_files` (share of the files with chunks that have just
-        one); `gold_uncut` (targets that no chunk covers); `chunks`,
-        `duplicates` (chunks whose text another chunk of the corpus has too); `size_max`,
-        `size_p95` (in the chunker's unit); `over_size`, `unlocated`, `blank` (counts of chunks);
-        `notes` (what the chunker reported, in files).
+        Counts of files: `files_seen`, `files_indexed`, `files_skipped`, `files_failed`, and
+        `single_chunk_files` as a share. Shares of non-white-space characters: `coverage` (in some
+        chunk) and `repeated` (in a further chunk). Counts of chunks: `chunks`, `duplicates` (their
+        text is that of another chunk), `over_size`, `unlocated`, `blank`. Sizes in the chunker's
+        unit: `size_max`, `size_p95`. `notes`: files by what the chunker reported about them.
     """
-    whole = [one for one in chunked if not one.corpus.of]
-    notes: Counter[str] = Counter()
-    for one in chunked:
-        notes.update(one.notes)
+    whole = [corpus for corpus in chunked if not corpus.corpus.of]
+    chunks_of_files = Counter(
+        (number, chunk.path) for number, corpus in enumerate(whole) for chunk in corpus.chunks
+    )
+    notes = sum((corpus.notes for corpus in chunked), Counter[str]())
     return {
-        **file_counts(one.corpus for one in whole),
-        "files_failed": sum(len(one.failures) for one in chunked),
-        "chunks": sum(len(one.chunks) for one in chunked),
+        **file_counts(corpus.corpus for corpus in whole),
+        "files_failed": sum(len(corpus.failures) for corpus in chunked),
+        "chunks": sum(len(corpus.chunks) for corpus in chunked),
         **coverage_shares(chunked),
-        "single_chunk_files": _single(whole),
-        "gold_uncut": gold_uncut,
-        "duplicates": sum(duplicates(one) for one in chunked),
+        "single_chunk_files": _share(list(chunks_of_files.values()).count(1), len(chunks_of_files)),
+        "duplicates": sum(map(duplicates, chunked)),
         **size_statistics(chunked, chunker),
-        "unlocated": sum(one.unlocated for one in chunked),
-        "blank": sum(one.blank for one in chunked),
+        "unlocated": sum(corpus.unlocated for corpus in chunked),
+        "blank": sum(corpus.blank for corpus in chunked),
         "notes": dict(sorted(notes.items())),
     }
 
 
 def file_counts(corpora: Iterable[Corpus]) -> dict[str, int]:
-    """How many files corpora have, indexed and not; copies for masked queries do not count."""
-    own = [one for one in corpora if not one.of]
-    skipped = sum(len(one.skipped) for one in own)
-    indexed = sum(len(one.sources) for one in own)
-    return {
-        "files_seen": skipped + indexed,
-        "files_indexed": indexed,
-        "files_skipped": skipped,
-    }
+    """Number of files in corpora, indexed and skipped; copies for masked queries do not count."""
+    whole = [corpus for corpus in corpora if not corpus.of]
+    skipped = sum(len(corpus.skipped) for corpus in whole)
+    indexed = sum(len(corpus.sources) for corpus in whole)
+    return {"files_seen": skipped + indexed, "files_indexed": indexed, "files_skipped": skipped}
 
 
 def truncation(
@@ -87,93 +79,80 @@ def truncation(
     documents: Vectors | None,
     queries: Vectors | None,
     again: Vectors | None,
-    of_chunk: Sequence[Sequence[Sequence[int]]],
+    used: Sequence[int],
 ) -> dict[str, float | int | None]:
-    """Shares of tokens that the embedder never saw.
+    """Shares of tokens beyond the embedder's limit.
 
     Args:
         embedder: The embedder.
         documents: Vectors of the distinct texts.
         queries: Vectors of the queries.
-        again: Vectors of second queries, of which an empty one has no tokens.
-        of_chunk: The numbers of the texts of each chunk, by corpus.
+        again: Vectors of second queries; an empty one has no tokens.
+        used: For each text of each chunk, its number in `documents`.
 
     Returns:
-        `unseen_chunk_tokens`, `unseen_query_tokens`, `unseen_second_query_tokens` (shares),
-        `truncated_chunks` (texts over the limit); None where nothing was embedded, or the limit
-        is unknown.
+        `unseen_chunk_tokens`, `unseen_query_tokens`, `unseen_second_query_tokens` (shares) and
+        `truncated_chunks` (texts over the limit); None if there is no embedder or no known limit.
     """
-    shares = ("unseen_chunk_tokens", "unseen_query_tokens", "unseen_second_query_tokens")
-    limit = None if embedder is None else embedder.limit
-    if embedder is None or limit is None or documents is None or queries is None:
-        return dict.fromkeys((*shares, "truncated_chunks"))
-    asked = embedder.query_limit or limit
-    used = [text for corpus in of_chunk for texts in corpus for text in texts]
-    share, truncated = unseen_share(documents.tokens[np.array(used, dtype=np.int64)], limit)
-    return {
-        "unseen_chunk_tokens": share,
-        "unseen_query_tokens": unseen_share(queries.tokens, asked)[0],
-        "unseen_second_query_tokens": None
-        if again is None
-        else unseen_share(again.tokens, asked)[0],
-        "truncated_chunks": truncated,
-    }
+    shares: dict[str, float | int | None] = dict.fromkeys((
+        "unseen_chunk_tokens", "unseen_query_tokens", "unseen_second_query_tokens",
+        "truncated_chunks",
+    ))  # fmt: skip
+    if embedder is None or embedder.limit is None or documents is None or queries is None:
+        return shares
+    query_limit = embedder.query_limit or embedder.limit
+    tokens = documents.tokens[np.array(used, dtype=np.int64)]
+    shares["unseen_chunk_tokens"], shares["truncated_chunks"] = unseen_share(tokens, embedder.limit)
+    shares["unseen_query_tokens"] = unseen_share(queries.tokens, query_limit)[0]
+    if again is not None:
+        shares["unseen_second_query_tokens"] = unseen_share(again.tokens, query_limit)[0]
+    return shares
 
 
-def pair_truncation(counts: Mapping[str, int]) -> dict[str, float | int | None]:
-    """What a cross-encoder never saw of its pairs.
+def pair_truncation(counts: Counter[str]) -> dict[str, float | int | None]:
+    """Shares of tokens beyond a cross-encoder's limit.
 
     Args:
-        counts: What was counted while ranking.
+        counts: The summed counts of the rankings.
 
     Returns:
-        `unseen_rerank_tokens` (share of the tokens of all pairs), `unseen_rerank_text_tokens`
-        (of those of their texts), `truncated_pairs` (pairs over the model's limit); None without a
-        cross-encoder.
+        `unseen_rerank_tokens` (of the pairs' tokens), `unseen_rerank_text_tokens` (of their texts'
+        tokens) and `truncated_pairs` (pairs over the limit); None without a cross-encoder.
     """
-    if "pairs" not in counts:
-        shares = ("unseen_rerank_tokens", "unseen_rerank_text_tokens")
-        return dict.fromkeys((*shares, "truncated_pairs"))
+    known = "pairs" in counts
     return {
-        "unseen_rerank_tokens": _share(
-            counts.get("unseen_pair_tokens", 0), counts.get("pair_tokens", 0)
+        "unseen_rerank_tokens": (
+            _share(counts["unseen_pair_tokens"], counts["pair_tokens"]) if known else None
         ),
-        "unseen_rerank_text_tokens": _share(
-            counts.get("unseen_pair_text_tokens", 0), counts.get("pair_text_tokens", 0)
+        "unseen_rerank_text_tokens": (
+            _share(counts["unseen_pair_text_tokens"], counts["pair_text_tokens"]) if known else None
         ),
-        "truncated_pairs": counts.get("truncated_pairs", 0),
+        "truncated_pairs": counts["truncated_pairs"] if known else None,
     }
 
 
-def unseen_share(tokens: np.typing.NDArray[np.int64], limit: int) -> tuple[float, int]:
-    """Share of the tokens that lies beyond the limit, and the number of texts that pass it."""
-    lost = np.maximum(tokens - limit, 0)
-    return _share(lost.sum(), tokens.sum()), int((lost > 0).sum())
+def unseen_share(tokens: NDArray[np.int64], limit: int) -> tuple[float, int]:
+    """Share of the tokens of texts beyond a limit, and the number of texts over it."""
+    unseen = np.maximum(tokens - limit, 0)
+    return _share(unseen.sum(), tokens.sum()), int((unseen > 0).sum())
 
 
 def _share(part: float, whole: float) -> float:
     return float(part) / float(whole) if whole else 0.0
 
 
-def _single(chunked: Sequence[ChunkedCorpus]) -> float:
-    counts = [Counter(chunk.path for chunk in one.chunks) for one in chunked]
-    files = [count for one in counts for count in one.values()]
-    return _share(files.count(1), len(files))
-
-
-def uncovered_targets(prepared: QuerySet, chunked: Sequence[ChunkedCorpus]) -> int:
-    """Targets of which no character lies in a chunk; indexed documents without a chunk."""
-    by_corpus = {one.corpus.id: one for one in chunked}
-    pieces: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for one in chunked:
-        for chunk in one.chunks:
-            pieces.setdefault((one.corpus.id, chunk.path), []).extend(chunk.parts)
-    uncut = 0
-    for query, places in zip(prepared.queries, prepared.places, strict=True):
+def uncovered_targets(query_set: QuerySet, chunked: Sequence[ChunkedCorpus]) -> int:
+    """Number of targets, or relevant documents, of which no chunk has a character."""
+    parts: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for corpus in chunked:
+        for chunk in corpus.chunks:
+            parts.setdefault((corpus.corpus.id, chunk.path), []).extend(chunk.parts)
+    count = 0
+    for query, places in zip(query_set.queries, query_set.places, strict=True):
         for place in places:
             path, low, high = place.stretch
-            chunks = pieces.get((query.corpus, path), [])
-            uncut += not any(begin < high and low < end for begin, end in chunks)
-        relevant = [name for name, grade in (query.qrels or {}).items() if grade > 0]
-        uncut += sum((by_corpus[query.corpus].corpus.id, name) not in pieces for name in relevant)
-    return uncut
+            held = parts.get((query.corpus, path), [])
+            count += not any(begin < high and low < end for begin, end in held)
+        for document, grade in (query.qrels or {}).items():
+            count += grade > 0 and (query.corpus, document) not in parts
+    return count

@@ -1,4 +1,4 @@
-"""Makes embedders and retrievers from their specs."""
+"""The parts of a cell: embedders and retrievers by their specs, and the timing of its phases."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ RETRIEVERS = Registry("retriever", ("harness.retrieval.retrievers",), "chunkmark
 
 @dataclass(frozen=True)
 class LoadedRetriever:
-    """A retriever, and what becomes of its rankings."""
+    """A retriever with the options that every retriever has."""
 
     retriever: Retriever
-    policy: RankingOptions
+    options: RankingOptions
 
     @property
     def dense(self) -> bool:
@@ -42,22 +42,50 @@ class LoadedRetriever:
 
     @property
     def version(self) -> str:
-        """Changes whenever its scores may."""
+        """Changes whenever its scores may change."""
         version = self.retriever.version
-        if self.policy.expand == "parent":  # what encloses a chunk is read off the syntax tree
+        if self.options.expand == "parent":  # the parent of a chunk depends on the syntax tree
             version += f"; parents {grammar_versions()}"
         return version
 
     def index(self, material: Material) -> Index | Ranker:
-        """Make one corpus searchable."""
+        """Index one corpus."""
         return self.retriever.index(material)
 
 
+@dataclass(frozen=True)
+class Pipeline:
+    """The parts that make one cell; `embedder` is None for a lexical retriever."""
+
+    chunker: LoadedChunker
+    embedder: Embedder | None
+    retriever: LoadedRetriever
+    order: Order
+    profile: Profile
+
+
+@dataclass
+class PhaseTimer:
+    """Adds up the wall time of phases, in seconds, and reports their progress."""
+
+    tell: Callable[[str, int, int], None]
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[Callable[[int, int], None]]:
+        """Time a phase; yields a function that takes the number of finished steps and of all."""
+        started = time.perf_counter()
+        try:
+            yield lambda done, total: self.tell(name, done, total)
+        finally:
+            self.seconds[name] += time.perf_counter() - started
+
+
 def load_embedder(text: str) -> Embedder:
-    """The embedder that a spec names; its model is not loaded yet.
+    """The embedder of a spec; its model is loaded on first use.
 
     Raises:
-        InputError: An unknown name or key, or a model that is not at hand.
+        InputError: Unknown name or key, or the model is not installed.
     """
     entry, spec = EMBEDDERS.find(parse_spec(text))
     make = EMBEDDERS.load(entry)
@@ -66,83 +94,48 @@ def load_embedder(text: str) -> Embedder:
 
 
 def load_retriever(text: str) -> tuple[str, LoadedRetriever]:
-    """The retriever that a spec names, and its name in canonical form.
+    """The canonical name and the retriever of a spec.
 
     Raises:
-        InputError: An unknown name, key or value.
+        InputError: Unknown name, key or value.
     """
     entry, spec = RETRIEVERS.find(parse_spec(text))
     make = RETRIEVERS.load(entry)
     bound = bind(make, spec, RETRIEVERS.kind, ranking_options)
     name = canonical(make, spec, bound, ranking_options)
-    policy = {
-        key: bound.pop(key) for key in inspect.signature(ranking_options).parameters.keys() & bound
-    }
-    return name, LoadedRetriever(make(**bound), ranking_options(**policy))
+    shared = inspect.signature(ranking_options).parameters.keys() & bound
+    options = ranking_options(**{key: bound.pop(key) for key in shared})
+    return name, LoadedRetriever(make(**bound), options)
 
 
 def describe(
     registry: Registry, common: Callable[..., object] | None = None
 ) -> list[dict[str, str]]:
-    """Name, origin, options and first line of documentation of every part of a kind.
+    """Name, origin, options and summary of every registered part.
 
-    A part that cannot be loaded says why in place of its description.
+    The description of a part that cannot be loaded is the error.
 
     Args:
-        registry: The kind.
+        registry: Embedders or retrievers.
         common: A function whose parameters are options of every part.
     """
     rows = []
     for name, entry in registry.entries().items():
         row = {"name": name, "origin": entry.origin, "options": "", "description": ""}
+        rows.append(row)
         try:
             make = registry.load(entry)
         except InputError as error:
-            rows.append(row | {"description": f"not usable: {error}"})
+            row["description"] = f"not usable: {error}"
             continue
-        parameters = [
-            parameter
-            for one in (make, common)
-            if one is not None
-            for parameter in inspect.signature(one).parameters.values()
-        ]
+        functions = [make] if common is None else [make, common]
         row["options"] = ", ".join(
-            f"{one.name}={'' if one.default is None else one.default}"
-            for one in parameters
-            if one.default is not inspect.Parameter.empty
+            f"{parameter.name}={'' if parameter.default is None else parameter.default}"
+            for function in functions
+            for parameter in inspect.signature(function).parameters.values()
+            if parameter.default is not inspect.Parameter.empty
         )
         module = inspect.getmodule(make)
         text = (module.__doc__ if module else None) or make.__doc__ or ""
-        rows.append(row | {"description": text.strip().split("\n")[0]})
+        row["description"] = text.strip().split("\n")[0]
     return rows
-
-
-@dataclass
-class PhaseTimer:
-    """Wall time of phases, in seconds, and where progress is told."""
-
-    tell: Callable[[str, int, int], None]
-    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[Callable[[int, int], None]]:
-        """Time a phase; yields what is to be told how many of how many are done."""
-        started = time.perf_counter()
-        try:
-            yield lambda done, total: self.tell(name, done, total)
-        finally:
-            self.seconds[name] += time.perf_counter() - started
-
-
-@dataclass(frozen=True)
-class Pipeline:
-    """What a cell is made with; `embedder` is None for a lexical retriever.
-
-    Of the profile the fields count that speak of a run.
-    """
-
-    chunker: LoadedChunker
-    embedder: Embedder | None
-    retriever: LoadedRetriever
-    order: Order
-    profile: Profile

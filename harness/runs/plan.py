@@ -77,7 +77,7 @@ def make_plan(config: RunConfig) -> Plan:
     profile = load_profile(config.profile)
     retrievers = dict(load_retriever(text) for text in config.retrievers)
     for name, retriever in retrievers.items():
-        refuse_profile(name, retriever.policy, profile)
+        refuse_profile(name, retriever.options, profile)
     helped = any(needs_embedder(chunker) for chunker in chunkers)
     embedders: list[Embedder] = []
     if helped or any(retriever.dense for retriever in retrievers.values()):

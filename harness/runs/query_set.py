@@ -1,4 +1,4 @@
-"""Fixes the query set of a data set before any chunker is seen."""
+"""Fixes the query set of a data set before any chunker runs."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class QuerySet:
 
     Attributes:
         dataset: The data set.
-        corpora: Corpora with a query, in order of id; with masks those of the masked queries.
-        files: What is cut, each file once: the data set's corpora, and with masks the masked
-            file of each as a corpus of its own.
-        queries: In order of id; a masked one belongs to its own corpus.
-        places: The resolved targets of each query; empty where the gold is documents.
-        left_out: Queries without a target that can be found, with the reasons.
-        targets_dropped: Number of targets dropped, those of queries that stay included.
-        masks: Of the queries that have one, in their order.
-        copied: Masked queries whose whole text still stands in a file of their corpus.
+        corpora: The corpora that are ranked, in order of id; a masked query has its own.
+        files: What is chunked, each file once: the corpora of the data set, and the masked file of
+            each mask as a corpus of its own.
+        queries: In order of id.
+        places: The located targets of each query; empty where the gold is documents.
+        left_out: Id and reason for each query that has no target in the corpus.
+        targets_dropped: Number of targets that are not in the corpus.
+        masks: In order of their queries.
+        copied: Number of masked queries whose whole text remains in a file of their corpus.
     """
 
     dataset: Dataset
@@ -41,8 +41,8 @@ class QuerySet:
     files: tuple[Corpus, ...]
     queries: tuple[Query, ...]
     places: tuple[tuple[LocatedTarget, ...], ...]
-    left_out: tuple[tuple[str, str], ...]
-    targets_dropped: int
+    left_out: tuple[tuple[str, str], ...] = ()
+    targets_dropped: int = 0
     masks: tuple[Mask, ...] = ()
     copied: int = 0
 
@@ -50,102 +50,98 @@ class QuerySet:
 def prepare(
     dataset: Dataset, limit: int | None = None, seed: int = 0, *, mask: bool = False
 ) -> QuerySet:
-    """Choose the queries and resolve their targets.
+    """Choose the queries and locate their targets.
 
     Args:
         dataset: The data set.
-        limit: Only so many queries.
-        seed: Of their choice.
-        mask: Whether each query's own lines are taken out of its corpus.
+        limit: Number of queries; None for all.
+        seed: Random seed of the choice.
+        mask: Whether each query's own lines are removed from its corpus.
 
     Raises:
         InputError: No query is left, or the data set cannot be masked.
     """
     queries = choose(dataset.queries, limit, seed)
-    wanted = {query.corpus for query in queries}
-    corpora = tuple(corpus for corpus in dataset.corpora if corpus.id in wanted)
+    ids = {query.corpus for query in queries}
+    corpora = tuple(corpus for corpus in dataset.corpora if corpus.id in ids)
     if dataset.gold == "document" and not mask:
-        return QuerySet(dataset, corpora, corpora, queries, ((),) * len(queries), (), 0)
+        return QuerySet(dataset, corpora, corpora, queries, ((),) * len(queries))
     masks: tuple[Mask, ...] = ()
     if mask:
         refuse_mask(dataset)
         masks = masks_of({corpus.id: corpus for corpus in corpora}, queries)
-    found = _find(corpora, masks, queries)
-    kept = {name: one.places for name, one in found.items() if one.places}
-    left_out = [
-        (name, "; ".join(one.reasons) or "it names no target")
-        for name, one in found.items()
-        if not one.places
-    ]
-    if not kept:
+    located = _locate(corpora, masks, queries)
+    left_out = tuple(
+        (name, "; ".join(query.reasons) or "it names no target")
+        for name, query in located.items()
+        if not query.places
+    )
+    if len(left_out) == len(located):
         reason = f": {left_out[0][0]}: {left_out[0][1]}" if left_out else ""
-        raise InputError(f"{dataset.name}: no query has a target that can be found{reason}")
-    masks = tuple(one for one in masks if one.query.id in kept)
-    asked = {one.query.id: one.query for one in masks}
-    queries = tuple(asked.get(query.id, query) for query in queries if query.id in kept)
+        raise InputError(f"{dataset.name}: no query has a target in the corpus{reason}")
+    masks = tuple(mask for mask in masks if located[mask.query.id].places)
+    masked = {mask.query.id: mask.query for mask in masks}
+    queries = tuple(masked.get(query.id, query) for query in queries if located[query.id].places)
+    if masks:
+        ids = {query.corpus for query in queries}
+        ranked = [c for c in (*corpora, *(mask.corpus for mask in masks)) if c.id in ids]
+    else:
+        ranked = list(corpora)
     return QuerySet(
         dataset=dataset,
-        corpora=_ranked(corpora, masks, queries),
-        files=(*corpora, *(one.file for one in masks)),
+        corpora=tuple(sorted(ranked, key=lambda corpus: corpus.id)),
+        files=(*corpora, *(mask.file for mask in masks)),
         queries=queries,
-        places=tuple(tuple(kept[query.id]) for query in queries),
-        left_out=tuple(left_out),
-        targets_dropped=sum(len(one.reasons) for one in found.values()),
+        places=tuple(tuple(located[query.id].places) for query in queries),
+        left_out=left_out,
+        targets_dropped=sum(len(query.reasons) for query in located.values()),
         masks=masks,
-        copied=sum(found[one.query.id].copied for one in masks),
+        copied=sum(located[mask.query.id].copied for mask in masks),
     )
 
 
-class _Found(NamedTuple):
-    """Where a query's targets are, why others were dropped, and whether its text is left."""
+class _LocatedQuery(NamedTuple):
+    """Targets in the corpus, reasons for dropped ones, and whether the masked text remains."""
 
     places: list[LocatedTarget]
     reasons: list[str]
     copied: bool
 
 
-def _find(
+def _locate(
     corpora: Sequence[Corpus], masks: Sequence[Mask], queries: Sequence[Query]
-) -> dict[str, _Found]:
-    """What there is to know of each query, in order of id."""
-    of = {mask.query.id: mask for mask in masks}
-    found = {}
+) -> dict[str, _LocatedQuery]:
+    """Locate the targets of every query, in order of id."""
+    mask_of = {mask.query.id: mask for mask in masks}
+    located = {}
     for corpus in corpora:
-        files = {source.path: number for number, source in enumerate(corpus.sources)}
-        laid = [Layout.of(source) for source in corpus.sources]
-        squeezed = Squeezed.of(corpus.sources, laid)
-        for query in (one for one in queries if one.corpus == corpus.id):
-            seen, copied = (query, corpus, laid, files, squeezed), False
-            if query.id in of:
-                mask = of[query.id]
-                source = mask.corpus.sources[mask.number]
-                own = Layout.of(source)
-                layouts = [*laid[: mask.number], own, *laid[mask.number + 1 :]]
-                changed = squeezed.with_file(mask.number, SqueezedFile.of(source, own))
-                seen = (mask.query, mask.corpus, layouts, files, changed)
-                copied = changed.holds(query.text)
-            found[query.id] = _Found(*locate(*seen), copied)
-    return {query.id: found[query.id] for query in queries}
-
-
-def _ranked(
-    corpora: Sequence[Corpus], masks: Sequence[Mask], queries: Sequence[Query]
-) -> tuple[Corpus, ...]:
-    """The corpora that are ranked: with masks none that no query is left to ask."""
-    if not masks:
-        return tuple(corpora)
-    asked = {query.corpus for query in queries}
-    every = [*corpora, *(mask.corpus for mask in masks)]
-    return tuple(sorted((one for one in every if one.id in asked), key=lambda one: one.id))
+        numbers = {source.path: number for number, source in enumerate(corpus.sources)}
+        layouts = [Layout.of(source) for source in corpus.sources]
+        squeezed = Squeezed.of(corpus.sources, layouts)
+        for query in queries:
+            if query.corpus != corpus.id:
+                continue
+            mask = mask_of.get(query.id)
+            if mask is None:
+                places, reasons = locate(query, corpus, layouts, numbers, squeezed)
+                located[query.id] = _LocatedQuery(places, reasons, copied=False)
+                continue
+            source = mask.corpus.sources[mask.number]
+            layout = Layout.of(source)
+            changed = squeezed.with_file(mask.number, SqueezedFile.of(source, layout))
+            masked = [*layouts[: mask.number], layout, *layouts[mask.number + 1 :]]
+            places, reasons = locate(mask.query, mask.corpus, masked, numbers, changed)
+            located[query.id] = _LocatedQuery(places, reasons, changed.holds(query.text))
+    return {query.id: located[query.id] for query in queries}
 
 
 def choose(queries: Sequence[Query], limit: int | None, seed: int) -> tuple[Query, ...]:
-    """The first `limit` queries of a seeded permutation of the sorted ids, in order of id."""
+    """The first `limit` queries of a seeded permutation, in order of id."""
     if limit is not None and limit < 1:
         raise InputError(f"--limit {limit}: it must be at least 1")
 
     def draw(query: Query) -> bytes:
-        # A hash, since no library promises the same permutation for ever.
+        # A hash, because no library promises the same permutation in later versions.
         return hashlib.sha256(f"{seed}\t{query.id}".encode("utf-8", "surrogatepass")).digest()
 
     chosen = queries if limit is None else sorted(queries, key=draw)[:limit]

@@ -1,6 +1,6 @@
-"""What a cell stores of itself, and the files it is stored in.
+"""The record of a cell, and the files that it is stored in.
 
-Metrics are computed from a record alone, so a stored cell answers new measures without ranking
+Metrics are computed from the record alone: a stored cell answers new measures without ranking
 again, and anybody can recompute a number from the files.
 """
 
@@ -48,23 +48,23 @@ class ChunkRow:
 
     @property
     def ref_lines(self) -> tuple[int, int]:
-        """First and last line, from 0: those in the reproduced system's id, else ours."""
-        told = _LINES.search(self.ref_id or "")
-        if told is None:
+        """First and last line, from 0: those of `ref_id` if it names lines, else the chunk's."""
+        match = _LINES.search(self.ref_id or "")
+        if match is None:
             return self.start_line - 1, self.end_line - 1
-        return int(told[1]), int(told[2])
+        return int(match[1]), int(match[2])
 
 
 @dataclass(frozen=True, slots=True)
 class MaskRow:
-    """What was taken out of the corpus that a query is ranked against.
+    """The lines that were removed from the corpus of a masked query.
 
     Attributes:
-        corpus: Id of the query's own corpus; the chunks of its masked file bear it.
+        corpus: Id of the query's own corpus, which the chunks of its masked file name.
         path: The masked file.
-        start_line: First line that was taken out, in the file as it was.
-        end_line: Last line.
-        at: Chunks of the whole corpus that lie in the files before.
+        start_line: First removed line, in the original file.
+        end_line: Last removed line.
+        at: Number of chunks of the whole corpus in the files before.
     """
 
     corpus: str
@@ -76,7 +76,7 @@ class MaskRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """One file of a corpus, cut into chunks or not: its characters and its non-blank lines."""
+    """One file of a corpus, with its numbers of non-white-space characters and non-blank lines."""
 
     corpus: str
     path: str
@@ -86,10 +86,10 @@ class FileRow:
 
 @dataclass(frozen=True)
 class QueryRow:
-    """One query: its gold as places, or as document grades.
+    """One query with its gold: located targets, or grades of documents.
 
-    `corpus` is the data set's, by which queries are grouped; with a mask, what is ranked is that
-    corpus with the chunks of the masked file in the place of the file's.
+    `corpus` is the data set's, by which queries are grouped. A masked query is ranked against that
+    corpus with the chunks of the masked file in place of those of the original file.
     """
 
     id: str
@@ -102,16 +102,15 @@ class QueryRow:
 
     @property
     def ranked(self) -> str:
-        """Id of the corpus that is ranked for the query."""
+        """Id of the corpus that the query is ranked against."""
         return self.corpus if self.mask is None else self.mask.corpus
 
 
 @dataclass(frozen=True)
 class RankingRow:
-    """Ids in rank order and their scores; None for what the retriever did not score.
+    """Ids in rank order, and their scores; None for units without a score.
 
-    `by_rank`: the order says more than the scores, which stand on several scales, or leave equal
-    ones in an order of their own.
+    `by_rank`: the order is not that of the scores, which may be on several scales or have ties.
     """
 
     ids: tuple[str, ...]
@@ -123,8 +122,8 @@ class RankingRow:
 class Record:
     """A ranked cell: chunks in corpus order, queries and their rankings in order of query id.
 
-    With masks the chunks are those of every whole corpus, then those of every masked file. So are
-    the `files`; None where an older program wrote the cell without them.
+    Chunks and files of whole corpora come before those of masked files. `files` is None in cells
+    of older versions.
     """
 
     gold: str
@@ -133,37 +132,37 @@ class Record:
     rankings: tuple[RankingRow, ...]
     files: tuple[FileRow, ...] | None = None
 
-    def ranked(self) -> dict[str, list[ChunkRow]]:
+    def ranked_chunks(self) -> dict[str, list[ChunkRow]]:
         """The chunks of every corpus that a query is ranked against, by id, in corpus order."""
         stored: dict[str, list[ChunkRow]] = {}
         for chunk in self.chunks:
             stored.setdefault(chunk.corpus, []).append(chunk)
-        found = {}
+        corpora = {}
         for query in self.queries:
             rows, mask = stored.get(query.corpus, []), query.mask
             if mask is not None:
-                behind = [row for row in rows[mask.at :] if row.path != mask.path]
-                rows = [*rows[: mask.at], *stored.get(mask.corpus, []), *behind]
-            found[query.ranked] = rows
-        return found
+                after = [row for row in rows[mask.at :] if row.path != mask.path]
+                rows = [*rows[: mask.at], *stored.get(mask.corpus, []), *after]
+            corpora[query.ranked] = rows
+        return corpora
 
     def ranked_files(self) -> dict[str, list[FileRow]] | None:
-        """The files of the same corpora, cut or not; None where they are not known."""
+        """The files of the same corpora; None in cells of older versions."""
         if self.files is None:
             return None
         stored: dict[str, dict[str, FileRow]] = {}
         for file in self.files:
             stored.setdefault(file.corpus, {})[file.path] = file
-        found = {}
+        corpora = {}
         for query in self.queries:
             masked = {} if query.mask is None else stored.get(query.mask.corpus, {})
-            # The masked file takes the place of the file that it was.
-            found[query.ranked] = list({**stored.get(query.corpus, {}), **masked}.values())
-        return found
+            # The masked file replaces the original one.
+            corpora[query.ranked] = list({**stored.get(query.corpus, {}), **masked}.values())
+        return corpora
 
 
 def encode_id(name: str) -> str:
-    """Percent-encode what would break a line of a .trec file: white space, `%`, controls."""
+    """Percent-encode white space, `%` and control characters, which would break a .trec line."""
     if name.isprintable() and "%" not in name and " " not in name:
         return name
     return "".join(
@@ -175,7 +174,7 @@ def encode_id(name: str) -> str:
 
 
 def decode_id(encoded: str) -> str:
-    """What `encode_id` encoded."""
+    """The id that `encode_id` encoded."""
     return unquote(encoded, errors="surrogatepass")
 
 
@@ -185,38 +184,34 @@ def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, f
     Args:
         folder: An existing folder.
         record: The record.
-        qrels: Query id, unit id and grade of what is judged, in order.
+        qrels: Query id, unit id and grade of every judged unit, in order.
     """
-    if record.files is not None:
-        _write_lines(folder / "files.jsonl", (_dump(_fields(one)) for one in record.files))
-    _write_lines(folder / "chunks.jsonl", (_dump(_chunk_fields(one)) for one in record.chunks))
-    _write_lines(
-        folder / "queries.jsonl",
-        (
-            _dump(
-                {
-                    "query_id": query.id,
-                    "corpus": query.corpus,
-                    "cluster": query.cluster,
-                    "tags": dict(query.tags),
-                    "gold": record.gold,
-                    **({} if query.mask is None else {"mask": _fields(query.mask)}),
-                }
-            )
-            for query in record.queries
-        ),
-    )
-    _write_lines(
-        folder / "targets.jsonl",
-        (line for query in record.queries for line in _target_lines(query)),
-    )
-    _write_lines(
-        folder / "qrels.trec",
-        (qrels_line(*row) for row in qrels),
-    )
     pairs = list(zip(record.queries, record.rankings, strict=True))
-    _write_lines(folder / "run.trec", (line for pair in pairs for line in _run_lines(*pair)))
-    _write_lines(folder / "scores.jsonl", (_scores_line(*pair) for pair in pairs))
+    files: dict[str, Iterable[str]] = {
+        "chunks.jsonl": (_dump(_chunk_fields(chunk)) for chunk in record.chunks),
+        "queries.jsonl": (_query_line(query, record.gold) for query in record.queries),
+        "targets.jsonl": (line for query in record.queries for line in _target_lines(query)),
+        "qrels.trec": (qrels_line(*row) for row in qrels),
+        "run.trec": (line for pair in pairs for line in _run_lines(*pair)),
+        "scores.jsonl": (_scores_line(*pair) for pair in pairs),
+    }
+    if record.files is not None:
+        files["files.jsonl"] = (_dump(_fields(file)) for file in record.files)
+    for name, lines in files.items():
+        path = folder / name
+        with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+            file.writelines(line + "\n" for line in lines)
+
+
+def _query_line(query: QueryRow, gold: str) -> str:
+    row = {
+        "query_id": query.id,
+        "corpus": query.corpus,
+        "cluster": query.cluster,
+        "tags": dict(query.tags),
+        "gold": gold,
+    }
+    return _dump(row if query.mask is None else row | {"mask": _fields(query.mask)})
 
 
 def qrels_line(query: str, unit: str, grade: float) -> str:
@@ -226,21 +221,26 @@ def qrels_line(query: str, unit: str, grade: float) -> str:
 
 
 def digest(query: QueryRow, ranking: RankingRow) -> str:
-    """Hash of all lines of a query in targets.jsonl, run.trec and scores.jsonl, in this order."""
-    lines = [*_target_lines(query), *_run_lines(query, ranking), _scores_line(query, ranking)]
-    return lines_digest(lines)
+    """sha256 of all lines of a query in targets.jsonl, run.trec and scores.jsonl, in this order."""
+    return lines_digest(
+        [*_target_lines(query), *_run_lines(query, ranking), _scores_line(query, ranking)]
+    )
 
 
 def lines_digest(lines: Iterable[str]) -> str:
-    """sha256 of lines, each ended by LF."""
+    """sha256 of lines, each with a line feed."""
     text = "".join(f"{line}\n" for line in lines)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _chunk_fields(row: ChunkRow) -> dict[str, Any]:
-    """The fields of a chunk, those that few chunks have only where they say something."""
-    rare = {"around": (0, 0), "gaps": ()}
-    return {name: it for name, it in _fields(row).items() if name not in rare or it != rare[name]}
+    """The fields of a chunk; `around` and `gaps` only where they are not the default."""
+    defaults = {"around": (0, 0), "gaps": ()}
+    return {
+        name: value
+        for name, value in _fields(row).items()
+        if name not in defaults or value != defaults[name]
+    }
 
 
 def _fields(row: ChunkRow | MaskRow | FileRow) -> dict[str, Any]:
@@ -270,7 +270,7 @@ def _target_lines(query: QueryRow) -> Iterator[str]:
 
 def _run_lines(query: QueryRow, ranking: RankingRow) -> Iterator[str]:
     name, rows = encode_id(query.id), len(ranking.ids)
-    # The score column is the place from the end, so that an outside scorer ranks alike.
+    # Scores that descend by one, so that every scorer keeps the order.
     for rank, unit in enumerate(ranking.ids, 1):
         yield f"{name} Q0 {encode_id(unit)} {rank} {rows - rank + 1} chunkmark"
 
@@ -281,25 +281,38 @@ def _scores_line(query: QueryRow, ranking: RankingRow) -> str:
 
 
 def read_record(folder: Path) -> Record:
-    """Read what `write_record` wrote.
+    """Read the files that `write_record` wrote.
 
     Raises:
         InputError: A file is missing or damaged.
     """
     try:
-        chunks = tuple(_chunk(row) for row in _read_jsonl(folder / "chunks.jsonl"))
-        files = None
-        if (folder / "files.jsonl").is_file():
-            files = tuple(FileRow(**row) for row in _read_jsonl(folder / "files.jsonl"))
-        places: dict[str, list[LocatedTarget]] = {}
-        qrels: dict[str, dict[str, float]] = {}
-        for row in _read_jsonl(folder / "targets.jsonl"):
-            if "document" in row:
-                qrels.setdefault(row["query_id"], {})[row["document"]] = row["grade"]
-            else:
-                places.setdefault(row["query_id"], []).append(_place(row))
-        listed = list(_read_jsonl(folder / "queries.jsonl"))
-        queries = tuple(
+        return _read_record(folder)
+    except DAMAGE_ERRORS as error:
+        raise InputError(
+            f"{folder}: the stored cell is damaged ({type(error).__name__}: {error}); remove it"
+        ) from error
+
+
+def _read_record(folder: Path) -> Record:
+    files = folder / "files.jsonl"
+    places: dict[str, list[LocatedTarget]] = {}
+    qrels: dict[str, dict[str, float]] = {}
+    for row in _read_lines(folder / "targets.jsonl"):
+        if "document" in row:
+            qrels.setdefault(row["query_id"], {})[row["document"]] = row["grade"]
+        else:
+            places.setdefault(row["query_id"], []).append(_place(row))
+    query_rows = list(_read_lines(folder / "queries.jsonl"))
+    ranked: dict[str, list[str]] = {}
+    for line in (folder / "run.trec").read_text("utf-8").split("\n"):
+        if line:
+            query, _, unit, *_ = line.split(" ")
+            ranked.setdefault(decode_id(query), []).append(decode_id(unit))
+    return Record(
+        gold=query_rows[0]["gold"] if query_rows else "span",
+        chunks=tuple(map(_chunk, _read_lines(folder / "chunks.jsonl"))),
+        queries=tuple(
             QueryRow(
                 id=row["query_id"],
                 corpus=row["corpus"],
@@ -309,27 +322,18 @@ def read_record(folder: Path) -> Record:
                 qrels=qrels.get(row["query_id"], {}) if row["gold"] == "document" else None,
                 mask=MaskRow(**row["mask"]) if "mask" in row else None,
             )
-            for row in listed
-        )
-        ranked: dict[str, list[str]] = {}
-        for line in (folder / "run.trec").read_text("utf-8").split("\n"):
-            if line:
-                query, _, unit, *_ = line.split(" ")
-                ranked.setdefault(decode_id(query), []).append(decode_id(unit))
-        rankings = tuple(
+            for row in query_rows
+        ),
+        rankings=tuple(
             RankingRow(
                 tuple(ranked.get(row["query_id"], ())),
                 tuple(row["scores"]),
                 row.get("by_rank", False),
             )
-            for row in _read_jsonl(folder / "scores.jsonl")
-        )
-    except DAMAGE_ERRORS as error:
-        raise InputError(
-            f"{folder}: the stored cell is damaged ({type(error).__name__}: {error}); remove it"
-        ) from error
-    gold = listed[0]["gold"] if listed else "span"
-    return Record(gold, chunks, queries, rankings, files)
+            for row in _read_lines(folder / "scores.jsonl")
+        ),
+        files=tuple(FileRow(**row) for row in _read_lines(files)) if files.is_file() else None,
+    )
 
 
 def _chunk(row: dict[str, Any]) -> ChunkRow:
@@ -354,7 +358,7 @@ def _place(row: Mapping[str, Any]) -> LocatedTarget:
 
 
 def finite(score: float) -> float | None:
-    """A score as JSON can hold it: None for what is not a finite number."""
+    """A score as JSON can hold it: None if it is not finite."""
     return float(score) if math.isfinite(score) else None
 
 
@@ -368,12 +372,6 @@ def _dump(row: Mapping[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, allow_nan=False, default=_plain)
 
 
-def _write_lines(path: Path, lines: Iterable[str]) -> None:
-    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-        file.writelines(line + "\n" for line in lines)
-
-
-def _read_jsonl(path: Path) -> Iterable[dict[str, Any]]:
+def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-        for line in file:
-            yield json.loads(line)
+        yield from map(json.loads, file)

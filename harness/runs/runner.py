@@ -16,10 +16,10 @@ from harness.embedding.vector_store import VectorStore
 from harness.relevance.masking import refuse_mask
 from harness.retrieval.options import refuse_dataset
 from harness.retrieval.ranking import Order
-from harness.runs.cell import ComputedCell, compute, cost_of, latency_of
+from harness.runs.cell import compute
 from harness.runs.chunking import ChunkingCache
 from harness.runs.failures import FailedCell, failure_lines
-from harness.runs.folder import Manifest, RunFolder, cell_key, check_files, read_cell
+from harness.runs.folder import Manifest, RunFolder, cell_key, read_cell
 from harness.runs.health import file_counts
 from harness.runs.pipeline import PhaseTimer, Pipeline
 from harness.runs.plan import needs_embedder
@@ -38,19 +38,19 @@ if TYPE_CHECKING:
     from chunkers.plugins.loading import LoadedChunker
     from harness.embedding.embedder import Embedder, Role
     from harness.model import Absent, Dataset
-    from harness.runs.chunking import ChunkedFiles
+    from harness.runs.cell import ComputedCell
     from harness.runs.pipeline import LoadedRetriever
     from harness.runs.plan import Plan
     from harness.runs.query_set import QuerySet
     from harness.runs.record import Record
 
 SCHEMA = 1
-"""Of cells: part of every key, so that a change of meaning computes them again."""
+"""Version of the cells; it is part of every key, so that a new version computes them again."""
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """One cell as reports show it.
+    """A scored cell.
 
     Attributes:
         dataset: Name of the data set.
@@ -58,9 +58,9 @@ class CellResult:
         embedder: Name of the embedder; `none` for a lexical retriever.
         retriever: Name of the retriever.
         profile: Name of the profile.
-        key: Of the cell.
-        cell: The document `cell.json`.
-        metrics: The document `metrics.json`.
+        key: Key of the cell.
+        cell: The document cell.json.
+        metrics: The document metrics.json.
     """
 
     dataset: str
@@ -78,11 +78,11 @@ class RunResult:
     """A finished run.
 
     Attributes:
-        out: Its folder; None where it was a temporary one.
-        cells: In the order of the grid.
-        absent: What was absent, with the name of its data set.
-        failed: Cells that are no result, in the order of the grid.
-        left_out: What data sets left out when they were loaded: data set, reason, count over 0.
+        out: The run folder; None if it was a temporary one.
+        cells: Scored cells, in the order of the grid.
+        absent: Absent corpora, each with the name of its data set.
+        failed: Cells that are not scored, in the order of the grid.
+        left_out: Data set, reason and count of what data sets left out while loading.
     """
 
     out: Path | None
@@ -93,14 +93,14 @@ class RunResult:
 
     @property
     def failures(self) -> list[str]:
-        """One line for each part that failed: failed cells, the first few files of each chunker."""
+        """One line for each failed cell, and for the first few failed files of each chunker."""
         scored = [(cell.chunker, cell.cell["failures"]) for cell in self.cells]
         return list(failure_lines(scored, self.failed))
 
 
 @dataclass
 class _Session:
-    """What the cells of one run share."""
+    """The shared state of the cells of one run."""
 
     plan: Plan
     folder: RunFolder
@@ -119,10 +119,10 @@ def run(
     """Run a plan.
 
     Args:
-        plan: What to run.
-        datasets: On what; of several with the same name the last one counts.
-        out: The run folder; cells that are there are not computed again.
-        tell: Told the phase, and how many of how many are done.
+        plan: The checked configuration.
+        datasets: The data sets; of several with the same name the last one counts.
+        out: The run folder; stored cells are not computed again.
+        tell: Called with a phase and the numbers of finished steps and of all.
 
     Raises:
         InputError: A part cannot be used, a data set has no query left or cannot be masked, or
@@ -134,133 +134,98 @@ def run(
         if plan.config.masks(dataset):
             refuse_mask(dataset)
         for name, retriever in plan.retrievers:
-            refuse_dataset(name, retriever.policy, dataset)
+            refuse_dataset(name, retriever.options, dataset)
     folder = RunFolder.open(out)
-    session = _Session(
-        plan,
-        folder,
-        Manifest(folder.manifest, plan),
-        VectorStore(cache_dir() / "vectors.sqlite"),
-        tell,
-    )
+    store = VectorStore(cache_dir() / "vectors.sqlite")
+    session = _Session(plan, folder, Manifest(folder.manifest, plan), store, tell)
     try:
         if plan.embedders:
-            session.store.open()  # what is unusable is refused before any work
-        made = [cell for dataset in distinct for cell in _cells(session, dataset)]
+            store.open()  # an unusable store is refused before any work
+        cells = [cell for dataset in distinct for cell in _cells(session, dataset)]
     finally:
-        session.store.close()
+        store.close()
     session.manifest.complete({**session.seconds, "total": time.perf_counter() - started})
-    absent = tuple((dataset.name, one) for dataset in distinct for one in dataset.absent)
-    cells = tuple(one for one in made if isinstance(one, CellResult))
-    failed = tuple(one for one in made if isinstance(one, FailedCell))
-    left_out = tuple(
-        (one.name, reason, n) for one in distinct for reason, n in one.left_out.items() if n
+    return RunResult(
+        out=out,
+        cells=tuple(cell for cell in cells if isinstance(cell, CellResult)),
+        absent=tuple((dataset.name, corpus) for dataset in distinct for corpus in dataset.absent),
+        failed=tuple(cell for cell in cells if isinstance(cell, FailedCell)),
+        left_out=tuple(
+            (dataset.name, reason, count)
+            for dataset in distinct
+            for reason, count in dataset.left_out.items()
+            if count
+        ),
     )
-    return RunResult(out, cells, absent, failed, left_out)
 
 
 def _cells(session: _Session, dataset: Dataset) -> Iterator[CellResult | FailedCell]:
-    plan = session.plan
+    plan, config = session.plan, session.plan.config
     started = time.perf_counter()
-    config = plan.config
-    prepared = prepare(dataset, config.limit, config.seed, mask=config.masks(dataset))
+    query_set = prepare(dataset, config.limit, config.seed, mask=config.masks(dataset))
     session.seconds["preparing"] += time.perf_counter() - started
-    session.manifest.add_dataset(dataset, prepared)
+    session.manifest.add_dataset(dataset, query_set)
     for chunker in plan.chunkers:
-        bench = _Bench(session, prepared, chunker)
+        cells = _ChunkerCells(session, query_set, chunker)
         for name, retriever in plan.retrievers:
             for embedder in plan.embedders if retriever.dense else (None,):
-                yield bench.cell(name, retriever, embedder)
+                yield cells.cell(name, retriever, embedder)
 
 
-class _Bench:
-    """The cells of one data set and one chunker; the corpora are cut at most once."""
+class _ChunkerCells:
+    """The cells of one data set and one chunker, which share the chunks."""
 
-    def __init__(self, session: _Session, prepared: QuerySet, chunker: LoadedChunker) -> None:
-        self._session = session
-        self._prepared = prepared
-        self._chunker = chunker
+    def __init__(self, session: _Session, query_set: QuerySet, chunker: LoadedChunker) -> None:
+        self._session, self._query_set, self._chunker = session, query_set, chunker
         plan = session.plan
-        self._files = sum(len(corpus.sources) for corpus in prepared.files)
+        self._files = sum(len(corpus.sources) for corpus in query_set.files)
         self._most = plan.max_failures.of(self._files)
-        self._cuts = ChunkingCache(
-            prepared,
+        self._chunks = ChunkingCache(
+            query_set,
             chunker,
             session.store,
             keep_blank=plan.profile.blank == "index",
             limits=limits_of(plan.config.file_timeout),
             most=self._most,
         )
-        self._borrowed = next(iter(session.plan.embedders), None)
+        self._options = MetricOptions(
+            plan.measures, plan.profile, query_set.dataset.relevance, plan.config.seed
+        )
+        # A lexical cell of a chunker that needs an embedder borrows the first one.
+        self._borrowed = next(iter(plan.embedders), None)
 
     def cell(
         self, name: str, retriever: LoadedRetriever, embedder: Embedder | None
     ) -> CellResult | FailedCell:
-        """Find or compute a cell, and its metrics."""
+        """Find or compute a cell, and its metrics; halve the batches if memory runs out."""
         session = self._session
+        names = {
+            "dataset": self._query_set.dataset.name,
+            "chunker": self._chunker.name,
+            "embedder": "none" if embedder is None else embedder.name,
+            "retriever": name,
+        }
         while True:
-            helper = self._helper(embedder)
+            helper = (embedder or self._borrowed) if needs_embedder(self._chunker) else None
             identity = self._identity(name, retriever, embedder, helper)
             key = cell_key(identity)
             stored = session.folder.has(key)
             if stored:
                 break
             try:
-                watch = PhaseTimer(session.tell)
-                cut = self._cuts.by(helper, watch)
-                computed = self._compute(retriever, embedder, cut, watch)
+                self._compute(key, identity, retriever, embedder, helper)
+                break
             except TooManyFailuresError as error:
-                return self._failed(self._names(name, embedder), error)
+                return self._failed(names, error)
             except OutOfMemoryError:
                 if embedder is not None:
-                    embedder = fewer = embedder.with_fewer_rows()
+                    embedder = smaller = embedder.with_fewer_rows()
                 elif helper is not None:
-                    self._borrowed = fewer = helper.with_fewer_rows()
+                    self._borrowed = smaller = helper.with_fewer_rows()
                 else:
                     raise
-                session.manifest.note(f"{fewer.name}: out of memory, batches are halved")
-                continue
-            self._store(key, identity, computed, cut, watch)
-            break
-        return self._result(self._names(name, embedder), key, stored=stored)
-
-    def _names(self, retriever: str, embedder: Embedder | None) -> dict[str, str]:
-        return {
-            "dataset": self._prepared.dataset.name,
-            "chunker": self._chunker.name,
-            "embedder": "none" if embedder is None else embedder.name,
-            "retriever": retriever,
-        }
-
-    def _result(self, names: dict[str, str], key: str, *, stored: bool) -> CellResult | FailedCell:
-        """What is stored, unless more files failed then than may fail now."""
-        session = self._session
-        path = session.folder.cell(key)
-        cell = read_cell(path)
-        # Of the files of today: what is not indexed is no part of the key.
-        cell["health"] |= file_counts(self._prepared.files)
-        failures = [(corpus, file, reason) for corpus, file, reason in cell["failures"]]
-        if len(failures) > self._most:
-            return self._failed(names, TooManyFailuresError(failures, self._files, self._files))
-        session.manifest.add_cell(key, names, stored=stored)
-        profile = session.plan.profile.name
-        return CellResult(**names, profile=profile, key=key, cell=cell, metrics=self._metrics(path))
-
-    def _failed(self, names: dict[str, str], error: TooManyFailuresError) -> FailedCell:
-        allowed = self._session.plan.max_failures.text
-        failed = FailedCell(
-            **names,
-            files=error.files,
-            tried=error.tried,
-            allowed=allowed,
-            failures=error.failures,
-        )
-        self._session.manifest.add_failed(failed)
-        return failed
-
-    def _helper(self, embedder: Embedder | None) -> Embedder | None:
-        """Whose tokens and vectors the chunker cuts by; a lexical cell borrows the first one's."""
-        return (embedder or self._borrowed) if needs_embedder(self._chunker) else None
+                session.manifest.note(f"{smaller.name}: out of memory, batches are halved")
+        return self._result(names, key, stored=stored)
 
     def _identity(
         self,
@@ -269,8 +234,8 @@ class _Bench:
         embedder: Embedder | None,
         helper: Embedder | None,
     ) -> dict[str, Any]:
-        """What the ranking of a cell depends on; its hash is the key."""
-        plan, dataset = self._session.plan, self._prepared.dataset
+        """Everything that the ranking of a cell depends on; its hash is the key."""
+        plan, dataset = self._session.plan, self._query_set.dataset
         roles: tuple[Role, ...] = ("document", "query-head", "query-tail")
         helped = helper and helper.fingerprint()
         return {
@@ -294,75 +259,93 @@ class _Bench:
 
     def _compute(
         self,
-        retriever: LoadedRetriever,
-        embedder: Embedder | None,
-        cut: ChunkedFiles,
-        watch: PhaseTimer,
-    ) -> ComputedCell:
-        session = self._session
-        budget = session.plan.budget if self._prepared.dataset.gold == "span" else 0
-        profile = session.plan.profile
-        order = Order(session.plan.depth, budget, profile.ties)
-        parts = Pipeline(self._chunker, embedder, retriever, order, profile)
-        return compute(self._prepared, cut.corpora, parts, session.store, watch)
-
-    def _asked(self) -> MetricOptions:
-        plan = self._session.plan
-        return MetricOptions(
-            plan.measures, plan.profile, self._prepared.dataset.relevance, plan.config.seed
-        )
-
-    def _judged(self, record: Record) -> JudgedCell:
-        asked = self._asked()
-        return judge(record, asked.relevance, asked.profile)
-
-    def _store(
-        self,
         key: str,
         identity: dict[str, Any],
-        computed: ComputedCell,
-        cut: ChunkedFiles,
-        watch: PhaseTimer,
+        retriever: LoadedRetriever,
+        embedder: Embedder | None,
+        helper: Embedder | None,
     ) -> None:
-        judged = self._judged(computed.record)
-        # Copies are stored with the targets; whether they count is the profile's, not the file's.
+        """Compute a cell, and store it with its metrics."""
+        session, plan = self._session, self._session.plan
+        timer = PhaseTimer(session.tell)
+        files = self._chunks.get(helper, timer)
+        budget = plan.budget if self._query_set.dataset.gold == "span" else 0
+        order = Order(plan.depth, budget, plan.profile.ties)
+        pipeline = Pipeline(self._chunker, embedder, retriever, order, plan.profile)
+        computed = compute(self._query_set, files, pipeline, session.store, timer)
+        for name, seconds in timer.seconds.items():
+            session.seconds[name] += seconds
         document = {
             "schema": "chunkmark.cell/1",
             "key": key,
             "identity": identity,
             "health": computed.health,
-            "cost": cost_of(computed, cut, watch),
-            "latency_ms": latency_of(computed.latency),
-            "times": {name: round(seconds, 4) for name, seconds in watch.seconds.items()},
-            "failures": [list(one) for one in computed.failures],
-            "targets_dropped": self._prepared.targets_dropped,
-            "queries_left_out": len(self._prepared.left_out),
+            "cost": computed.cost,
+            "latency_ms": computed.latency_ms,
+            "times": {name: round(seconds, 4) for name, seconds in timer.seconds.items()},
+            "failures": [list(failure) for failure in computed.failures],
+            "targets_dropped": self._query_set.targets_dropped,
+            "queries_left_out": len(self._query_set.left_out),
         }
-        for name, seconds in watch.seconds.items():
-            self._session.seconds[name] += seconds
+        self._store(key, computed, document)
+
+    def _store(self, key: str, computed: ComputedCell, document: dict[str, Any]) -> None:
+        record = computed.record
+        judged = self._judge(record)
 
         def write(folder: Path) -> None:
-            write_record(folder, computed.record, qrels_of(computed.record, judged))
-            written = {path.name: file_sha256(path) for path in sorted(folder.iterdir())}
-            self._score(folder, computed.record, judged)
-            write_json(folder / "cell.json", document | {"files": written})
+            write_record(folder, record, qrels_of(record, judged))
+            hashes = {path.name: file_sha256(path) for path in sorted(folder.iterdir())}
+            self._score(folder, record, judged)
+            write_json(folder / "cell.json", document | {"files": hashes})
 
         self._session.folder.add(key, write)
 
+    def _result(self, names: dict[str, str], key: str, *, stored: bool) -> CellResult | FailedCell:
+        """A stored cell with its metrics, unless more files failed than this run allows."""
+        session = self._session
+        path = session.folder.cell(key)
+        cell = read_cell(path)
+        # Files that are not indexed are not part of the key, so they are counted anew.
+        cell["health"] |= file_counts(self._query_set.files)
+        failures = [(corpus, file, reason) for corpus, file, reason in cell["failures"]]
+        if len(failures) > self._most:
+            return self._failed(names, TooManyFailuresError(failures, self._files, self._files))
+        session.manifest.add_cell(key, names, stored=stored)
+        profile = session.plan.profile.name
+        return CellResult(**names, profile=profile, key=key, cell=cell, metrics=self._metrics(path))
+
+    def _failed(self, names: dict[str, str], error: TooManyFailuresError) -> FailedCell:
+        failed = FailedCell(
+            **names,
+            files=error.files,
+            tried=error.tried,
+            allowed=self._session.plan.max_failures.text,
+            failures=error.failures,
+        )
+        self._session.manifest.add_failed(failed)
+        return failed
+
     def _metrics(self, path: Path) -> dict[str, Any]:
-        """The cell's metrics: those that are there where they answer the same question."""
-        found, rows = _found(path / "metrics.json"), path / "per_query.jsonl"
-        whole = rows.is_file() and found.get("per_query_sha256") == file_sha256(rows)
-        if whole and found.get("asked") == self._question():
-            return found
-        check_files(path)
+        """The stored metrics if they answer the same question, else new ones."""
+        rows = path / "per_query.jsonl"
+        try:
+            document = read_json(path / "metrics.json")
+        except InputError:
+            document = {}  # metrics can always be computed again
+        whole = rows.is_file() and document.get("per_query_sha256") == file_sha256(rows)
+        if whole and document.get("asked") == self._question():
+            return document
+        read_cell(path, check_files=True)
         record = read_record(path)
-        return self._score(path, record, self._judged(record))
+        return self._score(path, record, self._judge(record))
+
+    def _judge(self, record: Record) -> JudgedCell:
+        return judge(record, self._options.relevance, self._options.profile)
 
     def _score(self, path: Path, record: Record, judged: JudgedCell) -> dict[str, Any]:
         started = time.perf_counter()
-        asked = self._asked()
-        numbers, rows = score(record, judged, asked)
+        numbers, rows = score(record, judged, self._options)
         write_json_lines(path / "per_query.jsonl", rows)
         document = {
             "schema": "chunkmark.metrics/1",
@@ -375,19 +358,11 @@ class _Bench:
         return document
 
     def _question(self) -> dict[str, Any]:
-        asked = self._asked()
+        """The code and options that metrics depend on, besides the record."""
         return {
             "code": code_hash(*SCORING),
-            "measures": [str(measure) for measure in asked.measures],
-            "profile": dataclasses.asdict(asked.profile),
-            "relevance": dataclasses.asdict(asked.relevance),
-            "seed": asked.seed,
+            "measures": [str(measure) for measure in self._options.measures],
+            "profile": dataclasses.asdict(self._options.profile),
+            "relevance": dataclasses.asdict(self._options.relevance),
+            "seed": self._options.seed,
         }
-
-
-def _found(path: Path) -> dict[str, Any]:
-    """A document that can be computed again; empty where it is missing or damaged."""
-    try:
-        return read_json(path)
-    except InputError:
-        return {}

@@ -1,8 +1,8 @@
-"""Checks a run folder: every number is computed again from what is stored.
+"""Verifies a run folder: every number is computed again from the stored files.
 
-Three independent ways. Hashes show which query's lines were changed. Our own code computes all
-measures from chunks, targets and rankings. pytrec_eval computes the chunk-level measures from the
-.trec files alone, where its conventions are those of the run's profile.
+In three independent ways: hashes show which query's lines were changed; chunkmark computes all
+measures again from chunks, targets and rankings; and pytrec_eval computes the chunk-level measures
+from the .trec files, where its conventions are those of the run's profile.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from chunkers.errors import InputError
 from harness.measures.grammar import parse_measure
 from harness.measures.profiles import load_profile
 from harness.model import Relevance
-from harness.runs.folder import cell_key
+from harness.runs.folder import cell_folders, cell_key
 from harness.runs.record import decode_id, encode_id, lines_digest, read_record
 from harness.runs.results import MetricOptions, judge, qrels_of, score
 from harness.support.files import DAMAGE_ERRORS, file_sha256
@@ -26,14 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from harness.measures.grammar import Measure
     from harness.runs.record import Record
     from harness.runs.results import JudgedCell
 
 TOLERANCE = 1e-12
-"""How far pytrec_eval may be off; our own code may not be off at all."""
+"""Allowed difference from pytrec_eval; chunkmark's own values must be equal."""
 
-_THEIRS: dict[str, Callable[[int | None], str]] = {
+_PYTREC_NAMES: dict[str, Callable[[int | None], str]] = {
     "nDCG": lambda k: f"ndcg_cut_{k}",
     "P": lambda k: f"P_{k}",
     "R": lambda k: f"recall_{k}",
@@ -42,18 +41,27 @@ _THEIRS: dict[str, Callable[[int | None], str]] = {
     "Hit": lambda k: f"success_{k}",
     "Rprec": lambda k: "Rprec",
 }
-_OUTSIDE_PROFILES = ("default", "trec")
+
+_BY_QUERY: dict[str, Callable[[str], str]] = {
+    "targets.jsonl": lambda line: str(json.loads(line)["query_id"]),
+    "run.trec": lambda line: decode_id(line.split(" ", 1)[0]),
+    "scores.jsonl": lambda line: str(json.loads(line)["query_id"]),
+}
+"""Files whose lines belong to a query each, with the id of the query of a line."""
+
+_Rows = list[dict[str, Any]]
+_Fault = tuple[str, str, str]  # query, measure and detail of a `Difference`
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that is not as it was computed.
+    """A stored value or file that is not what was computed.
 
     Attributes:
         cell: Key of the cell.
-        query: Id of the query; empty where it is a mean or a whole file.
-        measure: Name of the measure; empty where no single one is concerned.
-        detail: What differs, in one line.
+        query: Id of the query; empty for a mean or a whole file.
+        measure: Name of the measure, or `all`; empty for a file that no measure is named after.
+        detail: The difference, in one line.
     """
 
     cell: str
@@ -64,13 +72,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class Verified:
-    """What was checked of one cell.
+    """The checks of one cell.
 
     Attributes:
         cell: Key of the cell.
-        values: Values computed again by our own code.
-        outside: Values compared with pytrec_eval.
-        differences: What differs; empty for a sound cell.
+        values: Number of values that were computed again.
+        outside: Number of values that were compared with pytrec_eval.
+        differences: Empty for a sound cell.
     """
 
     cell: str
@@ -80,84 +88,40 @@ class Verified:
 
 
 def verify(run: Path) -> list[Verified]:
-    """Check every cell of a run folder.
+    """Verify every cell of a run folder.
 
     Raises:
-        InputError: It is no run folder, or holds no cell.
+        InputError: The folder is not a run folder, or has no cell.
     """
-    if not (run / "manifest.json").is_file():
-        raise InputError(f"{run} is no run folder: it has no manifest.json")
-    folders = sorted(path for path in (run / "cells").glob("[0-9a-f]*") if path.is_dir())
+    folders = cell_folders(run)
     if not folders:
-        raise InputError(f"{run} holds no cell; let the run end first")
+        raise InputError(f"{run} has no cell; wait until the run is complete")
     return [_verify_cell(folder) for folder in folders]
 
 
 def _verify_cell(folder: Path) -> Verified:
-    cell = folder.name
+    key = folder.name
     try:
-        lines = {name: _raw_lines(folder / name) for name in _BY_QUERY}
-        changed = [
-            Difference(cell, query, measure, detail)
-            for query, measure, detail in _changed_files(folder, lines)
-        ]
+        faults = list(_changed_files(folder))
         record = read_record(folder)
-        asked = _asked(read_json(folder / "metrics.json"))
-        judged = judge(record, asked.relevance, asked.profile)
-        stored = [json.loads(line) for line in _raw_lines(folder / "per_query.jsonl")]
-        own = list(_own(folder, record, judged, asked, stored))
-        values, outside = _outside(folder, judged, asked, stored)
+        options = _options(read_json(folder / "metrics.json")["asked"])
+        judged = judge(record, options.relevance, options.profile)
+        stored = [json.loads(line) for line in _lines(folder / "per_query.jsonl")]
+        faults += _compare_own(folder, record, judged, options, stored)
+        compared, differing = _compare_pytrec(folder, judged, options, stored)
     except (InputError, *DAMAGE_ERRORS) as error:
         reason = " ".join(f"{error}".split()) or type(error).__name__
-        return Verified(cell, 0, 0, (Difference(cell, "", "", f"cannot be read: {reason}"),))
-    found = [Difference(cell, *one) for one in (*own, *outside)]
-    return Verified(cell, len(stored) * len(asked.measures), values, (*changed, *found))
+        return Verified(key, 0, 0, (Difference(key, "", "", f"cannot be read: {reason}"),))
+    differences = tuple(Difference(key, *fault) for fault in (*faults, *differing))
+    return Verified(key, len(stored) * len(options.measures), compared, differences)
 
 
-_BY_QUERY: dict[str, Callable[[str], str]] = {
-    "targets.jsonl": lambda line: str(json.loads(line)["query_id"]),
-    "run.trec": lambda line: decode_id(line.split(" ", 1)[0]),
-    "scores.jsonl": lambda line: str(json.loads(line)["query_id"]),
-}
-
-
-def _raw_lines(path: Path) -> list[str]:
+def _lines(path: Path) -> list[str]:
     text = path.read_bytes().decode("utf-8", "surrogatepass")
     return text.removesuffix("\n").split("\n") if text else []
 
 
-_Found = tuple[str, str, str]
-
-
-def _changed_files(folder: Path, lines: Mapping[str, list[str]]) -> Iterator[_Found]:
-    """Queries whose stored lines are not those that were written, and other changed files."""
-    cell = read_json(folder / "cell.json")
-    if cell_key(cell["identity"]) != folder.name:
-        yield "", "all", "the folder's name is not the hash of the cell's identity"
-    names = [name for name, digest in cell["files"].items() if file_sha256(folder / name) != digest]
-    for name in names:
-        if name not in _BY_QUERY:
-            yield "", "", f"{name} is not the file that was written"
-    by_query: dict[str, list[str]] = defaultdict(list)
-    for name, query_of in _BY_QUERY.items():
-        for line in lines[name]:
-            by_query[query_of(line)].append(line)
-    rows = [json.loads(line) for line in _raw_lines(folder / "per_query.jsonl")]
-    named = False
-    for row in rows:
-        if lines_digest(by_query.pop(row["query_id"], [])) != row["digest"]:
-            named = True
-            yield row["query_id"], "all", f"its lines changed in {' or '.join(names) or 'a file'}"
-    for query in by_query:
-        named = True
-        yield query, "all", f"{' or '.join(names)} holds a query that the cell does not have"
-    if not named:
-        for name in (name for name in names if name in _BY_QUERY):
-            yield "", "all", f"{name} is not the file that was written"
-
-
-def _asked(document: Mapping[str, Any]) -> MetricOptions:
-    asked = document["asked"]
+def _options(asked: Mapping[str, Any]) -> MetricOptions:
     return MetricOptions(
         measures=tuple(parse_measure(name) for name in asked["measures"]),
         profile=load_profile(asked["profile"]["name"]),
@@ -166,61 +130,92 @@ def _asked(document: Mapping[str, Any]) -> MetricOptions:
     )
 
 
-def _own(
-    folder: Path,
-    record: Record,
-    judged: JudgedCell,
-    asked: MetricOptions,
-    stored: list[dict[str, Any]],
-) -> Iterator[_Found]:
-    """What our own code computes otherwise than is stored."""
-    numbers, again = score(record, judged, asked)
-    if [row["query_id"] for row in again] != [row["query_id"] for row in stored]:
-        yield "", "all", "per_query.jsonl holds other queries than queries.jsonl"
+def _changed_files(folder: Path) -> Iterator[_Fault]:
+    """Queries with changed lines, and other changed files."""
+    cell = read_json(folder / "cell.json")
+    if cell_key(cell["identity"]) != folder.name:
+        yield "", "all", "the folder's name is not the hash of the cell's identity"
+    changed = [
+        name for name, digest in cell["files"].items() if file_sha256(folder / name) != digest
+    ]
+    files = " or ".join(changed) or "a file"
+    lines: defaultdict[str, list[str]] = defaultdict(list)
+    for name, query_of in _BY_QUERY.items():
+        for line in _lines(folder / name):
+            lines[query_of(line)].append(line)
+    traced = False
+    for row in map(json.loads, _lines(folder / "per_query.jsonl")):
+        if lines_digest(lines.pop(row["query_id"], [])) != row["digest"]:
+            traced = True
+            yield row["query_id"], "all", f"its lines changed in {files}"
+    for query in lines:
+        traced = True
+        yield query, "all", f"{files} holds a query that the cell does not have"
+    for name in changed:
+        if name not in _BY_QUERY:
+            yield "", "", f"{name} was changed"
+        elif not traced:
+            yield "", "all", f"{name} was changed"
+
+
+def _compare_own(
+    folder: Path, record: Record, judged: JudgedCell, options: MetricOptions, stored: _Rows
+) -> Iterator[_Fault]:
+    """Differences from what chunkmark computes."""
+    numbers, rows = score(record, judged, options)
+    if [row["query_id"] for row in rows] != [row["query_id"] for row in stored]:
+        yield "", "all", "per_query.jsonl and queries.jsonl hold different queries"
         return
-    for row, was in zip(again, stored, strict=True):
+    for row, old in zip(rows, stored, strict=True):
         for name, value in row["metrics"].items():
-            if was["metrics"].get(name) != value:
-                text = f"stored {was['metrics'].get(name)}, computed {value}"
+            if old["metrics"].get(name) != value:
+                text = f"stored {old['metrics'].get(name)}, computed {value}"
                 yield row["query_id"], name, text
-        if row["included"] != was["included"]:
-            yield row["query_id"], "all", f"stored as included: {was['included']}"
+        if row["included"] != old["included"]:
+            yield row["query_id"], "all", f"stored as included: {old['included']}"
     document = read_json(folder / "metrics.json")
-    fresh = json.loads(json.dumps(numbers))
-    for path, was, value in _unequal(fresh, document, ()):
+    computed = json.loads(json.dumps(numbers))
+    for path, old, value in _unequal(computed, {name: document.get(name) for name in computed}):
         measure = path[1] if len(path) > 1 and path[0] == "metrics" else "all"
-        yield "", measure, f"metrics.json {'.'.join(path)}: stored {was}, computed {value}"
-    lines = [
+        yield "", measure, f"metrics.json {'.'.join(path)}: stored {old}, computed {value}"
+    # Older cells round fractional grades.
+    grades = [
         f"{encode_id(q)} 0 {encode_id(u)} {grade:g}" for q, u, grade in qrels_of(record, judged)
     ]
-    if lines != _raw_lines(folder / "qrels.trec"):
-        yield "", "all", "qrels.trec is not what chunks and targets give"
+    lines = (line.rsplit(" ", 1) for line in _lines(folder / "qrels.trec"))
+    if grades != [f"{unit} {float(grade):g}" for unit, grade in lines]:
+        yield "", "all", "qrels.trec does not follow from chunks and targets"
 
 
 def _unequal(
-    fresh: Any, stored: Any, path: tuple[str, ...]
+    computed: Any, stored: Any, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-    if isinstance(fresh, dict) and isinstance(stored, dict):
-        names = fresh if not path else fresh.keys() | stored.keys()
-        for name in sorted(names):
-            yield from _unequal(fresh.get(name), stored.get(name), (*path, name))
-    elif fresh != stored:
-        yield path, stored, fresh
+    """Path, stored and computed value of every difference between two documents."""
+    if isinstance(computed, dict) and isinstance(stored, dict):
+        for name in sorted(computed.keys() | stored.keys()):
+            yield from _unequal(computed.get(name), stored.get(name), (*path, name))
+    elif computed != stored:
+        yield path, stored, computed
 
 
-def _outside(
-    folder: Path, judged: JudgedCell, asked: MetricOptions, stored: list[dict[str, Any]]
-) -> tuple[int, list[_Found]]:
-    """Compare with pytrec_eval: number of values compared, and what differs.
+def _compare_pytrec(
+    folder: Path, judged: JudgedCell, options: MetricOptions, stored: _Rows
+) -> tuple[int, list[_Fault]]:
+    """Compare with pytrec_eval: number of compared values, and the differences.
 
-    Queries with copies of a target are left to our own code: qrels cannot say that a unit stands
-    for another. So are grades that are no whole numbers.
+    It cannot express that a unit counts as another one, so queries with copies of a target are not
+    compared; nor are fractional grades, and profiles with other conventions.
     """
-    names = {one: _their_name(one) for one in asked.measures}
-    if asked.profile.mrr != "as-ranked" or asked.profile.same_id != "kept":
-        names = {}  # BEIR's own rules, which no .trec file can express
-    wanted = {name for name in names.values() if name}
-    if asked.profile.name.partition(":")[0] not in _OUTSIDE_PROFILES or not wanted:
+    profile = options.profile
+    names = {
+        measure: name
+        for measure in options.measures
+        if measure.family in _PYTREC_NAMES and (name := _PYTREC_NAMES[measure.family](measure.cut))
+    }
+    conventions = (profile.name.partition(":")[0], profile.mrr, profile.same_id)
+    if not names or conventions not in {
+        (name, "as-ranked", "kept") for name in ("default", "trec")
+    }:
         return 0, []
     import pytrec_eval
 
@@ -228,37 +223,30 @@ def _outside(
     if any(not grade.lstrip("-").isdigit() for row in qrels.values() for grade in row.values()):
         return 0, []
     run = _columns(folder / "run.trec", 4)
-    whole = {q: {unit: int(grade) for unit, grade in row.items()} for q, row in qrels.items()}
+    grades = {q: {unit: int(grade) for unit, grade in row.items()} for q, row in qrels.items()}
     ranking = {q: {unit: float(score) for unit, score in row.items()} for q, row in run.items()}
-    theirs = pytrec_eval.RelevanceEvaluator(whole, wanted).evaluate(ranking)
-    skipped = {
+    results = pytrec_eval.RelevanceEvaluator(grades, set(names.values())).evaluate(ranking)
+    copied = {
         query
         for query, gold in zip(judged.cell.queries, judged.cell.gold, strict=True)
         if gold.twins
     }
-    found: list[_Found] = []
-    compared = 0
-    for row in stored:
+    rows = [row for row in stored if row["query_id"] not in copied]
+    faults: list[_Fault] = []
+    for row in rows:
         query = row["query_id"]
-        values = theirs.get(encode_id(query), {})
         for measure, name in names.items():
-            if name and query not in skipped:
-                compared += 1
-                mine, other = row["metrics"][str(measure)], values.get(name, 0.0)
-                if mine is None or abs(mine - other) > TOLERANCE:
-                    found.append((query, str(measure), f"stored {mine}, pytrec_eval {other}"))
-    return compared, found
-
-
-def _their_name(measure: Measure) -> str:
-    name = _THEIRS.get(measure.family)
-    return name(measure.cut) if name else ""
+            value = row["metrics"][str(measure)]
+            other = results.get(encode_id(query), {}).get(name, 0.0)
+            if value is None or abs(value - other) > TOLERANCE:
+                faults.append((query, str(measure), f"stored {value}, pytrec_eval {other}"))
+    return len(rows) * len(names), faults
 
 
 def _columns(path: Path, column: int) -> dict[str, dict[str, str]]:
-    rows: dict[str, dict[str, str]] = defaultdict(dict)
-    for line in _raw_lines(path):
-        if line:
-            parts = line.split(" ")
-            rows[parts[0]][parts[2]] = parts[column]
-    return rows
+    """Query id -> unit id -> value of a column of a .trec file."""
+    table: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for line in filter(None, _lines(path)):
+        cells = line.split(" ")
+        table[cells[0]][cells[2]] = cells[column]
+    return table

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chunkers.errors import InputError
 from harness.retrieval.lexical import Tokens, tokenize
+from harness.retrieval.options import require_range
 from harness.retrieval.ranking import Index, Material, SearchQuery, pool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_MOST = 1000  # of k1; beyond it scores are shares of term frequencies, and lose digits
+_MOST = 1000  # a larger k1 loses digits of the scores
 
 
 @dataclass(frozen=True)
 class Bm25Index:
-    """An inverted index over chunks; None where no chunk holds a token."""
+    """An inverted index over chunks; `model` is None if no chunk has a token."""
 
     material: Material
     tokens: Tokens
@@ -35,15 +35,15 @@ class Bm25Index:
         return sum(int(self.model.scores[part].nbytes) for part in ("data", "indices", "indptr"))
 
     def scores(
-        self, question: SearchQuery, depth: int
+        self, query: SearchQuery, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Scores of all units that share a token with the query."""
-        del depth  # every score is computed at once
-        asked = [] if self.model is None else tokenize(question.text, self.tokens)
-        asked = [token for token in asked if token in self.model.vocab_dict]
-        if not asked:
+        del depth  # all scores are computed at once
+        tokens = [] if self.model is None else tokenize(query.text, self.tokens)
+        tokens = [token for token in tokens if token in self.model.vocab_dict]
+        if not tokens:
             return np.zeros(0, np.int64), np.zeros(0)
-        values = np.asarray(self.model.get_scores(asked), dtype=np.float64)
+        values = np.asarray(self.model.get_scores(tokens), dtype=np.float64)
         chunks = np.flatnonzero(values > 0)
         return pool(values[chunks], chunks, self.material)
 
@@ -77,17 +77,14 @@ class Bm25:
 def make(*, k1: float = 1.5, b: float = 0.75, tokens: Tokens = "identifiers") -> Bm25:
     """Okapi BM25 in Lucene's form.
 
-    A token of the query counts as often as it stands there. Frequencies and lengths are those of
-    tokens: a name of several parts adds its parts to the length, too.
+    A token counts as often as it is in the query. The parts of a name count towards the length.
 
     Args:
         k1: Saturation of term frequency, 0 to 1000.
         b: Weight of length, 0 to 1.
-        tokens: `identifiers`: every run of word characters counts as a whole and once more for
-            each of its parts (`parse_url`: `parse_url`, `parse`, `url`); `words`: runs alone.
+        tokens: `identifiers`: every run of word characters counts whole, and again for each of its
+            parts (`parse_url`: `parse_url`, `parse`, `url`); `words`: whole runs alone.
     """
-    if not 0 <= k1 <= _MOST:
-        raise InputError(f"bm25: k1={k1:g}: it is 0 to {_MOST}")
-    if not 0 <= b <= 1:
-        raise InputError(f"bm25: b={b:g}: it is 0 to 1")
+    require_range("bm25: k1", k1, 0, _MOST)
+    require_range("bm25: b", b, 0, 1)
     return Bm25(k1, b, tokens)

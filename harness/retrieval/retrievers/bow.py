@@ -1,4 +1,4 @@
-"""Cosine similarity of bags of tokens: how often each stands in a text, and nothing else."""
+"""Cosine similarity of bags of tokens: raw counts, without weights."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BowIndex:
-    """An inverted index over chunks: counts and their sums are whole numbers, so exact.
+    """An inverted index over chunks; integer counts make all sums exact.
 
     Attributes:
         material: The corpus.
-        tokens: What is counted.
+        tokens: The kind of tokens.
         places: Number of every token of the corpus.
-        starts: Where the postings of each token begin, shape (tokens + 1,).
+        starts: First posting of each token, shape (tokens + 1,).
         chunks: The chunk of each posting, shape (postings,).
-        counts: How often the token stands in it, shape (postings,).
+        counts: The token's count in that chunk, shape (postings,).
         squares: Squared length of every chunk's vector, shape (chunks,).
     """
 
@@ -46,21 +46,21 @@ class BowIndex:
         return sum(int(one.nbytes) for one in arrays)
 
     def scores(
-        self, question: SearchQuery, depth: int
+        self, query: SearchQuery, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Cosines of all units that share a token with the query."""
-        del depth  # every score is computed at once
-        asked = Counter(tokenize(question.text, self.tokens))
+        del depth  # all scores are computed at once
+        counts = Counter(tokenize(query.text, self.tokens))
         dots = np.zeros(len(self.squares), dtype=np.int64)
-        for token, count in asked.items():
+        for token, count in counts.items():
             place = self.places.get(token)
             if place is not None:
-                mine = slice(self.starts[place], self.starts[place + 1])
-                # A chunk stands once among the postings of a token.
-                dots[self.chunks[mine]] += count * self.counts[mine].astype(np.int64)
-        found = np.flatnonzero(dots)
-        length = sum(count * count for count in asked.values())
-        return pool(cosines(dots[found], self.squares[found], length), found, self.material)
+                postings = slice(self.starts[place], self.starts[place + 1])
+                # A chunk is at most once among the postings of a token.
+                dots[self.chunks[postings]] += count * self.counts[postings].astype(np.int64)
+        chunks = np.flatnonzero(dots)
+        length = sum(count * count for count in counts.values())
+        return pool(cosines(dots[chunks], self.squares[chunks], length), chunks, self.material)
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ class Bow:
 
 
 def make(*, tokens: Tokens = "identifiers") -> Bow:
-    """Bags of tokens by cosine, each token weighing as often as it stands; no other weights.
+    """Bags of tokens by cosine, without weights.
 
     Source: the vector space model of Salton, Wong and Yang 1975 with raw counts.
 
     Args:
-        tokens: `identifiers`: every run of word characters counts as a whole and once more for
-            each of its parts (`parse_url`: `parse_url`, `parse`, `url`); `words`: runs alone.
+        tokens: `identifiers`: every run of word characters counts whole, and again for each of its
+            parts (`parse_url`: `parse_url`, `parse`, `url`); `words`: whole runs alone.
     """
     return Bow(tokens)

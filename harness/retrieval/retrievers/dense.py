@@ -1,4 +1,4 @@
-"""Exact nearest neighbours: FAISS finds candidates, a fixed-order float64 dot ranks them."""
+"""Cosine similarity of unit vectors, exact: flat FAISS index and float64 rescoring."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from harness.support.arrays import fixed_order_dot
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_SPARE = 32
+_SPARE = 32  # rows that FAISS returns beyond the requested number
+_FLOAT32_STEP = 2.0**-23  # scores closer than this may change places under a float32 tie rule
 
 
 @dataclass(frozen=True)
 class VectorIndex:
-    """Unit vectors of distinct texts in a flat inner-product index.
+    """Unit vectors in a flat inner-product index.
 
     Attributes:
         rows: Unit vectors, shape (n, d).
-        flat: The FAISS index over them, or None without rows.
+        flat: The FAISS index over them; None without rows.
     """
 
     rows: NDArray[np.float32]
@@ -32,7 +33,7 @@ class VectorIndex:
 
     @classmethod
     def build(cls, rows: NDArray[np.float32]) -> VectorIndex:
-        """Index unit vectors, shape (n, d); zero and non-finite ones must not be among them."""
+        """Index unit vectors, shape (n, d), none of them zero or non-finite."""
         if len(rows) == 0:
             return cls(rows, None)
         import faiss
@@ -41,11 +42,6 @@ class VectorIndex:
         flat.add(np.ascontiguousarray(rows))
         return cls(rows, flat)
 
-    @property
-    def nbytes(self) -> int:
-        """Size of the vectors in the index, in bytes."""
-        return int(self.rows.nbytes)
-
     def search(
         self, query: NDArray[np.float32], count: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
@@ -53,44 +49,46 @@ class VectorIndex:
 
         Args:
             query: A unit vector, shape (d,).
-            count: How many rows FAISS is asked for, at least.
+            count: Minimum number of rows.
 
         Returns:
-            Row numbers (in no order) and their float64 scores, and a bound that no row outside
-            the answer can pass: -inf where the answer holds every row.
+            Row numbers, unordered, their float64 scores, and an upper bound of the scores of all
+            other rows, -inf if there are none.
         """
         if self.flat is None:
             return np.zeros(0, np.int64), np.zeros(0), -np.inf
         count = min(len(self.rows), count + _SPARE)
-        found, numbers = self.flat.search(np.ascontiguousarray(query[None, :]), count)
-        kept = numbers[0][numbers[0] >= 0]
-        scores = fixed_order_dot(self.rows[kept], query)
-        if len(kept) == len(self.rows):
-            return kept, scores, -np.inf
-        # A float32 dot of two unit vectors of d components is off by less than d * 2**-23.
-        return kept, scores, float(found[0].min()) + len(query) * 2.0**-23
-
-
-# Scores that float32 cannot tell apart may swap places under a float32 tie rule.
-_FLOAT32_STEP = 2.0**-23
+        similarities, numbers = self.flat.search(np.ascontiguousarray(query[None, :]), count)
+        nearest = numbers[0][numbers[0] >= 0]
+        scores = fixed_order_dot(self.rows[nearest], query)
+        if len(nearest) == len(self.rows):
+            return nearest, scores, -np.inf
+        # A float32 dot product of unit vectors of d components is off by less than d * 2**-23.
+        return nearest, scores, float(similarities[0].min()) + len(query) * 2.0**-23
 
 
 @dataclass(frozen=True)
 class DenseIndex:
-    """Distinct texts in a vector index, expanded to chunks and units after the search."""
+    """Distinct texts in a vector index; their scores are pooled to chunks and units.
+
+    Attributes:
+        material: The corpus.
+        vectors: The usable vectors.
+        rows: The text of each vector, shape (n,).
+    """
 
     material: Material
     vectors: VectorIndex
-    rows: NDArray[np.int64]  # row of the index -> text
+    rows: NDArray[np.int64]
 
     @property
     def nbytes(self) -> int:
         """Size of the vectors, in bytes."""
-        return self.vectors.nbytes
+        return int(self.vectors.rows.nbytes)
 
     @cached_property
     def _chunk_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Chunks and the index rows of their texts, one pair a row, by chunk."""
+        """Pairs of a chunk and the row of one of its texts, by chunk."""
         row_of = np.full(len(self.material.texts), -1, dtype=np.int64)
         row_of[self.rows] = np.arange(len(self.rows))
         pairs = [(c, row_of[t]) for c, ts in enumerate(self.material.chunk_texts) for t in ts]
@@ -99,21 +97,20 @@ class DenseIndex:
         return table[:, 0], table[:, 1]
 
     def scores(
-        self, question: SearchQuery, depth: int
+        self, query: SearchQuery, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Best score of each unit, for at least those that can be among the first `depth`."""
-        query = question.vector
-        if query is None or not query.any():
+        """Best score of each unit; at least those that can be in the first `depth`."""
+        if query.vector is None or not query.vector.any():
             return np.zeros(0, np.int64), np.zeros(0)
+        chunks, rows = self._chunk_rows
         count = len(self.rows) if self.material.pooling == "sum" else depth
         while True:
-            found, scores, bound = self.vectors.search(query, count)
+            nearest, scores, bound = self.vectors.search(query.vector, count)
             by_row = np.full(len(self.rows), -np.inf)
-            by_row[found] = scores
-            chunks, rows = self._chunk_rows
-            here = by_row[rows] > -np.inf
-            kept, start = np.unique(chunks[here], return_index=True)
-            best = np.maximum.reduceat(by_row[rows[here]], start) if len(kept) else np.zeros(0)
+            by_row[nearest] = scores
+            scored = by_row[rows] > -np.inf
+            kept, start = np.unique(chunks[scored], return_index=True)
+            best = np.maximum.reduceat(by_row[rows[scored]], start) if len(kept) else np.zeros(0)
             units, pooled = pool(best, kept, self.material)
             certain = int((pooled > bound + _FLOAT32_STEP).sum())
             if certain >= depth or bound == -np.inf:
@@ -126,8 +123,8 @@ class DotOverNorms:
     """Every text scored as code-chunk scores it.
 
     Attributes:
-        material: The corpus; its vectors are not scaled.
-        vectors: Those of its texts.
+        material: The corpus.
+        vectors: Vectors of its texts, not scaled.
     """
 
     material: Material
@@ -143,13 +140,13 @@ class DotOverNorms:
         return norms(self.vectors)
 
     def scores(
-        self, question: SearchQuery, depth: int
+        self, query: SearchQuery, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Scores of all units; NaN, which ranks last, where a vector is zero."""
-        del depth  # every score is computed at once
-        if question.vector is None:
+        del depth  # all scores are computed at once
+        if query.vector is None:
             raise ValueError("a dense index needs the query's vector")
-        values = dot_over_norms(self.vectors, self._norms, question.vector)
+        values = dot_over_norms(self.vectors, self._norms, query.vector)
         best = np.array(
             [values[list(texts)].max() if texts else np.nan for texts in self.material.chunk_texts]
         )

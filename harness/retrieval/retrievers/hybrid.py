@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
-from chunkers.errors import InputError
+from harness.retrieval.options import require_range
 from harness.retrieval.retrievers import bm25, bow, dense, vsa
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 Lexical = Literal["bm25", "bow", "vsa"]
 
-_MOST = 1_000_000  # beyond it no rank counts more than another
+_MOST = 1_000_000  # above it all ranks count the same
 
 
 @dataclass(frozen=True)
 class HybridIndex:
-    """Both sides of one corpus."""
+    """The indexes of both sides."""
 
     sides: tuple[Index, ...]
     n_units: int
@@ -36,21 +36,21 @@ class HybridIndex:
         return sum(side.nbytes for side in self.sides)
 
     def scores(
-        self, question: SearchQuery, depth: int
+        self, query: SearchQuery, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Fused scores of all units that a side scored; depth is that of the corpus."""
-        del depth  # a unit's place on either side counts, however far down it is
+        """Fused scores of all units that a side scored."""
+        del depth  # both rankings are complete
         total = np.zeros(self.n_units)
         ranked = np.zeros(self.n_units, dtype=bool)
         for side in self.sides:
-            units, scores = side.scores(question, self.n_units)
+            units, scores = side.scores(query, self.n_units)
             scored = ~np.isnan(scores)
             units, scores = units[scored], scores[scored]
             units = units[np.lexsort((units, -scores))]
             total[units] += 1.0 / (self.k + np.arange(1, len(units) + 1))
             ranked[units] = True
-        found = np.flatnonzero(ranked)
-        return found, total[found]
+        units = np.flatnonzero(ranked)
+        return units, total[units]
 
 
 @dataclass(frozen=True)
@@ -75,18 +75,17 @@ class Hybrid:
 def make(*, lexical: Lexical = "bm25", k: int = 60) -> Hybrid:
     """Sums 1 / (k + rank) over the complete rankings of both sides.
 
-    On each side units of equal score stand in corpus order, and a unit that the side did not
-    score gets nothing from it.
+    Units of equal score are in corpus order on each side. A unit without a score on a side gets
+    nothing from it.
 
     Source: Cormack, Clarke and Büttcher 2009.
 
     Args:
         lexical: The side beside `dense`, with its defaults.
-        k: Weight of deep ranks: the larger, the more they count against the first ones. Ranks
-            begin at 1, so that 0 is the sum of the reciprocal ranks themselves.
+        k: Weight of deep ranks: the larger, the more they count. Ranks begin at 1, so 0 gives the
+            sum of reciprocal ranks.
     """
-    if not 0 <= k <= _MOST:
-        raise InputError(f"hybrid: k={k}: it is 0 to {_MOST}")
+    require_range("hybrid: k", k, 0, _MOST)
     sides: dict[Lexical, Callable[[], Retriever]]
     sides = {"bm25": bm25.make, "bow": bow.make, "vsa": vsa.make}
     return Hybrid((dense.make(), sides[lexical]()), k)

@@ -1,4 +1,4 @@
-"""A cross-encoder puts the first units of another retriever in order: `rerank:MODEL`."""
+"""A cross-encoder reranks the first units of another retriever: `rerank:MODEL`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.embedding.model_folders import find_folder
 from harness.retrieval.cross_encoder import CrossEncoder
+from harness.retrieval.options import require_range
 from harness.retrieval.ranking import Ranking, fit, in_order, rank
 from harness.retrieval.retrievers import bm25, bow, dense, hybrid, vsa
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 First = Literal["dense", "bm25", "bow", "vsa", "hybrid"]
 
-_MOST = 1_000_000  # units for each query, of which a model scores some hundreds a second
+_MOST = 1_000_000  # units of a query; a model scores some hundreds a second
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,14 @@ class RerankIndex:
         """Size of the first retriever's index, in bytes."""
         return self.first.nbytes
 
-    def rank(self, question: SearchQuery, order: Order, rankable: Rankable) -> Ranking:
-        """The first `top` units in the order of the model, then the others as they stood."""
+    def rank(self, query: SearchQuery, order: Order, rankable: Rankable) -> Ranking:
+        """The first `top` units in the order of the model, then the others in their old order."""
         deep = replace(order, depth=max(order.depth, self.top))
-        found = rank(self.first, question, deep, rankable)
-        head, rest = found.units[: self.top], found.units[self.top :]
+        first = rank(self.first, query, deep, rankable)
+        head, rest = first.units[: self.top], first.units[self.top :]
         chunks = np.flatnonzero(np.isin(self.material.unit_of, head))
         texts = [self.material.chunks[chunk] for chunk in chunks]
-        scored = self.model.score(question.text, texts, question.keeps)
+        scored = self.model.score(query.text, texts, query.keeps)
         units, start = np.unique(self.material.unit_of[chunks], return_index=True)
         best = np.maximum.reduceat(scored.scores, start) if len(units) else np.zeros(0)
         best_first = in_order(units, best, order.ties, rankable)
@@ -60,7 +61,7 @@ class RerankIndex:
             np.concatenate((units[best_first], rest)),
             np.concatenate((best[best_first], np.full(len(rest), np.nan))),
             by_rank=True,
-            disturbed=found.disturbed,
+            disturbed=first.disturbed,
             counts={
                 "pairs": len(texts),
                 "pair_tokens": int(scored.tokens.sum()),
@@ -99,21 +100,20 @@ class Rerank:
 def make(*, argument: str, first: First = "dense", top: int = 50) -> Rerank:
     """A sentence-transformers cross-encoder over the beginning of another ranking.
 
-    It scores the query with the whole text of every chunk of the first `top` units, those too
-    that the first retriever left unscored. A unit scores as its best chunk. Scores are the
-    model's logits: its activation would make large ones equal. The other units follow in the
-    first retriever's order, without a score.
+    It scores the query with the whole text of every chunk of the first `top` units, including
+    units without a score. The score of a unit is that of its best chunk. Scores are the model's
+    logits, because its activation would make large ones equal. The other units follow in the first
+    retriever's order, without a score.
 
     Args:
         argument: A folder with the model, or a name on the hub.
-        first: What ranks first, with its defaults.
-        top: Units that the model sees.
+        first: The first retriever, with its defaults.
+        top: Number of units that the model sees.
 
     Raises:
-        InputError: The model is neither at hand nor to be had, or no safetensors.
+        InputError: The model is not installed, or its weights are not safetensors.
     """
-    if not 1 <= top <= _MOST:
-        raise InputError(f"rerank: top={top}: it is 1 to {_MOST}")
+    require_range("rerank: top", top, 1, _MOST)
     makers: dict[First, Callable[[], Retriever]] = {
         "dense": dense.make, "bm25": bm25.make, "bow": bow.make, "vsa": vsa.make,
         "hybrid": hybrid.make,
@@ -121,5 +121,5 @@ def make(*, argument: str, first: First = "dense", top: int = 50) -> Rerank:
     if not argument.strip():
         raise InputError("rerank: it needs a model; write rerank:FOLDER")
     model = CrossEncoder(f"rerank:{argument}", find_folder(argument, "rerank"))
-    _ = model.weights  # what cannot be loaded is refused before anything is computed
+    _ = model.weights  # refuses a model that cannot be loaded, before anything is computed
     return Rerank(makers[first](), model, top)

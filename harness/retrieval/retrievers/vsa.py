@@ -1,8 +1,8 @@
 """Cosine similarity of sums of random bipolar vectors, one for each token: no model, no training.
 
-A vector of many random components stands for a token; two of them are almost at right angles, so
-the sum over a text keeps how often each token stands in it, spread over all components. The
-cosine comes near that of `bow`, off by about 1 / sqrt(dimensions).
+Random vectors of many components are almost orthogonal, so the sum over a text keeps the count of
+each token, spread over all components. The cosine approximates that of `bow`, with an error of
+about 1 / sqrt(dimensions).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkers.errors import InputError
 from harness.retrieval.lexical import Tokens, tokenize
+from harness.retrieval.options import require_range
 from harness.retrieval.ranking import Index, Material, SearchQuery, cosines, pool
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ def packed_components(token: str, dimensions: int) -> bytes:
 
 
 def bundle(tokens: Counter[str], dimensions: int) -> NDArray[np.int64]:
-    """The sum of the tokens' vectors, each as often as it stands, shape (dimensions,)."""
+    """The sum of the tokens' vectors, weighted by their counts, shape (dimensions,)."""
     names, counts = list(tokens), np.array(list(tokens.values()), dtype=np.int64)
     ones = np.zeros(dimensions, dtype=np.int64)
     for at in range(0, len(names), _AT_ONCE):
-        some = names[at : at + _AT_ONCE]
-        packed = b"".join(packed_components(name, dimensions) for name in some)
-        rows = np.frombuffer(packed, dtype=np.uint8).reshape(len(some), -1)
+        batch = names[at : at + _AT_ONCE]
+        packed = b"".join(packed_components(name, dimensions) for name in batch)
+        rows = np.frombuffer(packed, dtype=np.uint8).reshape(len(batch), -1)
         bits = np.unpackbits(rows, axis=1, count=dimensions, bitorder="little")
         ones += np.einsum("i,ij->j", counts[at : at + _AT_ONCE], bits)
     ones *= 2
@@ -62,11 +62,11 @@ def bundle(tokens: Counter[str], dimensions: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class VsaIndex:
-    """A vector for each chunk, of whole numbers: sums and dots are exact.
+    """An integer vector for each chunk, so that sums and dot products are exact.
 
     Attributes:
         material: The corpus.
-        tokens: What is summed.
+        tokens: The kind of tokens.
         vectors: Shape (chunks, dimensions).
         squares: Their squared lengths, shape (chunks,).
     """
@@ -82,16 +82,15 @@ class VsaIndex:
         return int(self.vectors.nbytes)
 
     def scores(
-        self, question: SearchQuery, depth: int
+        self, query: SearchQuery, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Cosines of all units that have a token; none for a query without one."""
-        del depth  # every score is computed at once
-        asked = bundle(Counter(tokenize(question.text, self.tokens)), self.vectors.shape[1])
-        length = int(asked @ asked)
-        found = np.flatnonzero(self.squares) if length else np.zeros(0, dtype=np.int64)
-        # einsum of whole numbers: no library whose threads could add in another order.
-        dots = np.einsum("ij,j->i", self.vectors, asked)[found]
-        return pool(cosines(dots, self.squares[found], length), found, self.material)
+        del depth  # all scores are computed at once
+        vector = bundle(Counter(tokenize(query.text, self.tokens)), self.vectors.shape[1])
+        length = int(vector @ vector)
+        chunks = np.flatnonzero(self.squares) if length else np.zeros(0, dtype=np.int64)
+        dots = np.einsum("ij,j->i", self.vectors, vector)[chunks]
+        return pool(cosines(dots, self.squares[chunks], length), chunks, self.material)
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class Vsa:
         """Sum the tokens of every chunk."""
         bags = [Counter(tokenize(chunk, self.tokens)) for chunk in material.chunks]
         longest = max((bag.total() for bag in bags), default=0)
-        narrow = longest <= np.iinfo(np.int16).max  # no component can pass the number of tokens
+        narrow = longest <= np.iinfo(np.int16).max  # no component exceeds the number of tokens
         vectors = np.zeros((len(bags), self.dimensions), dtype=np.int16 if narrow else np.int32)
         for row, bag in zip(vectors, bags, strict=True):
             row[:] = bundle(bag, self.dimensions)
@@ -123,9 +122,8 @@ def make(*, dimensions: int = 10_000, tokens: Tokens = "identifiers") -> Vsa:
 
     Args:
         dimensions: Components of a vector.
-        tokens: `identifiers`: every run of word characters counts as a whole and once more for
-            each of its parts (`parse_url`: `parse_url`, `parse`, `url`); `words`: runs alone.
+        tokens: `identifiers`: every run of word characters counts whole, and again for each of its
+            parts (`parse_url`: `parse_url`, `parse`, `url`); `words`: whole runs alone.
     """
-    if not 1 <= dimensions <= _MOST:
-        raise InputError(f"vsa: dimensions={dimensions}: it is 1 to {_MOST}")
+    require_range("vsa: dimensions", dimensions, 1, _MOST)
     return Vsa(dimensions, tokens)

@@ -225,12 +225,12 @@ def test_a_stored_run_knows_what_its_model_saw(tmp_path):
     texts = [(one.audit, one.of, one.reading) for one in findings(stored)]
     (marked,) = [text for text in texts if text[2].startswith("! over 10%")]
     assert marked[:2] == ("truncation of chunks", "audited:by_files, minilm")
-    (needed,) = [text for text in texts if "needs the data set" in text[2]]
+    (needed,) = [text for text in texts if "audit the data set" in text[2]]
     assert needed[0] == "self-retrieval, identical files"
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no run folder"):
+    with pytest.raises(InputError, match="not a run folder"):
         audit_run(tmp_path)
 
 
@@ -248,7 +248,7 @@ def by_vectors():
 class TestCommand:
     def test_nothing_to_audit_and_options_without_a_data_set_are_refused(self, capsys, tmp_path):
         says(call(capsys, "audit"), 2, "give a run folder")
-        says(call(capsys, "audit", tmp_path), 2, tmp_path, "no run folder")
+        says(call(capsys, "audit", tmp_path), 2, tmp_path, "not a run folder")
         says(call(capsys, "audit", tmp_path, "-c", "ast"), 2, "-d")
         says(call(capsys, "audit", "-d", "stdlibb"), 2, "stdlibb", "stdlib")
         vectors = call(capsys, "audit", "-d", "audited:made", "-c", "audited:by_vectors")

@@ -46,10 +46,10 @@ def test_a_sound_data_set_has_nothing_broken():
         (query("x", "gone.py"), "broken", "1 of 3 targets name a file that is not there"),
         (query("x", "./b.py"), "broken", "1 of 3 targets name a file that is not there"),
         (query("x", "B.py"), "broken", "1 of 3 targets name a file that is not there"),
-        (query("x", "b.py", 5, 99), "broken", "1 of 3 targets name lines behind the end"),
-        (query("x", "icon.py"), "finding", "1 of 3 targets lie in files not indexed"),
-        (query("x", "vendor/deep/x.py"), "finding", "1 of 3 targets lie in files not indexed"),
-        (query("x", "b.py", 7, 8), "finding", "1 of 3 targets hold no line that is not blank"),
+        (query("x", "b.py", 5, 99), "broken", "1 of 3 targets name lines after the end"),
+        (query("x", "icon.py"), "finding", "1 of 3 targets are in files not indexed"),
+        (query("x", "vendor/deep/x.py"), "finding", "1 of 3 targets are in files not indexed"),
+        (query("x", "b.py", 7, 8), "finding", "1 of 3 targets have no line that is not blank"),
         (Query("x", "one", WORDS), "finding", "1 query without a target"),
     ],
 )
@@ -226,7 +226,7 @@ def test_a_run_of_other_data_or_without_the_measure_is_refused(capsys, tmp_path)
         validate(small(), run, "Rprec")
     with pytest.raises(InputError, match="unknown measure"):
         validate(small(), run, "nonsense@3")
-    with pytest.raises(InputError, match="no run folder"):
+    with pytest.raises(InputError, match="not a run folder"):
         validate(small(), tmp_path)
     cell = next((run / "cells").iterdir())
     (cell / "per_query.jsonl").write_text("{")

@@ -77,7 +77,7 @@ def test_a_run_by_parents_says_which_file_has_none(tmp_path):
     broken = dataclasses.replace(BROKEN, path="one/broken.tsx")
     dataset = small(corpora=(dataclasses.replace(first, sources=(*first.sources, broken)), second))
     given = {"dataset": dataset, "chunkers": ("fixed",), "measures": ("MRR",)}
-    with pytest.warns(UserWarning, match=f"one/broken.tsx: {REASON}; its chunks bring the whole"):
+    with pytest.warns(UserWarning, match=f"one/broken.tsx: {REASON}; the parent of its chunks"):
         (cell,) = grid(tmp_path, retrievers=("bm25:expand=parent",), **given).cells
     assert cell.cell["health"]["notes"] == {f"no parents: {REASON}": 1}
 

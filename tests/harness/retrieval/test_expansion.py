@@ -182,7 +182,7 @@ def test_unscored_chunks_bring_theirs_without_a_score():
 def test_policies_are_part_of_the_name(spec, name):
     found, retriever = load_retriever(spec)
     assert found == name
-    assert retriever.policy.hops == (2 if "hops=2" in name else 1)
+    assert retriever.options.hops == (2 if "hops=2" in name else 1)
 
 
 @pytest.mark.parametrize(

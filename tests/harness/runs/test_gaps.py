@@ -118,12 +118,12 @@ def test_gaps_leave_the_rest(whole, gaps, left):
 
 
 def test_second_queries_are_made_of_what_chunks_have():
-    from harness.runs.search import _own
+    from harness.runs.search import chunk_source
 
     source = small().corpora[0].sources[0]
     for chunk in chunk_corpus(small().corpora[0], load_chunker("recorded:holed")).chunks:
         if chunk.path == source.path:
             squeezed = "".join(source.text.split())
-            assert "".join(_own(source, chunk).split()) == "".join(
+            assert "".join(chunk_source(source, chunk).split()) == "".join(
                 squeezed[at] for _, at in characters(chunk)
             )

@@ -120,7 +120,7 @@ def test_a_share_or_a_number_of_files_may_fail(text, files, most):
 
 @pytest.mark.parametrize("text", ["", "1.5", "-1", "101%", "%", "one", "1e3", "nan%"])
 def test_what_is_neither_is_refused_by_name(text):
-    with pytest.raises(InputError, match="neither a share of the files nor a number of them"):
+    with pytest.raises(InputError, match="neither a share of the files nor a number of files"):
         parse_max_failures(text)
 
 

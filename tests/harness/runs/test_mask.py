@@ -97,7 +97,7 @@ def test_a_masked_ranking_is_that_of_the_masked_corpus(tmp_path):
         for mine, right in pairs:
             assert mine.rankings[number] == right.rankings[0]
             assert mine.queries[number].places == right.queries[0].places
-            rows = mine.ranked()[mine.queries[number].ranked]
+            rows = mine.ranked_chunks()[mine.queries[number].ranked]
             assert [replace(row, corpus="") for row in rows] == [
                 replace(row, corpus="") for row in right.chunks
             ]
@@ -128,7 +128,7 @@ def test_nothing_of_the_region_is_left_and_other_files_are_untouched(tmp_path):
     whole = [row for row in after.chunks if "@" not in row.corpus]
     assert whole == list(before.chunks)
     for query, given in zip(after.queries, dataset.queries, strict=True):
-        rows = after.ranked()[query.ranked]
+        rows = after.ranked_chunks()[query.ranked]
         others = [row for row in rows if row.path != given.region.path]
         wanted = [row for row in before.chunks if row.corpus == query.corpus]
         assert others == [row for row in wanted if row.path != given.region.path]
@@ -137,7 +137,7 @@ def test_nothing_of_the_region_is_left_and_other_files_are_untouched(tmp_path):
         taken = given.region.end_line - given.region.start_line + 1
         assert all(row.end_line <= lines - taken for row in own)
         assert {row.corpus for row in own} <= {f"{query.corpus}@{query.id}"}
-    assert not [r for r in after.ranked()["one@d elsewhere"] if r.path == "one/alpha.py"]
+    assert not [r for r in after.ranked_chunks()["one@d elsewhere"] if r.path == "one/alpha.py"]
 
 
 def test_what_is_grouped_is_grouped_by_the_corpora_of_the_data_set(tmp_path):

@@ -216,7 +216,7 @@ def test_unseen_tokens_of_second_queries_are_counted_apart():
         return Vectors(np.zeros((len(tokens), 2), np.float32), np.array(tokens), zeros, zeros, 0)
 
     embedder = SimpleNamespace(limit=4, query_limit=None)
-    texts = [[(0,), (1,)]]
+    texts = [0, 1]
     one = truncation(embedder, vectors(2, 4), vectors(6, 2), vectors(0, 16), texts)
     assert one["unseen_query_tokens"] == 2 / 8
     assert one["unseen_second_query_tokens"] == 12 / 16

@@ -131,7 +131,7 @@ def test_a_cell_under_another_key_is_found(cell):
 
 
 def test_what_is_no_run_folder_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no run folder"):
+    with pytest.raises(InputError, match="not a run folder"):
         verify(tmp_path)
 
 
