@@ -11,13 +11,11 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 import yaml
 
-from harness.cli import program
+from harness.cli.commands import COMMANDS, load_command
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -167,18 +165,28 @@ def commands(page: Path) -> Iterator[list[str]]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_and_option_exists(page: Path):
     for call in commands(page):
-        command: Any = typer.main.get_command(program.app)
-        words = call
+        path = next((path for path in (" ".join(call[:2]), call[0]) if path in COMMANDS), "")
+        params = load_command(path).params if path else []
         options = {"--help", "--debug", "--version"}
-        while hasattr(command, "commands") and words[0] in command.commands:
-            command, words = command.commands[words[0]], words[1:]
-            options |= {name for param in command.params for name in param.opts}
-            options |= {name for param in command.params for name in param.secondary_opts}
-        known = not hasattr(command, "commands") or words[0] in {"COMMAND", *options}
-        assert known, f"chunkmark {' '.join(call)}"
-        for word in words:
+        options |= {name for param in params for name in (*param.opts, *param.secondary_opts)}
+        assert path or call[0] in {"COMMAND", "dataset", *options}, f"chunkmark {' '.join(call)}"
+        for word in call:
             if re.match(r"--?[a-z]", word):
-                assert word in options, f"{command.name} {word}"
+                assert word in options, f"{path} {word}"
+
+
+def test_the_suite_file_of_the_page_runs(tmp_path: Path):
+    (suite,) = re.findall(
+        r"```toml\n(.*?)```", (ROOT / "docs/commands.md").read_text("utf-8"), re.DOTALL
+    )
+    (tmp_path / "suite.toml").write_text(suite, encoding="utf-8")
+    options = ["-r", "bm25", "--limit", "5", "-o", str(tmp_path / "run"), "--format", "json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "harness.cli", "run", str(tmp_path / "suite.toml"), *options],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    names = [cell["chunker"] for cell in json.loads(done.stdout)["cells"]]
+    assert names == ["ast", "fixed:max_size=300", "fixed"]
 
 
 def test_the_version_is_the_same_everywhere():
