@@ -1,5 +1,12 @@
 """The exceptions that a user's mistake or a missing package raises."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _LONGEST = 200  # characters of a reason
 
 
@@ -55,3 +62,12 @@ def reason_of(error: BaseException) -> str:
     except BaseException:
         text = f"{name}, whose message cannot be read"
     return " ".join(text.split())[:_LONGEST]
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """A hint for an unknown name: the nearest names, or all names."""
+    import difflib
+
+    names = list(names)
+    near = difflib.get_close_matches(name, names, n=3)
+    return f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(names)}"

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, suggestion
 from chunkers.grammars.loading import (
     GRAMMARS,
     grammar_of,
@@ -163,8 +163,8 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, str]:
             raise InputError(f"language {text!r}: write PATTERN=LANGUAGE, such as '*.h=cpp'")
         if language not in LANGUAGES:
             raise InputError(
-                f"language {text!r}: there is no {language!r}; the languages are\n"
-                f"{', '.join(LANGUAGES)}"
+                f"language {text!r}: unknown language {language!r}; "
+                f"{suggestion(language, LANGUAGES)}"
             )
         overrides.pop(pattern, None)  # what is given again comes last
         overrides[pattern] = language

@@ -180,4 +180,4 @@ def check_max_size(max_size: int) -> None:
         InputError: It is.
     """
     if max_size < 1:
-        raise InputError(f"max_size={max_size}: a chunk holds at least 1")
+        raise InputError(f"max_size={max_size}: must be at least 1")

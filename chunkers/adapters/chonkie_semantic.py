@@ -27,7 +27,7 @@ def make(*, max_size: int = 600, unit: Unit = "nws", threshold: float = 0.8) -> 
     """
     limit = Limit(max_size, unit)
     if not 0 < threshold < 1:
-        raise InputError(f"threshold={threshold}: it is above 0 and below 1")
+        raise InputError(f"threshold={threshold}: must be above 0 and below 1")
     version = f"1 ({installed('chonkie', 'chonkie-core')})"
     chunk = partial(_chunk, limit, threshold)
     return Adapter(chunk, version, limit, faults=("size limit",), embeds=True)

@@ -50,5 +50,5 @@ def make(*, max_size: int = 1500, overlap: int = 0) -> FixedChars:
     """
     check_max_size(max_size)
     if not 0 <= overlap < max_size:
-        raise InputError(f"overlap={overlap}: it is a number of characters below max_size")
+        raise InputError(f"overlap={overlap}: must be at least 0 and below max_size")
     return FixedChars(max_size, overlap)

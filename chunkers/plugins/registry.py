@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 import importlib.metadata
@@ -11,13 +10,10 @@ import re
 import sys
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from chunkers.errors import STOPPING, InputError, reason_of
+from chunkers.errors import STOPPING, InputError, reason_of, suggestion
 from chunkers.plugins.spec import Spec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 
@@ -114,10 +110,3 @@ def _entry_points(group: str, path: tuple[str, ...]) -> list[importlib.metadata.
     del path
     points = importlib.metadata.entry_points(group=group)
     return sorted(points, key=lambda point: (point.name, point.value))
-
-
-def suggestion(name: str, names: Iterable[str]) -> str:
-    """A hint for an unknown name: the nearest names, or all names."""
-    names = list(names)
-    near = difflib.get_close_matches(name, names, n=3)
-    return f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(names)}"

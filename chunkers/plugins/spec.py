@@ -77,7 +77,7 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
     for number, (key, values) in enumerate(_items(text, rest)):
         if key is None:
             if number > 0 or len(values) > 1:
-                raise InputError(f"{text!r}: write key=value after the first item")
+                raise InputError(f"invalid spec {text!r}: write key=value after the first item")
             argument = values[0]
         elif any(key == seen for seen, _ in sweeps):
             raise InputError(f"{text!r}: duplicate key {key!r}")
@@ -107,7 +107,7 @@ def _items(text: str, rest: str) -> list[tuple[str | None, list[str]]]:
         if at == len(rest):
             return items
         if rest[at] != ",":
-            raise InputError(f"{text!r}: expected a comma before {rest[at:]!r}")
+            raise InputError(f"invalid spec {text!r}: expected a comma before {rest[at:]!r}")
         at += 1
 
 
@@ -121,7 +121,8 @@ def _value(text: str, rest: str, at: int) -> tuple[str, int]:
     match = _PLAIN.match(rest, at)
     value = match.group() if match else ""
     if not value:
-        raise InputError(f"{text!r}: a value is missing at {rest[at:]!r}; write key=value")
+        where = f" before {rest[at:]!r}" if rest[at:] else ""
+        raise InputError(f"invalid spec {text!r}: value missing{where}; write key=value")
     return value, at + len(value)
 
 
@@ -182,7 +183,7 @@ def bind(
     for key, value in spec.options:
         if key not in keys:
             has = f"it has {', '.join(keys)}" if keys else "it has none"
-            raise InputError(f"{what} {spec.name} has no key {key!r}; {has}")
+            raise InputError(f"{what} {spec.name} has no option {key!r}; {has}")
         bound[key] = _convert(value, hints.get(key, str), f"{what} {spec.name}: {key}={value}")
     for key in needed(make):
         if key not in bound:

@@ -8,8 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chunkers.errors import InputError
-from chunkers.plugins.registry import suggestion
+from chunkers.errors import InputError, suggestion
 from harness.measures.grammar import parse_measure
 from harness.runs.folder import read_cell, stored_cells
 from harness.support.files import DAMAGE_ERRORS

@@ -60,11 +60,11 @@ def build(root: Path, wanted: Wanted) -> Dataset:
             be made.
     """
     if not root.is_dir():
-        raise InputError(f"{root} is no folder; name a repository")
+        raise InputError(f"{root} is not a folder; give a repository")
     if wanted.limit is not None and wanted.limit < 1:
-        raise InputError(f"limit={wanted.limit}: it is at least 1")
+        raise InputError(f"limit={wanted.limit}: must be at least 1")
     if wanted.since is not None and wanted.queries != "commits":
-        raise InputError("since= is a date of commits; take it with queries=commits")
+        raise InputError("since= needs queries=commits")
     if wanted.whole and wanted.queries != "docstring":
         raise InputError("whole= is for doc comments; take it with queries=docstring")
     made = _made(root, wanted)
@@ -119,7 +119,7 @@ def _made(root: Path, wanted: Wanted) -> Made:
 def _questions(name: str) -> Path:
     if not Path(name).is_file():
         raise InputError(
-            f"queries={name}: neither {', '.join(KINDS)} nor a file of questions that is there"
+            f"queries={name}: must be {', '.join(KINDS)} or an existing file of questions"
         )
     return Path(name)
 

@@ -145,7 +145,7 @@ def refuse_folder(folder: Path) -> None:
         InputError: It does, or is no folder.
     """
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
-        raise InputError(f"{folder} is there and not empty; remove it, or name another by -o")
+        raise InputError(f"{folder} is not empty; remove it, or choose another folder with -o")
 
 
 def read_card(folder: Path) -> dict[str, Any]:

@@ -119,7 +119,9 @@ def read_questions(file: Path) -> tuple[Question, ...]:
             data = opened.read(_MOST + 1)
         text = data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} cannot be read: {error}") from None
+        raise InputError(
+            f"cannot read {file}: {getattr(error, 'strerror', None) or error}"
+        ) from None
     if len(data) > _MOST:
         raise InputError(f"{file} is larger than {_MOST >> 20} MiB")
     questions = []
@@ -210,7 +212,7 @@ def _yaml(text: str, where: str) -> Iterator[tuple[int, Any]]:
     if not isinstance(first, yaml.DocumentStartEvent):
         return
     if not isinstance(next(events), yaml.SequenceStartEvent):
-        raise InputError(f"{where}: it is no list of questions; begin each with `- text:`")
+        raise InputError(f"{where}: not a list of questions; begin each with `- text:`")
     while not isinstance(event := next(events), yaml.SequenceEndEvent):
         line = event.start_mark.line + 1
         if not isinstance(event, yaml.MappingStartEvent):

@@ -89,7 +89,7 @@ def read_tree(root: Path, rules: ReadRules) -> WorkingTree:
 
         sources, skipped = in_order(_bounded(root, walk_folder(root, rules, refuse)))
     if not sources:
-        raise InputError(f"{root} holds no file to index{_why(skipped)}")
+        raise InputError(f"{root} has no file to index{_why(skipped)}")
     return WorkingTree(sources, skipped)
 
 

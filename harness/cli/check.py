@@ -60,9 +60,8 @@ def check(
 
 
 def _language(name: str) -> str | None:
-    from chunkers.errors import InputError
+    from chunkers.errors import InputError, suggestion
     from chunkers.languages import list_languages
-    from chunkers.plugins.registry import suggestion
 
     names = [_TEXT, *(language.name for language in list_languages())]
     if name not in names:

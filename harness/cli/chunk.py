@@ -61,7 +61,7 @@ def chunk(
     chunkers = [load_chunker(spec) for text in chunker or ["ast"] for spec in expand_spec(text)]
     source = read_file(file, file.name, ReadRules(languages=parse_overrides(language or ())))
     if not isinstance(source, Source):
-        raise InputError(f"cannot read {file}: {source.reason}")
+        raise InputError(f"cannot read {file}: {source.reason.removeprefix('unreadable: ')}")
     corpora = _cut(Corpus(str(file), (source,)), chunkers, embedder)
     cuts = list(zip(chunkers, corpora, strict=True))
     failures = [

@@ -162,8 +162,7 @@ def fetch(
     without a known sha256 is not fetched: the table says where to get it and where to place it, and
     the exit code is 3.
     """
-    from chunkers.errors import InputError
-    from chunkers.plugins.registry import suggestion
+    from chunkers.errors import InputError, suggestion
     from harness.cli.progress import Progress
     from harness.datasets.cards import card_names, load_card
     from harness.datasets.fetching import fetch as fetching

@@ -68,12 +68,12 @@ def list_parts(
 
 
 def _part(kind: Kind, name: str, parts: list[Row]) -> Row:
-    from chunkers.errors import InputError
-    from chunkers.plugins.registry import suggestion
+    from chunkers.errors import InputError, suggestion
 
     rows = {row["name"]: row for row in parts}
     if name not in rows:
-        raise InputError(f"unknown {kind.value[:-1]} {name!r}; {suggestion(name, rows)}")
+        title = kind.value[:-1].replace("dataset", "data set")
+        raise InputError(f"unknown {title} {name!r}; {suggestion(name, rows)}")
     return rows[name]
 
 

@@ -60,7 +60,7 @@ def _call(arguments: list[str]) -> int:
             raise
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "chunkmark"
-        message = " ".join(error.format_message().split())
+        message = " ".join(error.format_message().replace("Value error, ", "").split())
         return say(f"{message}\nsee `{path} --help`", USAGE) if message else USAGE
     if code == INTERRUPTED:
         raise KeyboardInterrupt  # typer turns an interrupt into an exit code

@@ -94,7 +94,7 @@ def _repository(name: str) -> tuple[Path, Files]:
 
     if not name.startswith("repo:"):
         return Path(name), "code"
-    bound = bind(repo.load, parse_spec(name), "dataset")
+    bound = bind(repo.load, parse_spec(name), "data set")
     return Path(bound["argument"]), bound.get("files", "code")
 
 

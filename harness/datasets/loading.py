@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, suggestion
 from chunkers.languages import parse_overrides, pattern_of
-from chunkers.plugins.registry import Entry, Registry, suggestion
+from chunkers.plugins.registry import Entry, Registry
 from chunkers.plugins.spec import Spec, bind, canonical, parse_spec
 from harness.building.folder import CARD
 from harness.datasets.cards import card_names, load_card, missing_files
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from chunkers.source import Source
 
-_PLUG_INS = Registry("dataset", (), "chunkmark.datasets")
+_PLUG_INS = Registry("data set", (), "chunkmark.datasets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def load_dataset(
         entry, spec = _plug_in(spec)
         load = _PLUG_INS.load(entry)
         given = (data_dir,)
-    bound = bind(load, spec, "dataset", _common)
+    bound = bind(load, spec, "data set", _common)
     name = canonical(load, spec, bound, _common)
     shared = inspect.signature(_common).parameters.keys() - inspect.signature(load).parameters
     common = {key: bound.pop(key) for key in shared & bound.keys()}
@@ -98,14 +98,14 @@ def load_dataset(
     dataset = load(*given, **bound)
     if not isinstance(dataset, Dataset):
         raise InputError(
-            f"dataset {spec.name}: its loader returned {type(dataset).__name__}, not a Dataset"
+            f"data set {spec.name}: its loader returned {type(dataset).__name__}, not a Dataset"
         )
     if dataset.gold == "document" and not common.keys().isdisjoint(("relevance", "threshold")):
-        raise InputError(f"dataset {spec.name}: its gold is documents; relevance= is for lines")
+        raise InputError(f"data set {spec.name}: its gold is documents; relevance= is for lines")
     dataset = dataclasses.replace(dataset, name=name, relevance=relevance)
     dataset = _relabelled(dataset, overrides) if overrides else dataset
     if negatives == "none" and "negatives_count" in common:
-        raise InputError(f"dataset {spec.name}: negatives_count= needs negatives=, their kind")
+        raise InputError(f"data set {spec.name}: negatives_count= needs negatives=, their kind")
     return add_negatives(dataset, negatives, count, seed=seed)
 
 
@@ -173,5 +173,5 @@ def _plug_in(spec: Spec) -> tuple[Entry, Spec]:
     names = _PLUG_INS.entries()
     if spec.name not in names and spec.argument is None:
         near = suggestion(spec.name, sorted({*names, *card_names()}))
-        raise InputError(f"unknown dataset {spec.name!r}; {near}")
+        raise InputError(f"unknown data set {spec.name!r}; {near}")
     return _PLUG_INS.find(spec)

@@ -62,7 +62,8 @@ def parse_measure(text: str) -> Measure:
     if number is None or number["unit"].lower() != unit:
         kind = "non-white-space characters (c)" if unit else "ranks"
         raise InputError(
-            f"{text!r}: the cut-off is a positive whole number of {kind}; write {_example(family)}"
+            f"{text!r}: the cut-off must be a positive whole number of {kind}; "
+            f"write {_example(family)}"
         )
     return Measure(family.name, int(number["number"]), unit or None)
 
@@ -95,7 +96,7 @@ def family_of(measure: Measure) -> Family:
         if family.name == measure.family:
             return family
     if is_of_texts(measure):
-        raise InputError(f"{measure} compares the texts of records; only `chunkmark score` can")
+        raise InputError(f"{measure} compares texts of records; use `chunkmark score`")
     raise InputError(f"unknown measure {str(measure)!r}; {_nearest(measure.family)}")
 
 

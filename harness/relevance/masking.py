@@ -56,7 +56,7 @@ def refuse_mask(dataset: Dataset) -> None:
     bare = [query.id for query in dataset.queries if query.region is None]
     if bare:
         raise InputError(
-            f"{dataset.name}: --mask-query has nothing to take out: "
+            f"{dataset.name}: --mask-query has nothing to mask: "
             f"{len(bare)} of {len(dataset.queries)} queries have no region, such as {bare[0]}"
         )
     for query in dataset.queries:

@@ -6,9 +6,8 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, suggestion
 from chunkers.languages import language_of
-from chunkers.plugins.registry import suggestion
 from harness.building.query_set import folder_of
 from harness.reports.columns import NONE, CellDocument, column_name, number
 from harness.support.arrays import mean

@@ -7,8 +7,7 @@ import tomllib
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import InputError
-from chunkers.plugins.registry import suggestion
+from chunkers.errors import InputError, suggestion
 from harness.chunking import SECONDS
 
 if TYPE_CHECKING:
@@ -141,7 +140,9 @@ def load_suite(path: Path) -> RunConfig:
     try:
         values = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"cannot read suite {path}: {error}") from error
+        raise InputError(
+            f"cannot read suite {path}: {getattr(error, 'strerror', '') or error}"
+        ) from error
     names = [option.name for option in fields(RunConfig)]
     options: dict[str, Any] = {}
     for key, value in values.items():

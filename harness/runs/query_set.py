@@ -138,7 +138,7 @@ def _locate(
 def choose(queries: Sequence[Query], limit: int | None, seed: int) -> tuple[Query, ...]:
     """The first `limit` queries of a seeded permutation, in order of id."""
     if limit is not None and limit < 1:
-        raise InputError(f"--limit {limit}: it must be at least 1")
+        raise InputError(f"--limit must be at least 1, not {limit}")
 
     def draw(query: Query) -> bytes:
         # A hash, because no library promises the same permutation in later versions.

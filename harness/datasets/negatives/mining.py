@@ -78,7 +78,7 @@ def add_negatives(dataset: Dataset, kind: Kind, count: int, *, seed: int = 0) ->
     if kind == "none":
         return dataset
     if count < 1:
-        raise InputError(f"negatives_count={count}: it must be at least 1")
+        raise InputError(f"negatives_count={count}: must be at least 1")
     queries = queries_by_corpus(dataset)
     pool = _pool(dataset, queries)
     ranked = _ranker(kind, pool, dataset.queries) if kind in ("bm25", "dense") else None

@@ -77,7 +77,7 @@ def test_a_plain_function_gets_services_and_options_if_it_asks(plug):
     assert loaded.chunk(SOURCE, services) == [Span(0, 2)]
     assert services.notes == {"folder/file.py 4": 1}
     assert (loaded.max_size, loaded.unit) == (4, "nws")
-    with pytest.raises(InputError, match="no key 'services'; it has max_size"):
+    with pytest.raises(InputError, match="no option 'services'; it has max_size"):
         load_chunker("plug:thing,services=1")
 
 
@@ -170,10 +170,10 @@ def test_what_cannot_be_imported_is_refused_in_one_line(plug, spec):
         ("ast:unit=bytes", "nws, chars, tokens"),
         ("ast:overlap=-1", "overlap=-1: must be >= 0 lines"),
         ("ast:header=yes", "write on or off"),
-        ("ast:size=2", "no key 'size'; it has header, max_size, overlap, unit"),
-        ("whole-file:max_size=2", "no key 'max_size'; it has header"),
-        ("whole-file:overlap=2", "no key 'overlap'; it has header"),
-        ("code-chunk-fixed:header=on", "no key 'header'"),
+        ("ast:size=2", "no option 'size'; it has header, max_size, overlap, unit"),
+        ("whole-file:max_size=2", "no option 'max_size'; it has header"),
+        ("whole-file:overlap=2", "no option 'overlap'; it has header"),
+        ("code-chunk-fixed:header=on", "no option 'header'"),
         ("ast:max_size=300|600", "sweep"),
     ],
 )
@@ -184,7 +184,7 @@ def test_wrong_options_of_the_built_in_chunkers_are_refused(spec, says):
 
 def test_plug_ins_have_no_options_but_their_own(plug):
     plug(lambda source: [Span(0, 8)])
-    with pytest.raises(InputError, match="no key 'header'; it has none"):
+    with pytest.raises(InputError, match="no option 'header'; it has none"):
         load_chunker("plug:thing,header=on")
 
 

@@ -179,7 +179,7 @@ def test_the_command_shows_all_and_its_exit_code_says_what_is_broken(capsys):
         assert "155 targets" in done.out
         assert "points" in done.out
     says(call(capsys, "dataset", "validate", "stdlib", "-m", "MRR"), 2, "--run")
-    says(call(capsys, "dataset", "validate", "nothing-such"), 2, "unknown dataset")
+    says(call(capsys, "dataset", "validate", "nothing-such"), 2, "unknown data set")
 
 
 def test_a_data_set_with_a_target_that_does_not_exist_ends_with_1(capsys, tmp_path, monkeypatch):

@@ -60,19 +60,22 @@ def test_a_data_set_carries_its_spec_in_canonical_form(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ("stdlb", "unknown dataset 'stdlb'; did you mean stdlib?"),
-        ("zzz", "unknown dataset 'zzz'; choose from beir, "),
-        ("stdlib:size=3", "dataset stdlib has no key 'size'; it has negatives, negatives_count, "),
+        ("stdlb", "unknown data set 'stdlb'; did you mean stdlib?"),
+        ("zzz", "unknown data set 'zzz'; choose from beir, "),
+        (
+            "stdlib:size=3",
+            "data set stdlib has no option 'size'; it has negatives, negatives_count, ",
+        ),
         ("stdlib:negatives_count=3", "negatives_count= needs negatives=, their kind"),
         ("stdlib:negatives=hard", "choose from none, same-repo, other-repo, bm25, dense"),
-        ("stdlib:negatives=bm25,negatives_count=0", "negatives_count=0: it must be at least 1"),
+        ("stdlib:negatives=bm25,negatives_count=0", "negatives_count=0: must be at least 1"),
         ("stdlib:negatives=same-repo", "no file that could be a negative of one of its corpora"),
-        ("stdlib:folder", "dataset stdlib takes no argument, but got 'folder'"),
-        ("beir", "dataset beir needs an argument: beir:ARGUMENT"),
+        ("stdlib:folder", "data set stdlib takes no argument, but got 'folder'"),
+        ("beir", "data set beir needs an argument: beir:ARGUMENT"),
         ("beir:folder,pooling=best", "pooling=best: choose from max, first, sum"),
         ("repoeval-function:target=all", "target=all: choose from context, body"),
         ("stdlib|beir", "invalid spec"),
-        ("no_such_module:load", "dataset no_such_module:load .* cannot be loaded"),
+        ("no_such_module:load", "data set no_such_module:load .* cannot be loaded"),
     ],
 )
 def test_a_wrong_spec_says_what_there_is(spec: str, says: str) -> None:

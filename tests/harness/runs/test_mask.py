@@ -191,7 +191,7 @@ def test_limit_acts_before_the_mask(tmp_path):
 
 def test_a_refusal_leaves_no_folder(tmp_path):
     dataset = masked_world(queries=(Query("q", "one", "x", (Target("one/alpha.py", 1, 2),)),))
-    with pytest.raises(InputError, match="made: --mask-query has nothing to take out"):
+    with pytest.raises(InputError, match="made: --mask-query has nothing to mask"):
         grid(tmp_path, dataset=dataset, mask_query=True, retrievers=("bm25",))
     assert list(tmp_path.iterdir()) == []
 
@@ -216,7 +216,7 @@ def test_it_is_asked_for_by_option_by_suite_and_by_function(capsys, tmp_path, mo
     assert one["key"] == two["key"] == by_function.cells[0].key != plain["key"]
     assert (one["mask_query"], plain["mask_query"]) == (True, False)
     table = call(capsys, *option, *few[:-3], "-o", tmp_path / "option").out
-    assert "each query's own lines are taken out of its corpus" in table
+    assert "each query's own lines are removed from its corpus" in table
 
 
 class TestRedframes:
