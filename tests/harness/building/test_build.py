@@ -368,7 +368,7 @@ class TestCommand:
         says(
             call(capsys, "dataset", "build", tmp_path / "none", "-o", tmp_path / "o"),
             2,
-            "is no folder",
+            "is not a folder",
         )
         says(call(capsys, "dataset", "build", repository, "-o", repository), 2, "not empty")
         says(call(capsys, "run", "-d", f"built:{repository}"), 2, "holds no dataset.json")

@@ -385,5 +385,5 @@ def test_a_stored_vector_that_is_not_finite_is_counted_and_ranks_last(tmp_path, 
 
 
 def test_evaluate_takes_a_data_set_and_no_name():
-    with pytest.raises(InputError, match="load_dataset gives one"):
+    with pytest.raises(InputError, match="use load_dataset"):
         harness.evaluate("stdlib")
