@@ -156,10 +156,10 @@ def test_limits_are_in_the_unit_and_hard_unless_declared(spec, programs):
         ("chonkie-token:unit=tokens", "unit=tokens"),
         ("astchunk:unit=chars", "has no option 'unit'"),
         ("llamaindex-semantic:max_size=100", "has no option 'max_size'"),
-        ("semchunk:max_size=0", "chunker semchunk: max_size=0: a chunk holds at least 1"),
+        ("semchunk:max_size=0", "chunker semchunk: max_size=0: must be at least 1"),
         ("langchain-code:overlap=600", "must be >= 0 and < max_size=600"),
         ("langchain-code:overlap=-1", "must be >= 0"),
-        ("chonkie-semantic:threshold=1", "it is above 0 and below 1"),
+        ("chonkie-semantic:threshold=1", "must be above 0 and below 1"),
         ("llamaindex-semantic:percentile=101", "percentile=101 is 0 to 100"),
     ],
 )  # fmt: skip

@@ -128,7 +128,7 @@ def test_the_program_says_what_failed_and_exits_with_3_above_the_limit(tmp_path,
     arguments = ["run", "-d", "meaning:tiny", "-r", "bm25", "-c", "worlds:failing", "-m", "MRR"]
     out = ("-o", tmp_path / "run")
     refused = call(capsys, *arguments, *out, "--max-failures", "some")
-    says(refused, 2, "max_failures", "'some'")
+    says(refused, 2, "--max-failures", "'some'")
     says(call(capsys, *arguments, *out, "--file-timeout", "0"), 2, "file_timeout")
 
     done = call(capsys, *arguments, *out)
