@@ -103,11 +103,11 @@ def _made(root: Path, wanted: Wanted) -> Made:
 
         made = question_queries(corpus, questions, root)
     elif wanted.queries == "calls":
-        from harness.building.calls.calls import call_queries
+        from harness.building.calls.queries import call_queries
 
         made = call_queries(corpus)
     else:
-        from harness.building.docs.docs_queries import docstring_queries
+        from harness.building.docs.queries import docstring_queries
 
         made = docstring_queries(corpus, whole=wanted.whole)
     from harness.building.state import state_of

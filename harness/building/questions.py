@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.building.docs.definitions import parts_of, placed_in
+from harness.building.docs.definitions import definitions_in, parts_of
 from harness.building.query_set import Made, alike, folder_of
 from harness.building.summaries import names_overlap
 from harness.model import Query, Target
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import yaml
 
     from chunkers.source import Source
-    from harness.building.docs.definitions import Placed
+    from harness.building.docs.definitions import Definition
     from harness.model import Corpus
 
 KEYS = ("id", "text", "targets")
@@ -77,7 +77,7 @@ def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Ma
     roots = () if root is None else tuple(map(str, (root.absolute(), root.resolve())))
     sources = {source.path: source for source in corpus.sources}
     skipped = {one.path: one.reason for one in corpus.skipped}
-    outlines: dict[str, list[Placed]] = {}
+    outlines: dict[str, list[Definition]] = {}
     left_out: Counter[str] = Counter()
     found: dict[str, tuple[Question, list[tuple[Target, str]]]] = {}
     for question in questions:
@@ -271,7 +271,7 @@ def _resolved(
     roots: tuple[str, ...],
     sources: dict[str, Source],
     skipped: dict[str, str],
-    outlines: dict[str, list[Placed]],
+    outlines: dict[str, list[Definition]],
 ) -> tuple[Target, str]:
     """The target that a place names, and the symbol in it, if it names one."""
     path, colons, symbol = text.partition("::")
@@ -300,32 +300,28 @@ def _resolved(
     return Target(path, first, last), ""
 
 
-def _symbol(source: Source, symbol: str, outlines: dict[str, list[Placed]]) -> Target:
+def _symbol(source: Source, symbol: str, outlines: dict[str, list[Definition]]) -> Target:
+    """The definition that a symbol names."""
     if source.path not in outlines:
-        outlines[source.path] = placed_in(source)
+        outlines[source.path] = definitions_in(source)
     numbered = _NUMBER.fullmatch(symbol)
     name, number = (numbered["name"], int(numbered["number"])) if numbered else (symbol, None)
     parts = parts_of(name)
-    ending = [
-        one
-        for one in outlines[source.path]
-        # Names such as `[]=` have no parts that could be told from others.
-        if one.named.name == name or one.named.parts[-len(parts) :] == parts
-    ]
-    # The parts of a type go before what only holds them; and a bare name, or the end of one, does
-    # where it is the only one.
-    ending = [one for one in ending if not one.named.container] or ending
-    found = [one for one in ending if name == one.named.name or one.named.parts == parts] or ending
-    if not found or (number is not None and not 1 <= number <= len(found)):
-        raise InputError(f"target '{source.path}::{symbol}': no definition of this name is there")
-    if len(found) > 1 and number is None:
-        places = ", ".join(f"{one.first}-{one.last}" for one in found[:5])
+    # Names such as `[]=` have no parts to compare.
+    ending = [d for d in outlines[source.path] if d.name == name or d.parts[-len(parts) :] == parts]
+    # A type comes before what only holds its parts, and a whole name before the end of another.
+    ending = [d for d in ending if not d.container] or ending
+    matches = [d for d in ending if d.name == name or d.parts == parts] or ending
+    if not matches or (number is not None and not 1 <= number <= len(matches)):
+        raise InputError(f"target '{source.path}::{symbol}': no definition has this name")
+    if len(matches) > 1 and number is None:
+        places = ", ".join(f"{d.first_line}-{d.last_line}" for d in matches[:5])
         raise InputError(
-            f"target '{source.path}::{symbol}': {len(found)} definitions have this name, on lines "
-            f"{places}; write {symbol}#1, or its lines"
+            f"target '{source.path}::{symbol}': {len(matches)} definitions have this name, on "
+            f"lines {places}; write {symbol}#1, or its lines"
         )
-    one = found[(number or 1) - 1]
-    return Target(source.path, one.first, one.last)
+    match = matches[(number or 1) - 1]
+    return Target(source.path, match.first_line, match.last_line)
 
 
 def _query(

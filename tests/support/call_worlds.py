@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chunkers.languages import language_of
 from chunkers.source import Source
-from harness.building.calls.calls import call_queries
+from harness.building.calls.queries import call_queries
 from harness.model import Corpus
 
 

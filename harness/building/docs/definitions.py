@@ -1,7 +1,7 @@
-"""The named definitions of a source: what each is called, and its lines.
+"""The named definitions of a source: their names, their lines and their doc comments.
 
-Whoever speaks of definitions by name does so by these: ids and targets out of doc comments, targets
-of calls, and the symbols of people's own questions.
+The ids and targets of doc comments, the targets of calls and the symbols in a user's questions
+all come from here.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from chunkers.grammars.model import NONE, kind_of
 from chunkers.grammars.outline import DefinitionNode, definition_nodes, name_in
-from harness.building.docs.doc_nodes import Tree, pieces_of
-from harness.building.docs.doc_styles import STYLES
+from harness.building.docs.nodes import Tree, pieces_of
+from harness.building.docs.styles import STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from chunkers.grammars.model import Grammar
     from chunkers.source import Source
-    from harness.building.docs.doc_nodes import Piece
+    from harness.building.docs.nodes import Piece
 
 _RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)?\)\s*$")
 _WORDS = re.compile(r"[\w\s]*")
@@ -31,28 +31,33 @@ _OPERATOR = re.compile(r"(?:^|(?<=\W))operator\b")
 _JOINTS = re.compile(r"\s*(?:::|\.|\\|:(?=\w+$))\s*")
 _PART = re.compile(r"[~\w$@]")
 _SPACE = re.compile(r"namespace|module|mod_item|package|program")
-# What JavaScript says before a name without making the name a member of a class.
+# What JavaScript writes before a name that is not a member of a class.
 _NO_OWNERS = frozenset({"exports", "module", "self", "this", "window", "globalThis"})
-# What names a structure without a name of its own, and which of its parts is one.
+# Nodes that name a structure without a name of its own -> what the structure may be.
 _TYPES = {
     "type_alias_declaration": frozenset({"object_type"}),
     "type_definition": frozenset({"struct_specifier", "union_specifier", "enum_specifier"}),
 }
+# How a definition begins that only its own file can use.
+_PRIVATE = {"c": "static ", "lua": "local "}
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A definition with a name: characters [start, end), attributes above it not included.
+class Definition:
+    """A definition with a name.
 
     Attributes:
-        key: Its first byte, attributes and wrappers not included.
-        parts: The names of the definitions round it, outer before inner, and its own. Where it
-            names its class itself, as in Go or outside of a C++ class, that is one of them.
-        start: First character, words such as `export` included.
-        end: Behind the last, comments of what follows not included.
+        key: Its first byte, without attributes and wrappers.
+        parts: The names of the definitions around it, outermost first, and its own. A class that
+            it names itself, as in Go or outside of a class of C++, is one of them.
+        start: First character of it or of its first attribute or decorator.
+        end: Character after its last, without the comments of what follows.
+        first_line: Line of `start`.
+        last_line: Its last line.
+        comment: The doc comments right above it.
         container: Whether it only holds others: a namespace, or an `impl` beside its type.
-        owner: Name of the class or the like that it is a member of; empty for none.
-        local: Whether it stands inside a function, where no other file can name it.
+        owner: Name of the class or the like that it is a member of; empty if there is none.
+        local: Whether it is inside a function or private to its file, unseen by other files.
         function: Whether it is a function or a method.
     """
 
@@ -60,6 +65,9 @@ class Named:
     parts: tuple[str, ...]
     start: int
     end: int
+    first_line: int
+    last_line: int
+    comment: tuple[str, ...]
     container: bool
     owner: str
     local: bool
@@ -67,23 +75,14 @@ class Named:
 
     @property
     def name(self) -> str:
-        """Its name with those round it: `Class.method` in every language."""
+        """Its name with those around it: `Class.method` in every language."""
         return ".".join(self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A definition and its lines, attributes and decorators above it included."""
-
-    named: Named
-    first: int
-    last: int
 
 
 def parts_of(name: str) -> tuple[str, ...]:
     """The parts of a name: `Class`, `method` of `Class.method`, `Class<T>::method`, `Class:method`.
 
-    What is no such name, as most operators are, is one part.
+    Anything else, such as the names of most operators, is one part.
     """
     match = _OPERATOR.search(name)
     head, tail = (name[: match.start()], [name[match.start() :]]) if match else (name, [])
@@ -92,82 +91,73 @@ def parts_of(name: str) -> tuple[str, ...]:
     parts = _JOINTS.split(head.strip())
     if match and parts[-1] == "":  # `Class::` before `operator`
         parts.pop()
-    parts = [*(one for one in parts if one != "prototype"), *tail]
+    parts = [*(part for part in parts if part != "prototype"), *tail]
     return tuple(parts) if all(map(_PART.match, parts)) else (name,)
 
 
-def named_of(tree: Tree) -> Iterator[Named]:
-    """The named definitions of a source, outer before inner.
-
-    Those on one line inside of a statement of one line are among them.
-    """
-    grammar, text = tree.grammar, tree.source.text
-    style = STYLES.get(tree.source.language or "")
-    containers = style.containers if style else NONE
-    # Where the definitions round the current one end, their parts, whether each is a function, and
-    # whether it can own members.
-    around: list[tuple[int, tuple[str, ...], bool, bool]] = []
-    for one in _found(tree):
-        parts = _parts(one, tree)
-        if not parts:
-            continue
-        while around and around[-1][0] <= one.node.start_byte:
-            around.pop()
-        owners = [last[-1] for _, last, _, owns in around if owns]
-        owners += [part for part in parts[:-1] if part not in _NO_OWNERS]
-        kind = kind_of(one.holder, grammar)
-        function = kind in grammar.definitions | grammar.values | grammar.heads.keys()
-        yield Named(
-            key=one.node.start_byte,
-            parts=tuple(part for _, outer, _, _ in around for part in outer) + parts,
-            start=_start(text, tree.at(one.begin.start_byte)),
-            end=tree.at(_end(one.node, grammar)),
-            container=kind_of(one.node, grammar) in containers,
-            owner=owners[-1] if owners else "",
-            local=any(inside for _, _, inside, _ in around),
-            function=function,
-        )
-        around.append((one.node.end_byte, parts, function, not (function or _SPACE.search(kind))))
-
-
-def placed_in(source: Source) -> list[Placed]:
-    """The named definitions of a source with their lines, outer before inner; none without grammar.
+def definitions_in(source: Source) -> list[Definition]:
+    """The named definitions of a source, outermost first; none where there is no grammar.
 
     Raises:
-        UnparsedError: Its parser does not come back.
+        UnparsedError: Its parser fails.
         InputError: The grammar's wheel is missing.
     """
     tree = Tree.of(source)
-    return [] if tree is None else placed_of(tree)
+    return [] if tree is None else [*definitions_of(tree, pieces_of(tree))]
 
 
-def placed_of(tree: Tree) -> list[Placed]:
-    """The named definitions of a source with their lines, outer before inner."""
-    text, lines = tree.source.text, tree.source.lines
-    ends = ends_of(pieces_of(tree, STYLES.get(tree.source.language or "")))
-    placed = []
-    for one in named_of(tree):
-        first, _ = above(text, one, ends)
-        placed.append(Placed(one, lines.line_of(first), lines.line_of(max(one.end - 1, first))))
-    return placed
+def definitions_of(tree: Tree, pieces: Sequence[Piece]) -> Iterator[Definition]:
+    """The named definitions of a source, outermost first, those within one line included.
 
-
-def ends_of(pieces: Sequence[Piece]) -> dict[int, Piece]:
-    """Comments and attributes by their ends.
-
-    To some grammars a comment behind an attribute is the end of it: then the attribute counts.
+    Args:
+        tree: The source.
+        pieces: Its comments and attributes, by `pieces_of`.
     """
-    return {piece.end: piece for piece in reversed(pieces)}
+    grammar, text, lines = tree.grammar, tree.source.text, tree.source.lines
+    language = tree.source.language or ""
+    containers = STYLES[language].containers if language in STYLES else NONE
+    # To some grammars a comment after an attribute is the end of it: then the attribute counts.
+    ends = {piece.end: piece for piece in reversed(pieces)}
+    # The definitions around the current one: their ends, their parts, whether each is a function,
+    # and whether it can own members.
+    around: list[tuple[int, tuple[str, ...], bool, bool]] = []
+    for item in _nodes(tree):
+        parts = _parts(item, tree)
+        if not parts:
+            continue
+        while around and around[-1][0] <= item.node.start_byte:
+            around.pop()
+        owners = [outer[-1] for _, outer, _, owns in around if owns]
+        owners += [part for part in parts[:-1] if part not in _NO_OWNERS]
+        kind = kind_of(item.holder, grammar)
+        function = kind in grammar.definitions | grammar.values | grammar.heads.keys()
+        begin = _start(text, tree.at(item.begin.start_byte))
+        start, comment = _above(text, begin, ends)
+        end = tree.at(_end(item.node, grammar))
+        private = text.startswith(_PRIVATE.get(language, "\0"), begin)
+        yield Definition(
+            key=item.node.start_byte,
+            parts=tuple(part for _, outer, _, _ in around for part in outer) + parts,
+            start=start,
+            end=end,
+            first_line=lines.line_of(start),
+            last_line=lines.line_of(max(end - 1, start)),
+            comment=comment,
+            container=kind_of(item.node, grammar) in containers,
+            owner=owners[-1] if owners else "",
+            local=private or any(inside for _, _, inside, _ in around),
+            function=function,
+        )
+        around.append((item.node.end_byte, parts, function, not (function or _SPACE.search(kind))))
 
 
-def above(text: str, one: Named, ends: Mapping[int, Piece]) -> tuple[int, tuple[str, ...]]:
+def _above(text: str, start: int, ends: Mapping[int, Piece]) -> tuple[int, tuple[str, ...]]:
     """Where a definition begins with its attributes, and the doc comments right above it.
 
-    Attributes may stand between the two, and so may other comments, on lines of their own or
-    behind an attribute. Of comments of several lines the last counts; those of a line count as far
-    as they stand together.
+    Attributes and other comments may come between the two, on lines of their own or after an
+    attribute. Of several block comments the last counts; line comments count together.
     """
-    first = at = one.start
+    first = at = start
     comments: list[str] = []
     near = True
     while piece := ends.get(_visible(text, at)):
@@ -175,7 +165,7 @@ def above(text: str, one: Named, ends: Mapping[int, Piece]) -> tuple[int, tuple[
         if piece.role == "attribute":
             first = piece.start
         elif piece.role == "behind" or not (
-            not apart or _alone(text, piece) or _behind_attribute(text, piece, ends)
+            not apart or _alone(text, piece) or _after_attribute(text, piece, ends)
         ):
             break
         elif apart > 1:
@@ -202,12 +192,12 @@ def _joined(text: str, piece: Piece, ends: Mapping[int, Piece]) -> list[str]:
 
 
 def _alone(text: str, piece: Piece) -> bool:
-    """Whether nothing stands before a comment on its line."""
+    """Whether a comment is the first on its line."""
     return not text[text.rfind("\n", 0, piece.start) + 1 : piece.start].strip()
 
 
-def _behind_attribute(text: str, piece: Piece, ends: Mapping[int, Piece]) -> bool:
-    """Whether a comment stands on the line of an attribute, behind it or behind more comments."""
+def _after_attribute(text: str, piece: Piece, ends: Mapping[int, Piece]) -> bool:
+    """Whether an attribute comes before a comment on its line, perhaps with comments between."""
     before = ends.get(_visible(text, piece.start))
     while before and "\n" not in text[before.end : piece.start]:
         if before.role == "attribute":
@@ -217,41 +207,41 @@ def _behind_attribute(text: str, piece: Piece, ends: Mapping[int, Piece]) -> boo
 
 
 def _visible(text: str, end: int) -> int:
-    """Behind the last character before `end` that is no white space."""
+    """The end of the last character before `end` that is not white space."""
     while end and text[end - 1].isspace():
         end -= 1
     return end
 
 
-def _found(tree: Tree) -> list[DefinitionNode]:
-    """All definitions; those too that are part of a statement of one line."""
+def _nodes(tree: Tree) -> list[DefinitionNode]:
+    """All definitions, those within a statement of one line included."""
     grammar = tree.grammar
     found = list(definition_nodes(tree.root, grammar))
-    known = {one.node.id for one in found}
+    known = {item.node.id for item in found}
     kinds = grammar.definitions | grammar.scopes | grammar.carriers | grammar.heads.keys()
     for node in tree.nodes({kind.split()[0] for kind in kinds}):
         if node.id not in known and node.start_point[0] == node.end_point[0]:
-            one = next(definition_nodes(node, grammar), None)
-            if one is not None and one.node.id == node.id:
-                found.append(one)
+            first = next(definition_nodes(node, grammar), None)
+            if first is not None and first.node.id == node.id:
+                found.append(first)
     for node in tree.nodes(_TYPES):
         value = node.child_by_field_name("value") or node.child_by_field_name("type")
-        # One with a name of its own was found by that.
+        # A structure with a name of its own is among them already.
         if (
             value is not None
             and value.type in _TYPES[node.type]
             and not value.child_by_field_name("name")
         ):
             found.append(DefinitionNode(node, node, value))
-    return sorted(found, key=lambda one: (one.node.start_byte, -one.node.end_byte))
+    return sorted(found, key=lambda item: (item.node.start_byte, -item.node.end_byte))
 
 
-def _parts(one: DefinitionNode, tree: Tree) -> tuple[str, ...]:
+def _parts(item: DefinitionNode, tree: Tree) -> tuple[str, ...]:
     """The parts of the name that a definition gives itself; none where it has no name."""
-    name = name_in(one, tree.octets, tree.grammar)
+    name = name_in(item, tree.octets, tree.grammar)
     if not name:
         return ()
-    receiver = one.node.child_by_field_name("receiver")
+    receiver = item.node.child_by_field_name("receiver")
     match = receiver and _RECEIVER.search((receiver.text or b"").decode("utf-8", "replace"))
     return (match[1], name) if match else parts_of(name)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from harness.building.docs.doc_comments import cut_doc_comments
+from harness.building.docs.comments import cut_doc_comments
 from harness.building.summaries import names_overlap, summary_of
 from harness.chunking.parsing import UnparsedError
 from harness.model import Corpus, Dataset, Query, Skipped, Target
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from chunkers.source import Source
-    from harness.building.docs.doc_comments import Documented
+    from harness.building.docs.comments import Documented
     from harness.datasets.cards import Card
 
 _RULES = ReadRules(suffixes=(".py",))
@@ -119,7 +119,7 @@ def _summaries(path: str, documented: Iterable[Documented]) -> list[_Summary]:
     return summaries
 
 
-# Fewer rules than for doc comments of any repository (`harness.building.docs.docs_queries`), and
+# Fewer rules than for doc comments of any repository (`harness.building.docs.queries`), and
 # other sentences: each of those rules would change the queries, and with them all earlier scores.
 def _queries(
     summaries: list[_Summary], sources: list[Source]

@@ -88,12 +88,12 @@ def test_several_targets_are_all_of_the_answer(tmp_path: Path) -> None:
         ("é.c:0", "lines 0-0"),
         ("é.c:2-1", "lines 2-1"),
         ("../é.c", "leads out of its corpus"),
-        ("é.c::mian", "no definition of this name"),
+        ("é.c::mian", "no definition has this name"),
         ("é.c::", "no symbol stands behind `::`"),
         ("é.c:: ", "no symbol stands behind `::`"),
-        ("é.c::.", "no definition of this name"),
-        ("é.c::#1", "no definition of this name"),
-        ("pkg/a b.py::Reader#2", "no definition of this name"),
+        ("é.c::.", "no definition has this name"),
+        ("é.c::#1", "no definition has this name"),
+        ("pkg/a b.py::Reader#2", "no definition has this name"),
         ([], "targets are []"),
         ([3], "targets are [3]"),
         (None, "targets are None"),
@@ -342,7 +342,7 @@ def test_numbers_count_all_of_a_name_documented_or_not(documented: Path, tmp_pat
         (Target("D.java", 2, 5),), (Target("D.java", 8, 10),),
     ]  # fmt: skip
     assert list(made.left_out) == [
-        "line 3: target 'D.java::Box.size#3': no definition of this name is there"
+        "line 3: target 'D.java::Box.size#3': no definition has this name"
     ]
 
 

@@ -13,8 +13,8 @@ from worlds import grid, small
 from chunkers import InputError, Source
 from chunkers.grammars import parsing as bare
 from chunkers.processes.isolation import Limits
-from harness.building.calls.calls import call_queries
-from harness.building.docs.docs_queries import docstring_queries
+from harness.building.calls.queries import call_queries
+from harness.building.docs.queries import docstring_queries
 from harness.building.questions import question_queries, read_questions
 from harness.building.suggest import suggest
 from harness.chunking import parsing

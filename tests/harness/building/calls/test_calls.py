@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkers.source import Source
-from harness.building.calls import calls
-from harness.building.calls.callees import names_of
-from harness.building.calls.calls import call_queries
+from harness.building.calls import queries as calls
+from harness.building.calls.queries import call_queries
+from harness.building.calls.syntax import names_of
 from harness.model import Dataset, Region, Target
 from harness.relevance.masking import masks_of, refuse_mask
 from harness.support.word_runs import leaked_queries
@@ -160,7 +160,7 @@ def test_plain_text_names_nothing() -> None:
 
 def test_nothing_depends_on_the_hash_seed() -> None:
     code = (
-        "from pathlib import Path; from harness.building.calls.calls import *;"
+        "from pathlib import Path; from harness.building.calls.queries import *;"
         "from harness.reading.reader import *; from harness.model import *; import harness;"
         "root = Path(harness.__file__).parent / 'measures';"
         "found = call_queries(Corpus('c', *read_folder(root, ReadRules())));"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from call_worlds import corpus_of, reasons
 
-from harness.building.calls import calls
-from harness.building.calls.calls import call_queries
+from harness.building.calls import queries as calls
+from harness.building.calls.queries import call_queries
 from harness.model import Target
 
 ROUND = "one two three four five six seven"
@@ -53,7 +53,8 @@ PAIRS = {
     "go": (
         {"tools/weigh.go": "package tools\n\nfunc Weigh(a int) int {\n\treturn a\n}\n"},
         "main.go",
-        'package main\n\nimport "m/tools"\n\nfunc run(b int) int {\n\treturn tools.Weigh(b)\n}\n',
+        'package main\n\nimport "example.com/m/tools"\n\n'
+        "func run(b int) int {\n\treturn tools.Weigh(b)\n}\n",
         ("tools/weigh.go", 3, 5),
     ),
     "rust": (
@@ -236,11 +237,6 @@ OTHERS = {
         "int main(int argc, char **argv) {\n"
         "  File file;\n  file.shut(argc + 1);\n  return file.handle;\n}\n",
     },
-    "c static": {
-        "a.c": "static int weigh(int a)\n{\n    return a;\n}\n",
-        "b.c": "int weigh(int a);\nint run(int one, int two, int three)\n{\n"
-        "    return weigh(one) + two + three;\n}\n",
-    },
     "rust library": {
         "src/fs.rs": "pub fn read(a: u8) -> u8 {\n    a\n}\n",
         "src/main.rs": "use std::fs;\n\nfn run(one: u8, two: u8, three: u8) -> u8 {\n"
@@ -268,6 +264,25 @@ def test_c_plus_plus_has_two_functions_of_one_name_wherever_they_are_defined() -
         "  file.shut(one + two + three);\n  return one;\n}\n",
     }
     assert reasons(files) == {calls._SEVERAL: 1}
+
+
+@pytest.mark.parametrize(
+    ("path", "definition", "call"),
+    [
+        (
+            "a.c",
+            "static int weigh(int a)\n{\n    return a;\n}\n",
+            "int weigh(int a);\nint run(int b)\n{\n    return weigh(b);\n}\n",
+        ),
+        (
+            "a.lua",
+            "local function weigh(a)\n  return a\nend\n",
+            "require('a')\nfunction run(b)\n  return weigh(b)\nend\n",
+        ),
+    ],
+)
+def test_what_is_private_to_its_file_is_not_meant(path: str, definition: str, call: str) -> None:
+    assert reasons({path: definition, f"b{path[1:]}": call}) == {calls._LOCAL: 1}
 
 
 # Each means the one definition, by a way that its file says.

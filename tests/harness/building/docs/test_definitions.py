@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from chunkers.languages import language_of
 from chunkers.source import Source
-from harness.building.docs.definitions import parts_of, placed_in
-from harness.building.docs.docs_queries import docstring_queries
+from harness.building.docs.definitions import definitions_in, parts_of
+from harness.building.docs.queries import docstring_queries
 from harness.building.questions import question_queries
 from harness.model import Corpus, Target
 
@@ -55,7 +55,7 @@ def test_every_name_has_parts(name: str) -> None:
 
 def named(text: str, language: str) -> list[tuple[str, str, bool]]:
     """Name, owner, and whether it is local, of every definition."""
-    found = [one.named for one in placed_in(Source(text, "x", language))]
+    found = definitions_in(Source(text, "x", language))
     return [(one.name, one.owner, one.local) for one in found]
 
 

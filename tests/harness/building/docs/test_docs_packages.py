@@ -6,9 +6,9 @@ import pytest
 from packages import fetch
 
 from chunkers.source import Source
-from harness.building.docs.doc_comments import cut_doc_comments
-from harness.building.docs.doc_nodes import Tree
-from harness.building.docs.docs_queries import docstring_queries
+from harness.building.docs.comments import cut_doc_comments
+from harness.building.docs.nodes import Tree
+from harness.building.docs.queries import docstring_queries
 from harness.building.summaries import name_words
 from harness.model import Corpus
 from harness.reading.reader import ReadRules, read_folder

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chunkers.source import Source
-from harness.building.docs.doc_comments import Cut, Documented, cut_doc_comments
+from harness.building.docs.comments import Cut, Documented, cut_doc_comments
 
 
 def cut_of(text: str) -> Cut:

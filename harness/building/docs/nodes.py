@@ -15,7 +15,7 @@ import numpy as np
 
 from chunkers.grammars.loading import grammar_of, parser
 from chunkers.grammars.model import ATTRIBUTES, NONE, kind_of, words
-from harness.building.docs.doc_styles import BEHIND, Style
+from harness.building.docs.styles import BEHIND, STYLES, Style
 from harness.chunking.parsing import parse
 
 if TYPE_CHECKING:
@@ -121,9 +121,12 @@ class Piece:
     role: Literal["doc", "behind", "plain", "attribute"]
 
 
-def pieces_of(tree: Tree, style: Style | None) -> list[Piece]:
-    """The comments and attributes of a source, in order; without a style no comment is of docs."""
-    style = style or _PLAIN
+def pieces_of(tree: Tree) -> list[Piece]:
+    """The comments and attributes of a source, in order.
+
+    A language that is not in `STYLES` has no doc comments.
+    """
+    style = STYLES.get(tree.source.language or "", _PLAIN)
     grammar = tree.grammar
     comments = [(node, *_extent(tree, node)) for node in tree.nodes(grammar.comments)]
     above = _above(tree, style, comments) if style.above else frozenset()

@@ -1,7 +1,7 @@
 import pytest
 
-from harness.building.docs.doc_styles import Markup
-from harness.building.docs.doc_text import bare, words_said
+from harness.building.docs.styles import Markup
+from harness.building.docs.text import bare, words_said
 
 
 @pytest.mark.parametrize(

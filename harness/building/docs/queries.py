@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from chunkers.grammars.loading import GRAMMARS
 from chunkers.grammars.model import words
-from harness.building.docs.doc_comments import cut_doc_comments
-from harness.building.docs.doc_styles import STYLES
-from harness.building.docs.doc_text import words_said
+from harness.building.docs.comments import cut_doc_comments
+from harness.building.docs.styles import STYLES
+from harness.building.docs.text import words_said
 from harness.building.query_set import Made, alike, folder_of
 from harness.building.summaries import name_words, names_overlap
 from harness.chunking.layout import squeezed
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from chunkers.source import Source
-    from harness.building.docs.doc_comments import Documented
+    from harness.building.docs.comments import Documented
     from harness.model import Corpus
 
 FEWEST_WORDS = 4

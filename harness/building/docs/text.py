@@ -12,7 +12,7 @@ from harness.building.summaries import summary_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from harness.building.docs.doc_styles import Markup
+    from harness.building.docs.styles import Markup
 
 _BLOCK_OPEN = re.compile(r"/\*+!?<?|=begin[^\n]*")
 _ATTRIBUTE = re.compile(r"#!?\[\s*doc\s*=\s*r?#*\"(.*)\"#*\s*\]", re.DOTALL)

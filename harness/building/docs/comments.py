@@ -7,16 +7,16 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from harness.building.docs.definitions import above, ends_of, named_of
-from harness.building.docs.doc_nodes import Tree, docstrings_of, pieces_of
-from harness.building.docs.doc_styles import STYLES
+from harness.building.docs.definitions import definitions_of
+from harness.building.docs.nodes import Tree, docstrings_of, pieces_of
+from harness.building.docs.styles import STYLES
 from harness.support.edits import Edit, OffsetMap, apply, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from chunkers.source import Source
-    from harness.building.docs.doc_nodes import Docstring, Piece
+    from harness.building.docs.nodes import Docstring, Piece
 
 # What a comment must keep to stay one.
 _OPENING = re.compile(r"/\*[*!]?|//[/!]?|=begin|#!?\[\s*doc\s*=\s*r?#*\"|#")
@@ -67,7 +67,7 @@ def cut_doc_comments(source: Source) -> Cut:
     """Cut the doc comments of everything in a source, those of fields and files too.
 
     Lines that held nothing else go with them. What is no longer a body becomes `pass` in Python.
-    A language that is not in `harness.building.docs.doc_styles.STYLES` keeps its comments.
+    A language that is not in `harness.building.docs.styles.STYLES` keeps its comments.
 
     Raises:
         InputError: The grammar's wheel is missing.
@@ -76,7 +76,7 @@ def cut_doc_comments(source: Source) -> Cut:
     tree = Tree.of(source) if style else None
     if style is None or tree is None:
         return Cut(source)
-    pieces = pieces_of(tree, style)
+    pieces = pieces_of(tree)
     docstrings = {one.owner: one for one in docstrings_of(tree)} if style.strings else {}
     stretches = _stretches(source.text, pieces)
     edits = sorted([*_without(source.text, stretches), *_without_strings(source.text, docstrings)])
@@ -88,29 +88,28 @@ def cut_doc_comments(source: Source) -> Cut:
         blanks = _blanked(source.text, pieces, docstrings)
         if _errors(blanked := replace(source, text=apply(source.text, blanks))) < _errors(left):
             edits, left = blanks, blanked
-    moved, ends = OffsetMap(edits), ends_of(pieces)
+    moved = OffsetMap(edits)
     numbers: Counter[str] = Counter()
     documented = []
-    for one in named_of(tree):
-        if one.container:
+    for definition in definitions_of(tree, pieces):
+        if definition.container:
             continue
-        numbers[one.name] += 1
-        start, comment = above(source.text, one, ends)
-        string = docstrings.get(one.key)
+        numbers[definition.name] += 1
+        comment = definition.comment
+        string = docstrings.get(definition.key)
         if style.strings:
             comment = (string.value,) if string else ()
         if comment:
-            first = left.lines.line_of(moved.at(start))
-            last = left.lines.line_of(max(moved.at(one.end) - 1, moved.at(start)))
+            start = moved.at(definition.start)
             documented.append(
                 Documented(
-                    name=one.name,
+                    name=definition.name,
                     comment=comment,
-                    start_line=first,
-                    end_line=last,
-                    number=numbers[one.name],
+                    start_line=left.lines.line_of(start),
+                    end_line=left.lines.line_of(max(moved.at(definition.end) - 1, start)),
+                    number=numbers[definition.name],
                     empty=string is not None and string.emptied,
-                    function=one.function,
+                    function=definition.function,
                 )
             )
     others = len(docstrings) + len(stretches) - len(documented)

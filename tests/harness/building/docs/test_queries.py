@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from chunkers.languages import language_of
 from chunkers.source import Source
-from harness.building.docs import docs_queries as reasons
-from harness.building.docs.docs_queries import docstring_queries
+from harness.building.docs import queries as reasons
+from harness.building.docs.queries import docstring_queries
 from harness.building.query_set import Made
 from harness.chunking.layout import Layout
 from harness.model import Corpus, Dataset, Query

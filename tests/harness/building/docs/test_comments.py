@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkers.source import Source
-from harness.building.docs.doc_comments import Cut, cut_doc_comments
-from harness.building.docs.doc_nodes import Tree
-from harness.building.docs.doc_styles import STYLES
+from harness.building.docs.comments import Cut, cut_doc_comments
+from harness.building.docs.nodes import Tree
+from harness.building.docs.styles import STYLES
 
 PROGRAMS = Path(__file__).parents[3] / "chunkers" / "programs"
 
