@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar for what takes over a second; a line now and then elsewhere."""
+"""Progress on standard error: a bar on a terminal, else a line every 30 seconds."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from types import TracebackType
 
-_PATIENCE = 1.0
-_BETWEEN = 30.0  # seconds from one line to the next where there is no terminal
-_MANY = 2_400  # texts; of more the expected time is told before they are embedded
-_A_SECOND = 30  # texts of code, by the default model on two cores
+_PATIENCE = 1.0  # seconds before a bar appears
+_BETWEEN = 30.0  # seconds between lines
+_MANY = 2_400  # texts from which a time estimate is printed
+_A_SECOND = 30  # texts of code that the default model embeds per second on two cores
 
 
 class Progress:
     """A bar that appears when a phase is slow.
 
     Args:
-        passes: How often texts are embedded, at most: once for each data set, chunker and embedder.
+        passes: Most times that texts are embedded: for each data set, chunker and embedder.
     """
 
     def __init__(self, passes: int = 1) -> None:
@@ -31,7 +31,7 @@ class Progress:
         self._task: Any = None
         self._phase = ""
         self._since = 0.0
-        self._said = 0.0
+        self._printed = 0.0
 
     def __enter__(self) -> Progress:
         return self
@@ -45,7 +45,7 @@ class Progress:
         self._stop()
 
     def tell(self, phase: str, done: int, total: int) -> None:
-        """Show how many of how many are done in a phase."""
+        """Show the progress of a phase."""
         if phase == "embedding" and done == 0:
             self._announce(total)
         now = time.monotonic()
@@ -53,7 +53,7 @@ class Progress:
             self._stop()
             self._phase, self._since = phase, now
         if not sys.stderr.isatty():
-            self._tell_line(now, done, total)
+            self._print_line(now, done, total)
             return
         if self._bar is None and now - self._since > _PATIENCE and done < total:
             self._start(total)
@@ -61,42 +61,42 @@ class Progress:
             self._bar.update(self._task, completed=done, total=total)
 
     def _announce(self, texts: int) -> None:
-        """Say how long embedding takes, this pass and the others, before the first of them."""
+        """Print a time estimate for all passes, before the first of them."""
         others = max(0, self._passes - 1)
         self._passes = others
-        # What other chunkers make of the files is not known yet; most make about as many texts.
+        # Other chunkers are assumed to give as many texts.
         expected = texts * (1 + others)
         if self._announced or expected <= _MANY:
             return
         self._announced = True
-        more = f" now, and about as many {others} times more" if others > 1 else ""
-        more = " now, and about as many once more" if others == 1 else more
-        self._say(
+        more = f", then about as many {others} more times" if others > 1 else ""
+        more = ", then about as many once more" if others == 1 else more
+        self._print(
             f"embedding {texts:,} texts{more}: about {math.ceil(expected / _A_SECOND / 60)} "
-            f"minutes, if {_A_SECOND} a second are done, as minilm does on two cores; "
-            "-r bm25 embeds none"
+            f"minutes at {_A_SECOND} texts per second (minilm on two cores); "
+            "-r bm25 needs no embedding"
         )
 
-    def _tell_line(self, now: float, done: int, total: int) -> None:
-        """Say how far a phase is, if nothing was said for long; of many short phases some."""
-        self._said = self._said or now
-        if now - self._said < _BETWEEN or done >= total:
+    def _print_line(self, now: float, done: int, total: int) -> None:
+        """Print the progress of a phase, unless a line was printed recently."""
+        self._printed = self._printed or now
+        if now - self._printed < _BETWEEN or done >= total:
             return
-        self._said = now
+        self._printed = now
         left = ""
         if done and now > self._since:
             minutes = math.ceil((now - self._since) * (total - done) / done / 60)
             left = f", about {minutes} minutes left" if minutes > 1 else ""
-        self._say(f"{self._phase}: {done:,} of {total:,}{left}")
+        self._print(f"{self._phase}: {done:,} of {total:,}{left}")
 
     def warn(self, text: str) -> None:
         """Write a warning to standard error."""
-        self._say(f"warning: {text}")
+        self._print(f"warning: {text}")
 
     @staticmethod
-    def _say(text: str) -> None:
+    def _print(text: str) -> None:
         shown = "".join(mark if mark.isprintable() else "?" for mark in text)
-        # A result is not lost because nobody can be warned.
+        # A closed standard error loses no result.
         with contextlib.suppress(OSError, ValueError, AttributeError):
             sys.stderr.write(f"chunkmark: {shown}\n")
 

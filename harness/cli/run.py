@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import sys
-from dataclasses import fields
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -27,29 +27,31 @@ if TYPE_CHECKING:
 OUTPUT = "Output"
 
 
-def option_of(name: str, kind: Any) -> inspect.Parameter:
+def option_of(field: Field[Any], kind: Any) -> inspect.Parameter:
     """The command-line option of a field of `RunConfig`; None leaves the field as it is."""
-    (field,) = (field for field in fields(RunConfig) if field.name == name)
     default: Any = field.default
     repeatable = kind == tuple[str, ...]
+    flag = "--" + (field.name.removesuffix("s") if repeatable else field.name).replace("_", "-")
+    if kind == bool | None:
+        flag += f"/--no-{flag[2:]}"
     texts = [field.metadata["help"]]
     if default:
         texts.append(f"Default: {', '.join(default) if repeatable else default}.")
     option = typer.Option(
-        *field.metadata["flags"],
+        *filter(None, (field.metadata["short"], flag)),
         help=" ".join([*texts, *["Repeatable."] * repeatable]),
         metavar=field.metadata["metavar"],
         rich_help_panel=field.metadata["group"],
     )
     kind = list[str] | None if repeatable else kind | None
     keyword = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, keyword, default=None, annotation=Annotated[kind, option])
+    return inspect.Parameter(field.name, keyword, default=None, annotation=Annotated[kind, option])
 
 
 def with_run_options(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command an option for each field of `RunConfig` in place of its `**options`."""
     kinds = get_type_hints(RunConfig)
-    options = [option_of(field.name, kinds[field.name]) for field in fields(RunConfig)]
+    options = [option_of(field, kinds[field.name]) for field in fields(RunConfig)]
     first, *rest = inspect.signature(command, eval_str=True).parameters.values()
     parameters = [first, *options, *(one for one in rest if one.kind is not one.VAR_KEYWORD)]
     parameters = [one.replace(kind=one.KEYWORD_ONLY) for one in parameters]

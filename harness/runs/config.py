@@ -19,17 +19,22 @@ COMPARE, SCORE, LIMITS = "What to compare", "How to score", "Limits"
 """Groups of options."""
 
 
-def _option(
-    default: Any,
-    help_text: str,
-    group: str,
-    *flags: str,
-    metavar: str | None = None,
-    least: int | None = None,
-) -> Any:
-    """A field of `RunConfig`: a lower bound for numbers, and how the command line shows it."""
-    metadata = {"help": help_text, "group": group, "flags": flags, "metavar": metavar}
-    return field(default=default, metadata={**metadata, "least": least})
+_CHUNKERS = ("ast", "fixed", "function", "whole-file", "random-cuts")
+_SPANS = ("SpanR@10000c", "SpanP@10000c", "Complete@10000c")
+_RANKS = ("nDCG@5", "nDCG@10", "P@5", "P@10", "R@5", "R@10", "MRR")
+
+
+def _option(group: str, default: Any, help_text: str, **extra: Any) -> Any:
+    """A field of `RunConfig` with what the command line shows of it.
+
+    Args:
+        group: Heading of its group of options.
+        default: Its value by default.
+        help_text: What it does.
+        extra: `least`, a lower bound; `metavar`, the name of the value; `short`, a short flag.
+    """
+    metadata = {"help": help_text, "group": group, "least": None, "metavar": None, "short": None}
+    return field(default=default, metadata=metadata | extra)
 
 
 @dataclass(frozen=True)
@@ -40,74 +45,43 @@ class RunConfig:
         InputError: A value of the wrong type or out of range.
     """
 
-    datasets: tuple[str, ...] = _option(
-        ("stdlib",), "Spec of a data set.", COMPARE, "-d", "--dataset"
-    )
+    datasets: tuple[str, ...] = _option(COMPARE, ("stdlib",), "Spec of a data set.", short="-d")
     chunkers: tuple[str, ...] = _option(
-        ("ast", "fixed", "function", "whole-file", "random-cuts"),
-        "Spec of a chunker; `a|b` in a value sweeps it.",
+        COMPARE, _CHUNKERS, "Spec of a chunker; `a|b` in a value sweeps it.", short="-c"
+    )
+    embedders: tuple[str, ...] = _option(COMPARE, ("minilm",), "Spec of an embedder.", short="-e")
+    retrievers: tuple[str, ...] = _option(COMPARE, ("dense",), "Spec of a retriever.", short="-r")
+    languages: tuple[str, ...] = _option(
         COMPARE,
-        "-c",
-        "--chunker",
-    )
-    embedders: tuple[str, ...] = _option(
-        ("minilm",), "Spec of an embedder.", COMPARE, "-e", "--embedder"
-    )
-    retrievers: tuple[str, ...] = _option(
-        ("dense",), "Spec of a retriever.", COMPARE, "-r", "--retriever"
+        (),
+        "Override the language of files, by glob: '*.h=cpp'.",
+        metavar="PATTERN=LANGUAGE",
     )
     measures: tuple[str, ...] = _option(
-        (
-            "SpanR@10000c",
-            "SpanP@10000c",
-            "Complete@10000c",
-            "nDCG@5",
-            "nDCG@10",
-            "P@5",
-            "P@10",
-            "R@5",
-            "R@10",
-            "MRR",
-        ),
-        "Measure. See `chunkmark list measures`.",
-        SCORE,
-        "-m",
-        "--measure",
+        SCORE, _SPANS + _RANKS, "Measure. See `chunkmark list measures`.", short="-m"
     )
-    profile: str = _option(
-        "default", "Scoring conventions. See `chunkmark list profiles`.", SCORE, "--profile"
-    )
-    depth: int = _option(1000, "Minimum ranking depth.", SCORE, "--depth", least=1)
-    limit: int | None = _option(
-        None, "Number of queries to sample from each data set.", LIMITS, "--limit", least=1
-    )
-    seed: int = _option(0, "Random seed.", LIMITS, "--seed", least=0)
+    profile: str = _option(SCORE, "default", "Scoring conventions. See `chunkmark list profiles`.")
+    depth: int = _option(SCORE, 1000, "Minimum ranking depth.", least=1)
     mask_query: bool | None = _option(
+        SCORE,
         None,
         "Remove the lines that a query's text was taken from. By default the data set decides; "
         "queries=calls is masked.",
-        SCORE,
-        "--mask-query/--no-mask-query",
     )
-    languages: tuple[str, ...] = _option(
-        (),
-        "Override the language of files, by glob: '*.h=cpp'.",
-        COMPARE,
-        "--language",
-        metavar="PATTERN=LANGUAGE",
+    limit: int | None = _option(
+        LIMITS, None, "Number of queries to sample from each data set.", least=1
     )
+    seed: int = _option(LIMITS, 0, "Random seed.", least=0)
     max_failures: str = _option(
+        LIMITS,
         "1%",
         "Files a chunker may fail on before its cell fails: a number, or a share.",
-        LIMITS,
-        "--max-failures",
         metavar="N|SHARE",
     )
     file_timeout: float = _option(
+        LIMITS,
         SECONDS,
         "Time limit of a chunker for a file, and for each million characters of it.",
-        LIMITS,
-        "--file-timeout",
         metavar="SECONDS",
         least=0,
     )

@@ -53,9 +53,9 @@ def test_texts_of_all_chunkers_count_for_the_time_that_is_told(
     calls = [("embedding", 0, 1300), ("embedding", 1300, 1300), ("embedding", 0, 9000)]
     said = told(capsys, *calls, passes=2)
     assert said.startswith(
-        "chunkmark: embedding 1,300 texts now, and about as many once more: about 2 minutes"
+        "chunkmark: embedding 1,300 texts, then about as many once more: about 2 minutes"
     )
     assert said.count("\n") == 1
     assert told(capsys, *calls[:2], passes=1) == ""
     few_first = told(capsys, ("embedding", 0, 10), ("embedding", 0, 3000), passes=4)
-    assert few_first.startswith("chunkmark: embedding 3,000 texts now, and about as many 2 times")
+    assert few_first.startswith("chunkmark: embedding 3,000 texts, then about as many 2 more times")
