@@ -104,5 +104,5 @@ def test_without_headers_both_ways_to_deliver_are_one(tmp_path):
 def test_embedded_text_that_is_not_the_chunks_cannot_be_credited(tmp_path):
     asked = {"chunkers": ("worlds:renaming",), "retrievers": ("bm25",)}
     assert grid(tmp_path, "plain", **asked).cells
-    with pytest.raises(InputError, match="does not hold the chunk's text"):
+    with pytest.raises(InputError, match="does not contain the chunk's text"):
         grid(tmp_path, "paid", profile="default:deliver=embed", **asked)
