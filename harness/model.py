@@ -1,4 +1,4 @@
-"""A data set in memory: corpora, queries, targets. Frozen values, checked when they are made."""
+"""A data set in memory: corpora, queries, targets. Frozen values, checked on creation."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Relevance:
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 1:
-            raise InputError(f"threshold={self.threshold}: it lies above 0 and up to 1")
+            raise InputError(f"threshold={self.threshold} must be > 0 and ≤ 1")
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where an answer lies: a file, or lines of it (1-based, inclusive), with a grade above 0."""
+    """The place of an answer: a file, or lines of it (1-based, inclusive), with a grade above 0."""
 
     path: str
     start_line: int | None = None
@@ -52,13 +52,10 @@ class Target:
         first, last = self.start_line, self.end_line
         if first is not None and last is not None and not 1 <= first <= last:
             raise InputError(
-                f"target {self.path}: lines {first}-{last} are no range; "
-                "lines are 1-based and inclusive"
+                f"target {self.path}: invalid lines {first}-{last}; lines are 1-based and inclusive"
             )
         if not 0 < self.grade < math.inf:
-            raise InputError(
-                f"target {self.path}: grade {self.grade} is not above 0, or not finite"
-            )
+            raise InputError(f"target {self.path}: grade {self.grade} must be > 0 and finite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,7 @@ class Region:
     def __post_init__(self) -> None:
         if not 1 <= self.start_line <= self.end_line:
             raise InputError(
-                f"region {self.path}: lines {self.start_line}-{self.end_line} are no range; "
+                f"region {self.path}: invalid lines {self.start_line}-{self.end_line}; "
                 "lines are 1-based and inclusive"
             )
 
@@ -84,15 +81,15 @@ class Query:
     Attributes:
         id: Unique in the data set.
         corpus: Id of the corpus that it is ranked against.
-        text: What is embedded or looked up.
+        text: The text that is embedded or looked up.
         targets: The gold as places in files; empty where `qrels` holds it.
         qrels: The gold as document id -> grade, for document collections; grades may be 0.
         truncate: Which part of an over-long query the embedder sees: its `head` or its `tail`
             (completion queries end where the answer begins).
         tags: Values by which results are split, such as `name-overlap` -> `yes`.
         cluster: Unit of resampling; the target's file unless the data set says otherwise.
-        region: Where its text stands in the corpus, which `--mask-query` takes out; None where
-            it was not taken from there.
+        region: The lines of the corpus that its text was taken from, which `--mask-query` removes;
+            None where it has another source.
     """
 
     id: str
@@ -108,7 +105,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that was seen and not indexed, with the reason."""
+    """A file that is not indexed, with the reason."""
 
     path: str
     reason: str
@@ -118,10 +115,9 @@ class Skipped:
 class Corpus:
     """A repository at one commit, or a document collection.
 
-    Ties follow the order of `sources`: that of their paths, where a data set asks for no other.
-    `of` is the id of the corpus that this one was made from for a single query, else empty.
-    `repository` is what it shares with other corpora of the same code: other commits, or other
-    snippets of it; empty where it shares its code with none.
+    Ties follow the order of `sources`, by default that of their paths. `of` is the id of the
+    corpus that this one was derived from for a single query, else empty. `repository` names the
+    repository that it shares with other corpora, such as other commits; empty where none does.
     """
 
     id: str
@@ -132,13 +128,13 @@ class Corpus:
 
     @property
     def name(self) -> str:
-        """The id that the data set knows the corpus by."""
+        """The id of the corpus in the data set."""
         return self.of or self.id
 
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A corpus that the data set names and that is not at hand, with its number of queries."""
+    """A corpus of the data set that is not available, with its number of queries."""
 
     corpus: str
     reason: str
@@ -147,20 +143,20 @@ class Absent:
 
 @dataclass(frozen=True)
 class Dataset:
-    """What a loader returns.
+    """A data set, as a loader returns it.
 
     Attributes:
         name: The spec in canonical form.
         gold: `span` (targets are lines of files) or `document` (qrels name documents).
-        corpora: They are put in order of id.
-        queries: They are put in order of id.
-        absent: What the data set names and this machine lacks.
-        left_out: Counts of what the loader dropped, by reason.
+        corpora: Sorted by id.
+        queries: Sorted by id.
+        absent: Corpora that are not on this machine.
+        left_out: Counts of dropped rows or queries, by reason.
         information: Facts that a result must carry, such as the Python release.
         pooling: How a document cut into chunks scores: `max`, `first` or `sum`; None for spans.
         relevance: Which chunks that touch a target are relevant.
-        mask: Whether a run takes each query's own lines out of its corpus unless it is told not to;
-            then every query has a region, which holds no line of its targets.
+        mask: Whether a run removes each query's own lines from its corpus by default; then every
+            query has a region, which holds no line of its targets.
     """
 
     name: str
@@ -178,14 +174,14 @@ class Dataset:
     def __post_init__(self) -> None:
         _refuse_repeats("corpus", (corpus.id for corpus in self.corpora))
         _refuse_repeats("query", (query.id for query in self.queries))
-        object.__setattr__(self, "corpora", tuple(sorted(self.corpora, key=lambda one: one.id)))
-        object.__setattr__(self, "queries", tuple(sorted(self.queries, key=lambda one: one.id)))
+        object.__setattr__(self, "corpora", tuple(sorted(self.corpora, key=lambda item: item.id)))
+        object.__setattr__(self, "queries", tuple(sorted(self.queries, key=lambda item: item.id)))
         for corpus in self.corpora:
             _refuse_repeats(f"file in {corpus.id}", (s.path for s in corpus.sources))
         known = {corpus.id for corpus in self.corpora}
         for query in self.queries:
             if query.corpus not in known:
-                raise InputError(f"query {query.id} belongs to the unknown corpus {query.corpus}")
+                raise InputError(f"query {query.id} has the unknown corpus {query.corpus}")
             for document, grade in (query.qrels or {}).items():
                 if not -math.inf < grade < math.inf:
                     raise InputError(
@@ -196,17 +192,17 @@ class Dataset:
 
 def _refuse_repeats(what: str, ids: Iterable[str]) -> None:
     seen: set[str] = set()
-    for one in ids:
-        if one in seen:
-            raise InputError(f"the {what} id {one!r} stands twice")
-        seen.add(one)
+    for key in ids:
+        if key in seen:
+            raise InputError(f"duplicate {what} id {key!r}")
+        seen.add(key)
 
 
 def _fingerprint(dataset: Dataset) -> str:
     """sha256 over corpora and queries: all that a ranking and its scores depend on.
 
-    What was left out is no part of it. A file that is not indexed changes no ranking, and a run
-    writes such files into the very repository that it reads.
+    Skipped files are not in it: they change no ranking, and a run writes such files into the
+    repository that it reads.
     """
     digest = hashlib.sha256()
 

@@ -33,7 +33,7 @@ class Listed:
     Attributes:
         name: What `load_dataset` takes.
         title: One line.
-        missing: What keeps it from being loaded, such as a file to place; empty if at hand.
+        missing: The reason that it cannot be loaded, such as a file to place; empty if it can.
     """
 
     name: str
@@ -63,17 +63,17 @@ def load_dataset(
     Args:
         spec: Such as `repoeval-function:target=body`.
         data_dir: A folder looked into before `$CHUNKMARK_DATA`.
-        languages: `PATTERN=LANGUAGE`: of what language files are, by name or path; the last that
-            fits a file decides. See `chunkers.languages.language_of`.
-        seed: Of what a data set leaves to chance.
+        languages: `PATTERN=LANGUAGE`: the language of files, by name or path; the last pattern
+            that fits a file decides. See `chunkers.languages.language_of`.
+        seed: Random seed.
 
     Returns:
         The data set, named by the spec in canonical form. Where `languages` are given, its
         information says how many files each pattern decided.
 
     Raises:
-        InputError: A language is unknown, the spec names nothing or has unknown keys or values,
-            or the data is missing or damaged.
+        InputError: A language, the spec, or one of its keys or values is unknown, or the data is
+            missing or damaged.
     """
     overrides = parse_overrides(languages)
     if isinstance(spec, str):
@@ -110,7 +110,7 @@ def load_dataset(
 
 
 def _refuse_folder(text: str) -> None:
-    """Stop where a folder stands for the name of a data set, which only a spec is."""
+    """Refuse the path of a folder in place of a spec."""
     folder = Path(text)
     if text in card_names() or text in _PLUG_INS.entries() or not folder.is_dir():
         return
@@ -120,7 +120,7 @@ def _refuse_folder(text: str) -> None:
 
 
 def _relabelled(dataset: Dataset, overrides: Mapping[str, str]) -> Dataset:
-    """A data set whose files are of the languages that patterns give them."""
+    """A data set with the languages of its files set by patterns."""
     decided = dict.fromkeys(overrides, 0)
 
     def relabelled(source: Source) -> Source:
@@ -134,10 +134,11 @@ def _relabelled(dataset: Dataset, overrides: Mapping[str, str]) -> Dataset:
         dataclasses.replace(corpus, sources=tuple(map(relabelled, corpus.sources)))
         for corpus in dataset.corpora
     )
-    told = ", ".join(
-        f"{one}={overrides[one]}: {counted(count, 'file')}" for one, count in decided.items()
+    note = ", ".join(
+        f"{pattern}={overrides[pattern]}: {counted(count, 'file')}"
+        for pattern, count in decided.items()
     )
-    information = {**dataset.information, "languages": told}
+    information = {**dataset.information, "languages": note}
     return dataclasses.replace(dataset, corpora=corpora, information=information)
 
 

@@ -374,7 +374,7 @@ class Subsets:
     def _strips(self, unit: int, sets: Ints) -> Iterator[tuple[Bools, int, int]]:
         """The strips of a unit: where they are new to a set, their length, their segment.
 
-        A second copy of a segment in the unit is no gold: the first one comes before it.
+        A second copy of a segment in the unit is not gold: the first copy comes before it.
         """
         seen: set[int] = set()
         for at in np.flatnonzero(self.units >> unit & 1).tolist():
@@ -405,7 +405,7 @@ def _search(
 def _knapsack(
     units: GoldUnits, gold: int, budgets: Sequence[int]
 ) -> list[tuple[int, float, float]]:
-    """As `_reach`: exact where the units share no gold, else as if only their union was limited."""
+    """As `_reach`: exact where the units share no gold, else limited by their union alone."""
     everything = int(units.size.sum())
     pure = int(units.size[units.gain == units.size].sum())
     reached: dict[int, tuple[int, float, float]] = {}

@@ -29,9 +29,8 @@ class Units:
         file: Number of the file that each lies in, shape (n,).
         low: Characters of the file before each unit, shape (n,), so that a unit is the characters
             [low, low + size) of its file; empty where units do not lie in files.
-        gap: Characters inside of units that they do not have: unit, first one in its file, behind
-            the last, shape (g, 3), in order. They are not in `size`, so with them a unit ends so
-            much later.
+        gap: Characters inside a unit that it does not have: unit, first and last + 1 in its file,
+            shape (g, 3), in order. They are not in `size`; a unit ends that much later.
     """
 
     size: NDArray[np.int64]
@@ -48,13 +47,12 @@ class Units:
 
 @dataclass(frozen=True)
 class Pieces:
-    """Where units hold gold characters, one row for each stretch; row order is free.
+    """The gold characters in units, one row for each stretch, in any order.
 
     The distinct gold characters of a query are numbered 0 to gold_size-1. Row i says: the
     characters [offset, offset+length) of unit `unit` are the gold characters [gold, gold+length).
-    A twin's rows carry the numbers of the target that it stands for, so a character that is
-    delivered twice, from either place, is credited once. No character of a unit stands in two
-    rows, so nothing delivered is credited twice.
+    A twin's rows carry the numbers of its target, so a character that is delivered from both
+    places is credited once. No character of a unit is in two rows.
     """
 
     unit: NDArray[np.int64] = field(default_factory=_no_ints)
@@ -69,20 +67,18 @@ class Gold:
 
     Attributes:
         corpus: Number of the corpus in the cell.
-        unit: Relevant units, ascending, shape (g,). One that the corpus lacks has a number below
-            0, so that it is counted and never found.
+        unit: Relevant units, ascending, shape (g,). A unit that the corpus lacks has a number
+            below 0, so that it is counted and never retrieved.
         grade: Their grades, above 0, shape (g,).
-        twins: Units of twins that are not relevant themselves, each with the relevant units that
-            it may stand for, ascending: it counts as the first of them not yet found.
-        again: Units that a scorer takes for a relevant unit once more, as (unit, relevant unit):
-            each gains what that unit gains, and none is gold of its own. So an id that stands
-            twice in a ranking counts each time.
+        twins: Units of twins that are not relevant themselves, each with its relevant units,
+            ascending: it counts as the first of them not yet retrieved.
+        again: Units that repeat a relevant unit, as (unit, relevant unit): each gains as much, but
+            is not gold itself. So a repeated id in a ranking counts each time.
         judged_zero: Units judged not relevant; None where every other unit counts as judged.
-        named: Whether the gold was given by id rather than found by place or by text; gold that
-            is lines of files never was.
+        named: Whether the gold was given by id rather than derived from places or texts.
         best_iou: Unit -> largest line IoU with any target, for units with any overlap.
         target_files: Distinct files of the targets, as numbers of `Units.file`; a file without a
-            unit has the number -1 - i, so that it is counted and never found.
+            unit has the number -1 - i, so that it is counted and never retrieved.
         pieces: Gold characters in units.
         gold_size: Number of distinct gold characters, covered by a unit or not.
         targets: For each target, its gold characters as stretches [lo, hi).
@@ -104,15 +100,15 @@ class Gold:
 
 @dataclass(frozen=True)
 class Runs:
-    """The lines of one corpus in runs that no chunker has a say in.
+    """The lines of one corpus in runs that do not depend on the chunker.
 
     Non-blank lines are numbered from 0 over all files of the corpus, in corpus order.
 
     Attributes:
-        edges: First line of each run, and behind it the number of lines, shape (n_runs + 1,). A
-            run has 1 to 10 lines of one file.
+        edges: First line of each run, and last the number of lines, shape (n_runs + 1,). A run
+            has 1 to 10 lines of one file.
         first: First line of each unit, shape (n_units,).
-        behind: Behind its last line, shape (n_units,).
+        behind: Its last line + 1, shape (n_units,).
     """
 
     edges: NDArray[np.int64]
@@ -122,12 +118,12 @@ class Runs:
 
 @dataclass(frozen=True)
 class Projection:
-    """What is needed to carry the scores of units over to runs of lines.
+    """Inputs for the scores of runs of lines.
 
     Attributes:
-        runs: Of each corpus.
-        gold: Of each query: its units, and those of its twins, are numbers of runs.
-        scores: Of each query: a score for each unit of its ranking, NaN where there is none.
+        runs: The runs of each corpus.
+        gold: The gold of each query; its units, and its twins, are numbers of runs.
+        scores: For each query the score of each unit of its ranking, or NaN.
     """
 
     runs: tuple[Runs, ...]
@@ -137,7 +133,7 @@ class Projection:
 
 @dataclass(frozen=True)
 class Cell:
-    """Everything that the measures of one cell need.
+    """The inputs of the measures of one cell.
 
     Attributes:
         queries: Ids, in the order of all per-query arrays, shape (q,).
@@ -147,12 +143,12 @@ class Cell:
         spans: Whether the gold is lines of files; without it span, file and IoU measures do not
             apply, and chunk-level columns are comparable across chunkers.
         absent: Which queries the run does not hold, shape (q,); None where it holds all.
-        as_given: The rankings with equal scores in the order in which they were given, for a
-            profile that takes MRR from them; None where they are no different.
-        groups: For each corpus the number of the one that means and splits take it for, shape
-            (len(corpora),); None where each is its own.
-        projection: Lines and scores; None where the lines of files are not known, so that the
-            projected measures do not apply.
+        as_given: The rankings with equal scores in the order given, for a profile that takes MRR
+            from them; None where they are the same.
+        groups: For each corpus the number of its group in means and splits, shape (len(corpora),);
+            None where each is its own.
+        projection: Lines and scores; None where the lines of files are unknown, so that projected
+            measures do not apply.
     """
 
     queries: tuple[str, ...]

@@ -40,7 +40,7 @@ class Chance:
     Attributes:
         per_query: Shape (q,).
         mean: Over the queries that the profile includes; None where there are none.
-        standard_error: Of that mean, from the permutations; 0 where it is exact.
+        standard_error: The error of that mean, from the permutations; 0 where it is exact.
     """
 
     per_query: Floats
@@ -57,16 +57,16 @@ def chance(
 ) -> dict[str, Chance | None]:
     """The expected values by printed name; None for a measure that does not apply to the cell.
 
-    Exact where a measure has a closed form. Elsewhere, and for queries with twins or units that
-    count again in measures of ranks, the mean over seeded permutations of each corpus that all
-    its queries share. Where scores count and not ranks alone, each place is one step down.
+    Exact where a measure has a closed form. Elsewhere, and in measures of ranks for queries with
+    twins or repeated units, it is the mean over seeded permutations of each corpus, which its
+    queries share. For measures that need scores, each place is one step down.
 
     Args:
         cell: Its gold and units; its rankings play no part.
-        measures: What to compute.
-        profile: The conventions, such as which queries the means are over.
+        measures: The measures.
+        profile: The conventions.
         seed: 0 or above.
-        permutations: How many, at least 2.
+        permutations: Their number, at least 2.
     """
     seen = views(cell, measures, profile)
     gold = seen["chunks"].gold
@@ -121,7 +121,7 @@ def _shared_ranks(view: View, orders: Sequence[Ints]) -> GoldRanks:
 def _with_error(
     known: Chance | None, values: Floats, rows: Bools, mask: Bools, gold: GoldTables
 ) -> Chance:
-    """Put the simulated queries in, with the error of the mean over all of them."""
+    """Add the simulated queries, and the error of the mean over all of them."""
     exact = np.zeros(len(rows)) if known is None else known.per_query
     mean = np.cumsum(values, axis=0)[-1] / len(values)
     per_query = np.where(rows, mean, exact)

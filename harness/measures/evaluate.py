@@ -36,7 +36,7 @@ class Scores:
 
     Attributes:
         queries: Ids, in the order of the arrays, shape (q,).
-        corpus: Number of the corpus that means take each query's for, shape (q,).
+        corpus: Group of each query's corpus in means, shape (q,).
         included: Which queries the means are over, shape (q,).
         counted: The same for each measure: a profile may take one over more queries.
         left_out: Number of queries that are not included, by reason.
@@ -98,15 +98,15 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
         counted=counted,
         left_out=left_out,
         per_query=per_query,
-        mean={name: mean_over(one, counted[name], gold) for name, one in per_query.items()},
+        mean={name: mean_over(values, counted[name], gold) for name, values in per_query.items()},
     )
 
 
 def included(cell: Cell, profile: Profile) -> tuple[Bools, dict[str, int]]:
-    """Which queries of a cell the profile has in its means, shape (q,), and why others are not.
+    """The queries of a cell in the profile's means, shape (q,), and counts of the others by reason.
 
-    A query whose gold is lines of files is always in, covered by a chunk or not: no chunker can
-    take a query out of a mean.
+    A query whose gold is lines of files is always included, covered by a chunk or not: a chunker
+    cannot take a query out of a mean.
     """
     mask = np.ones(len(cell.queries), dtype=np.bool_)
     left_out = {}
@@ -125,20 +125,20 @@ def limit_of(measure: Measure) -> int:
 
 
 def mean_over(values: Floats | None, mask: Bools, gold: GoldTables) -> float | None:
-    """Mean over the marked queries as the profile takes it; None where there is nothing."""
+    """Mean over the marked queries as the profile takes it; None without values or queries."""
     if values is None or not mask.any():
         return None
     parts = values[mask]
     if gold.profile.mean == "corpora":
         corpora = np.unique(gold.group[mask])
-        parts = np.array([mean(values[mask & (gold.group == one)]) for one in corpora])
+        parts = np.array([mean(values[mask & (gold.group == corpus)]) for corpus in corpora])
     places = gold.profile.places
     return mean(parts) if places is None else round(mean(parts), places)
 
 
 def weights(mask: Bools, gold: GoldTables) -> Floats:
     """The share that each query has in a mean over the marked ones, shape (q,)."""
-    # Each is divided by how many queries, or queries and corpora, share the mean with it.
+    # Each is divided by the number of queries, or of queries and corpora, in the mean.
     among = np.full(len(mask), max(1, int(mask.sum())))
     if gold.profile.mean == "corpora":
         per_corpus = np.bincount(gold.group[mask], minlength=int(gold.group.max(initial=0)) + 1)

@@ -1,4 +1,4 @@
-"""What a measure is made of. Each module of `harness.measures.catalog` lists some."""
+"""Families of measures. Each module of `harness.measures.catalog` lists some."""
 
 from __future__ import annotations
 
@@ -25,17 +25,16 @@ class Family:
     Attributes:
         name: The printed name.
         description: One line for `chunkmark list measures`.
-        source: Where the definition comes from.
+        source: The source of the definition.
         cut: `rank` (needs @k), `optional` (may have it), `none`, or `budget` (needs @10000c).
         evaluate: Values of all queries, shape (q,), from a ranking and the cut-off; an uncut
             measure gets `NEVER`.
         aliases: Other names; case, `_` and `-` do not matter.
-        lines: Whether it needs gold that is lines of files. Such a measure does not depend on
-            how many chunks hold the gold, so it is comparable across chunkers.
-        projected: Whether its units are runs of lines, which take the scores of the chunks on them.
-        chance: Expected values over all orders of the corpus, shape (q,), where a twin and a unit
-            that counts again count as any unit; None, or giving None under a profile, where there
-            is no closed form.
+        lines: Whether its gold must be lines of files. Such a measure does not depend on the number
+            of chunks that hold the gold, so it is comparable across chunkers.
+        projected: Whether its units are runs of lines, scored by the chunks on them.
+        chance: Expected values over all orders of the corpus, shape (q,), with twins and repeated
+            units counted as any unit; None, or returning None for a profile, without a closed form.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Where the gold of a cell stands in its rankings, and what a budget delivers of it."""
+"""The ranks of the gold of a cell in its rankings, and the gold that a budget delivers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 NEVER = 2**61
-"""Rank and position of what is not retrieved; also the cut-off of an uncut measure."""
+"""Rank and position of units that are not retrieved; also the cut-off of an uncut measure."""
 
 
 @dataclass(frozen=True)
 class Hits:
-    """Retrieved relevant units by query and rank, a twin as the unit that it stands for.
+    """Retrieved relevant units by query and rank, a twin as its relevant unit.
 
     Attributes:
         query: Shape (h,).
@@ -46,7 +46,7 @@ class Hits:
 
 @dataclass(frozen=True)
 class Delivered:
-    """What a budget delivers of the gold.
+    """The gold that a budget delivers.
 
     Attributes:
         credited: Distinct gold characters delivered, shape (q,).
@@ -61,7 +61,7 @@ class Delivered:
 
 @dataclass(frozen=True)
 class GoldRanks:
-    """One ranking for each query, seen from the gold.
+    """The ranks of the gold of each query.
 
     Attributes:
         gold: The gold, q queries.
@@ -89,7 +89,7 @@ class GoldRanks:
 
     @cached_property
     def hits(self) -> Hits:
-        """The hits; a relevant unit is found once, and again where it counts again."""
+        """The hits: each relevant unit once, and each repeat of it."""
         query, rank, gain = _hits(self)
         first = np.searchsorted(query, query, side="left")
         return Hits(query, rank, gain, np.arange(len(query)) - first + 1)
@@ -108,7 +108,7 @@ class GoldRanks:
         return {}
 
     def deliver(self, budget: int) -> Delivered:
-        """What the first `budget` characters hold, kept for the next measure that asks."""
+        """The gold in the first `budget` characters, cached for the next measure."""
         if budget not in self._budgets:
             self._budgets[budget] = _deliver(self, budget)
         return self._budgets[budget]
@@ -122,25 +122,25 @@ def _hits(ranks: GoldRanks) -> tuple[Ints, Ints, Floats]:
     order = np.lexsort((rank, query))
     order = order[rank[order] < NEVER]
     if len(ranks.twin):
-        _let_twins_stand(gold, order, query, gain)
+        _credit_twins(gold, order, query, gain)
         order = order[gain[order] > 0]
     return query[order], rank[order], gain[order]
 
 
-def _let_twins_stand(gold: GoldTables, order: Ints, query: Ints, gain: Floats) -> None:
-    """Give every twin the gain of the first unit not yet found, and later copies none."""
+def _credit_twins(gold: GoldTables, order: Ints, query: Ints, gain: Floats) -> None:
+    """Give every twin the gain of its first unit not yet retrieved, and later copies none."""
     n_relevant = len(gold.grade)
     with_twins = np.zeros(gold.n_queries, dtype=np.bool_)
     with_twins[gold.twin.query] = True
-    found: set[int] = set()
-    n_both = n_relevant + len(gold.twin.item)  # behind these are units that count again
+    credited: set[int] = set()
+    n_both = n_relevant + len(gold.twin.item)  # after these are repeated units
     rows = order[with_twins[query[order]] & (order < n_both)]
     for row in rows.tolist():
-        stands_for = (row,) if row < n_relevant else gold.twin_for[row - n_relevant]
-        free = next((one for one in stands_for if one not in found), None)
+        units = (row,) if row < n_relevant else gold.twin_for[row - n_relevant]
+        free = next((unit for unit in units if unit not in credited), None)
         gain[row] = 0.0 if free is None else gold.grade[free]
         if free is not None:
-            found.add(free)
+            credited.add(free)
 
 
 def _deliver(ranks: GoldRanks, budget: int) -> Delivered:
@@ -233,11 +233,11 @@ def shared_gold_ranks(
 
 
 def relevant_first(gold: GoldTables) -> GoldRanks:
-    """What the best ranking looks like to a measure of ranks.
+    """The best ranking for measures of ranks.
 
-    Relevant units come first, by grade, and those that count again among them; nothing else is
-    retrieved. Where there is none, those judged not relevant are, and else anything. Overlapping
-    units and files are ranked each for themselves, best first.
+    Relevant units come first, by grade, with their repeats among them; nothing else is retrieved.
+    Without any, the units judged not relevant are, or else any unit. Overlapping units and files
+    are each ranked separately, best first.
     """
     relevant = gold.relevant.query
     first = _numbered(
@@ -266,7 +266,7 @@ def relevant_first(gold: GoldTables) -> GoldRanks:
 def set_file_ranks(files: Ints, out: Ints) -> None:
     """Write the rank of each file among the distinct ones of a ranking to `out`."""
     steps = np.arange(len(files))
-    out[files[::-1]] = steps[::-1]  # of repeated files the last write stays: their first place
+    out[files[::-1]] = steps[::-1]  # of repeated files the last write counts: their first place
     first = out[files]
     out[files] = np.cumsum(first == steps)[first]
 

@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
+    _RowOf = dict[tuple[int, int], int]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Things that belong to queries, one row each, in order of query.
+    """Items of queries, one row each, in order of query.
 
     Attributes:
         query: Number of the query, shape (r,).
-        item: Number of the unit or file, shape (r,). What the corpus lacks (a negative number in
-            the cell) has the number `GoldTables.missing_unit` or `missing_file`.
+        item: Number of the unit or file, shape (r,). An item that the corpus lacks (a negative
+            number in the cell) has the number `GoldTables.missing_unit` or `missing_file`.
         bounds: Rows `bounds[i]` to `bounds[i + 1]` are those of query i, shape (q + 1,).
     """
 
@@ -47,28 +48,28 @@ class Rows:
 
 @dataclass(frozen=True)
 class GoldTables:
-    """What all queries of a cell look for, independent of any ranking.
+    """The gold of all queries of a cell, independent of any ranking.
 
-    q is the number of queries; the arrays beside a `Rows` have one value a row.
+    q is the number of queries; the arrays listed after a `Rows` have one value a row.
 
     Attributes:
-        profile: The conventions that every value rests on.
+        profile: The conventions.
         corpus: Corpus of each query, shape (q,).
-        group: The corpus that means take it for, shape (q,).
+        group: Group of that corpus in means, shape (q,).
         n_units: Units in each query's corpus, shape (q,).
-        missing_unit: A number above every unit of every corpus; nothing retrieves it.
+        missing_unit: A number above every unit of every corpus; it is never retrieved.
         missing_file: The same for files.
         relevant: Relevant units, those that the corpus lacks included.
-        grade: What each gains.
+        grade: The gain of each.
         n_relevant: Relevant units of each query, shape (q,).
         in_corpus: Which rows of `relevant` the corpus holds.
         ideal_grade: The grades of each query in descending order, rows as in `relevant`.
         ideal_rank: Their ranks, from 1.
-        again: Units that count as a relevant one once more.
-        again_grade: What each gains.
+        again: Units that repeat a relevant one.
+        again_grade: The gain of each.
         named: Queries whose gold was given by id, shape (q,).
-        twin: Units that may stand for a relevant one.
-        twin_for: For each row of `twin`, the rows of `relevant` that it may stand for, in order.
+        twin: Units that may count as a relevant one.
+        twin_for: For each row of `twin`, the rows of `relevant` that it may count as, in order.
         judged: Units judged not relevant.
         all_judged: Queries for which every unit counts as judged, shape (q,).
         overlapping: Units that share lines with a target.
@@ -79,11 +80,11 @@ class GoldTables:
         piece_length: Characters of the stretch, above 0.
         piece_start: First gold character, numbered over all queries.
         gold_size: Gold characters of each query, shape (q,).
-        target: One row a target; the item is the target's number in its query.
+        target: One row for each target; the item is its number in the query.
         target_size: Gold characters of the target.
         stretch_target: Row of `target` that a stretch of gold belongs to, shape (s,).
         stretch_start: Its first gold character, numbered over all queries, shape (s,).
-        stretch_end: The character behind its last.
+        stretch_end: Its last gold character + 1.
     """
 
     profile: Profile
@@ -131,7 +132,7 @@ class GoldTables:
 
 
 def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
-    """Lay the gold of a cell out flat, with the gains that the profile gives."""
+    """The gold of a cell as flat arrays, with the gains of the profile."""
     missing_unit = max((len(units.size) for units in cell.corpora), default=0)
     missing_file = max((n_files(units) for units in cell.corpora), default=0)
     relevant = _rows([gold.unit for gold in cell.gold], missing_unit)
@@ -147,7 +148,13 @@ def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
     n_units = np.array([len(units.size) for units in cell.corpora], dtype=np.int64)
     target, target_size, stretches = _targets(cell.gold, base)
     piece, offset, length, start = _pieces(cell.gold, base, missing_unit)
-    again, again_for = _again(cell.gold, relevant, missing_unit)
+    row_of: _RowOf = {}
+    if any(gold.twins or gold.again for gold in cell.gold):
+        keys = [
+            (query, unit) for query, gold in enumerate(cell.gold) for unit in gold.unit.tolist()
+        ]
+        row_of = {key: row for row, key in enumerate(keys)}
+    again, again_for = _again(cell.gold, row_of, missing_unit)
     return GoldTables(
         profile=profile,
         corpus=corpus,
@@ -165,7 +172,11 @@ def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
         again_grade=grade[again_for],
         named=np.array([gold.named and not cell.spans for gold in cell.gold], dtype=np.bool_),
         twin=_rows([[unit for unit, _ in gold.twins] for gold in cell.gold], missing_unit),
-        twin_for=_twin_for(cell.gold, relevant),
+        twin_for=tuple(
+            tuple(row_of[query, unit] for unit in units)
+            for query, gold in enumerate(cell.gold)
+            for _, units in gold.twins
+        ),
         judged=_rows([empty if zero is None else zero for zero in zeros], missing_unit),
         all_judged=np.array([zero is None for zero in zeros], dtype=np.bool_),
         overlapping=_rows(
@@ -187,8 +198,8 @@ def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
 
 
 def sum_by(query: Ints, values: Floats, n_queries: int) -> Floats:
-    """Sum of `values`, one a row, for each query; added in the order of the rows, shape (q,)."""
-    # Of no rows at all, bincount makes integers.
+    """Sum of `values`, one a row, for each query; added in row order, shape (q,)."""
+    # Without rows, bincount makes integers.
     return np.bincount(query, weights=values, minlength=n_queries).astype(np.float64)
 
 
@@ -209,60 +220,36 @@ def _rows(parts: Sequence[Ints | list[int]], missing: int) -> Rows:
     )
 
 
-def _again(golds: Sequence[Gold], relevant: Rows, missing: int) -> tuple[Rows, Ints]:
-    """One row a unit that counts again, and the rows of `relevant` that they count as."""
+def _again(golds: Sequence[Gold], row_of: _RowOf, missing: int) -> tuple[Rows, Ints]:
+    """One row for each repeated unit, and the rows of `relevant` that they repeat."""
     rows = _rows([[unit for unit, _ in gold.again] for gold in golds], missing)
-    counts_as: list[int] = []
-    for query, gold in enumerate(golds):
-        if gold.again:
-            row_of = _row_of(query, gold, relevant)
-            counts_as += [row_of[unit] for _, unit in gold.again]
-    return rows, np.array(counts_as, dtype=np.int64)
-
-
-def _row_of(query: int, gold: Gold, relevant: Rows) -> dict[int, int]:
-    first = int(relevant.bounds[query])
-    return {int(unit): first + i for i, unit in enumerate(gold.unit)}
-
-
-def _twin_for(golds: Sequence[Gold], relevant: Rows) -> tuple[tuple[int, ...], ...]:
-    rows = []
-    for query, gold in enumerate(golds):
-        if gold.twins:
-            row_of = _row_of(query, gold, relevant)
-            rows += [tuple(row_of[unit] for unit in stands_for) for _, stands_for in gold.twins]
-    return tuple(rows)
+    repeated = [row_of[query, to] for query, gold in enumerate(golds) for _, to in gold.again]
+    return rows, np.array(repeated, dtype=np.int64)
 
 
 def _pieces(golds: Sequence[Gold], base: Ints, missing: int) -> tuple[Rows, Ints, Ints, Ints]:
     """Rows in order of query and gold character, with their offset, length and first character."""
-    units, offsets, lengths, starts = [], [], [], []
+    columns = []
     for gold in golds:
         pieces = gold.pieces
         order = np.argsort(pieces.gold, kind="stable")
         order = order[pieces.length[order] > 0]
-        units.append(pieces.unit[order])
-        offsets.append(pieces.offset[order])
-        lengths.append(pieces.length[order])
-        starts.append(pieces.gold[order])
-    rows = _rows(units, missing)
-    none = np.zeros(0, dtype=np.int64)
-    return (
-        rows,
-        np.concatenate([none, *offsets]),
-        np.concatenate([none, *lengths]),
-        np.concatenate([none, *starts]) + base[rows.query],
-    )
+        each = np.stack((pieces.unit, pieces.offset, pieces.length, pieces.gold))
+        columns.append(each[:, order])
+    rows = _rows([each[0] for each in columns], missing)
+    none = np.zeros((4, 0), dtype=np.int64)
+    _, offset, length, start = np.concatenate([none, *columns], axis=1)
+    return rows, offset, length, start + base[rows.query]
 
 
 def _targets(golds: Sequence[Gold], base: Ints) -> tuple[Rows, Ints, tuple[Ints, Ints, Ints]]:
-    """One row a target, their sizes, and the stretches as target row, start and end."""
+    """One row for each target, their sizes, and the stretches as target row, start and end."""
     target = _rows([list(range(len(gold.targets))) for gold in golds], 0)
     stretches = [
         (int(target.bounds[query]) + number, lo + int(base[query]), hi + int(base[query]))
         for query, gold in enumerate(golds)
-        for number, one in enumerate(gold.targets)
-        for lo, hi in one
+        for number, target_stretches in enumerate(gold.targets)
+        for lo, hi in target_stretches
     ]
     row, start, end = np.array(stretches, dtype=np.int64).reshape(-1, 3).T
     size = np.zeros(len(target.query), dtype=np.int64)

@@ -40,10 +40,10 @@ class Measure:
 
 
 def parse_measure(text: str) -> Measure:
-    """The measure that a name means.
+    """The measure of a name.
 
     Raises:
-        InputError: An unknown name, or a cut-off that is missing, unwanted or no positive
+        InputError: An unknown name, or a cut-off that is missing, not allowed or not a positive
             whole number.
     """
     match = _NAME.fullmatch(text)
@@ -69,7 +69,7 @@ def parse_measure(text: str) -> Measure:
 
 
 def is_of_texts(measure: Measure) -> bool:
-    """Whether a measure compares the texts of records, so that no cell has it."""
+    """Whether a measure compares the texts of records; such a measure is not for cells."""
     return any(measure.family == family.name for family in TEXT_FAMILIES)
 
 
@@ -82,7 +82,7 @@ def list_families() -> tuple[Family, ...]:
 
 
 def list_all() -> tuple[Family | TextFamily, ...]:
-    """All families, those that only the texts of records have behind the others."""
+    """All families; those of texts are last."""
     return (*list_families(), *TEXT_FAMILIES)
 
 
@@ -90,7 +90,7 @@ def family_of(measure: Measure) -> Family:
     """The family of a measure.
 
     Raises:
-        InputError: There is none of that name, or it compares texts, which no cell has.
+        InputError: The name is unknown, or the measure compares texts, which cells do not have.
     """
     for family in list_families():
         if family.name == measure.family:
@@ -101,11 +101,10 @@ def family_of(measure: Measure) -> Family:
 
 
 def comparable(measure: Measure, *, spans: bool) -> bool:
-    """Whether values of different chunkers may be compared.
+    """Whether values of different chunkers are comparable.
 
-    Where gold is lines of files (`spans`), the set of relevant chunks depends on the chunker, and
-    finer chunks have more of it; only measures of characters and files are free of that. The best
-    IoU of k chunks is a matter of their size.
+    Where gold is lines of files (`spans`), the number of relevant chunks depends on the chunker;
+    only measures of characters and files do not. The best IoU of k chunks depends on their size.
     """
     return not spans or (family_of(measure).lines and measure.family != "IoU")
 
@@ -122,7 +121,7 @@ def _find(name: str) -> Family | TextFamily | None:
     matches = [
         family
         for family in list_all()
-        if plain in {_plain(one) for one in (family.name, *family.aliases)}
+        if plain in {_plain(alias) for alias in (family.name, *family.aliases)}
     ]
     return matches[0] if len(matches) == 1 else None
 
@@ -138,9 +137,9 @@ def _nearest(text: str) -> str:
     spellings = {
         _plain(name): family for family in list_all() for name in (*family.aliases, family.name)
     }
-    name = re.split(r"@|_at_", text, maxsplit=1, flags=re.IGNORECASE)[0]
-    near = difflib.get_close_matches(_plain(name), spellings, n=4, cutoff=0.5)
-    examples = dict.fromkeys(_example(spellings[one]) for one in near)
+    base = re.split(r"@|_at_", text, maxsplit=1, flags=re.IGNORECASE)[0]
+    near = difflib.get_close_matches(_plain(base), spellings, n=4, cutoff=0.5)
+    examples = dict.fromkeys(_example(spellings[name]) for name in near)
     if examples:
         return f"nearest: {', '.join(examples)}"
     return f"there are {', '.join(family.name for family in list_all())}"

@@ -1,9 +1,9 @@
-"""Delivery of merged chunks: what a ranking delivers again is neither charged nor delivered.
+"""Delivery of merged chunks: repeated text is neither charged nor delivered again.
 
-Chunks that touch or overlap are merged before they are charged. So a ranking delivers of each
-chunk what no chunk before it holds, from its beginning to its end, until the budget is spent. The
-text is cut at every edge of a chunk into pieces here; a piece is then a unit that nothing
-overlaps, and comes where the first chunk that holds it stands.
+Chunks that touch or overlap are merged before they are charged. So a ranking delivers the part of
+each chunk that no chunk before it holds, from start to end, until the budget is spent. Here the
+text is cut at every edge of a chunk into pieces. A piece is then a unit that nothing overlaps, at
+the rank of the first chunk that holds it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def merged_gold(cell: Cell, cuts: Sequence[Cuts]) -> Cell:
 
     Args:
         cell: The cell.
-        cuts: Of each corpus.
+        cuts: The cuts of each corpus.
     """
     nothing = np.zeros(0, dtype=np.int64)
     gold = tuple(
@@ -60,7 +60,7 @@ class Cuts:
         start: First character of each piece, shape (m,).
         begin: For each piece its first row of `holder`, shape (m,).
         holder: Units by piece: every unit that holds a piece has a row.
-        gap: Unit, first character and the one behind the last of what a unit does not have.
+        gap: Unit, first and last + 1 of the characters that a unit does not have.
     """
 
     low: Ints
@@ -72,7 +72,7 @@ class Cuts:
 
     @classmethod
     def of(cls, units: Units) -> Cuts:
-        """Cut a corpus whose units say where they lie."""
+        """Cut a corpus whose units have offsets."""
         n_files = int(units.file.max(initial=-1)) + 1
         ends = np.zeros(n_files, dtype=np.int64)
         behind = units.low + units.size
@@ -98,7 +98,7 @@ class Cuts:
     def cut(self, pieces: Pieces) -> Pieces:
         """Gold characters in units as gold characters in pieces, each once.
 
-        Of a piece in several units one says what is gold in it.
+        For a piece in several units, the first unit decides the gold in it.
         """
         owner = self.holder[self.begin]
         start, end = self.start, self.start + self.units.size
@@ -115,7 +115,7 @@ class Cuts:
         return Pieces(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
     def _place(self, unit: int, offset: int) -> int:
-        """The character that stands at an offset in what a unit has."""
+        """The character at an offset in the text of a unit."""
         place = int(self.low[unit]) + offset
         for _, begin, behind in self.gap[self.gap[:, 0] == unit].tolist():
             place += behind - begin if begin <= place else 0
@@ -134,6 +134,6 @@ class Cuts:
 def _inside(holder: Ints, place: Ints, unit: Ints, gap: Ints) -> NDArray[np.bool_]:
     """Which places lie in a gap of their holder."""
     lost = np.zeros(len(holder), dtype=np.bool_)
-    for one, (begin, behind) in zip(unit.tolist(), gap.tolist(), strict=True):
-        lost |= (holder == one) & (place >= begin) & (place < behind)
+    for owner, (begin, behind) in zip(unit.tolist(), gap.tolist(), strict=True):
+        lost |= (holder == owner) & (place >= begin) & (place < behind)
     return lost

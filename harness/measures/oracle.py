@@ -1,4 +1,4 @@
-"""The oracle: for each query and measure, the most that any ranking of the corpus reaches.
+"""The oracle: for each query and measure, the largest value of any ranking of the corpus.
 
 The maximum is over all orders of all subsets of the units; a ranking may stop early.
 """
@@ -34,7 +34,7 @@ class Oracle:
     Attributes:
         per_query: Shape (q,).
         mean: Over the queries that the profile includes; None where there are none.
-        exact: Whether every included value is reached. Else some are bounds, and the mean is
+        exact: Whether every included value is reached. Otherwise some are bounds, and the mean is
             printed with ≤.
     """
 
@@ -46,14 +46,14 @@ class Oracle:
 def oracle(cell: Cell, measures: Sequence[Measure], profile: Profile) -> dict[str, Oracle | None]:
     """The best values by printed name; None for a measure that does not apply to the cell.
 
-    The rankings of the cell play no part, only its gold and its units.
+    Only the gold and the units of the cell matter, not its rankings.
     """
     names = {measure: view_of(measure, cell, profile) for measure in measures}
     seen = views(cell, [measure for measure in measures if names[measure] == "runs"], profile)
     gold = seen["chunks"].gold
     best = relevant_first(gold)
     mask, _ = included(cell, profile)
-    budgets = sorted({limit_of(one) for one in measures if names[one] and _has_budget(one)})
+    budgets = sorted({limit_of(each) for each in measures if names[each] and _has_budget(each)})
     spans = best_spans(cell, budgets, merge=profile.assemble == "merge") if budgets else {}
     runs = None
     if "runs" in seen and cell.projection is not None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 Switch = Literal["true", "false"]
 
 
-def _means(text: str) -> Any:
-    """A field, and what it decides."""
+def _decides(text: str) -> Any:
+    """A field with its explanation."""
     return field(metadata={"means": text})
 
 
@@ -24,85 +24,84 @@ def _means(text: str) -> Any:
 class Profile:
     """The conventions of one scoring.
 
-    What each field decides, and what its values mean, stands with the field, so that
-    `explain_profiles` can print it. Fields that speak of a run act where chunkmark itself ranks;
-    a ranking given to `score` keeps the scores that it has.
+    Each field has the explanation that `explain_profiles` prints. Fields "in a run" apply where
+    chunkmark itself ranks; a ranking given to `score` keeps its scores.
     """
 
-    name: str = _means("the spec in canonical form")
-    description: str = _means("what it reproduces")
-    similarity: Literal["cosine", "dot-over-norms"] = _means(
+    name: str = _decides("the spec in canonical form")
+    description: str = _decides("what it reproduces")
+    similarity: Literal["cosine", "dot-over-norms"] = _decides(
         "in a run. cosine: of unit vectors; dot-over-norms: dot ÷ (√·√) of the vectors as they "
         "are, summed in float64 one dimension after the other"
     )
-    blank: Literal["drop", "index"] = _means(
+    blank: Literal["drop", "index"] = _decides(
         "in a run, blank texts and zero or non-finite vectors. drop: never indexed, counted; "
-        "index: indexed, a score of NaN stands last and marks the list as disturbed"
+        "index: indexed, a score of NaN is last and marks the list as disturbed"
     )
-    truncate: Literal["query", "head"] = _means(
+    truncate: Literal["query", "head"] = _decides(
         "in a run, what the embedder sees of a long query. query: the end that the data set "
         "names; head: its first tokens"
     )
-    overlap: Literal["non-blank-line", "any-line"] = _means(
+    overlap: Literal["non-blank-line", "any-line"] = _decides(
         "in a run, what a chunk must share with a target to be relevant"
     )
-    twins: bool = _means("in a run, whether copies of a target elsewhere count as the target")
-    assemble: Literal["concatenate", "merge"] = _means(
+    twins: bool = _decides("in a run, whether copies of a target elsewhere count as the target")
+    assemble: Literal["concatenate", "merge"] = _decides(
         "what a budget delivers. concatenate: the ranked chunks one after the other, repeated "
         "text charged each time; merge: chunks that touch or overlap are merged before they are "
         "charged, so text is charged once"
     )
-    deliver: Literal["source", "embed"] = _means(
-        "in a run, what a chunk delivers and is charged for. source: its text; embed: what was "
-        "embedded of it, with its header"
+    deliver: Literal["source", "embed"] = _decides(
+        "in a run, what a chunk delivers and is charged for. source: its text; embed: its "
+        "embedded text, with its header"
     )
-    ref_id: bool = _means(
+    ref_id: bool = _decides(
         "in a run, whether chunks also carry the reference's own id, with lines from 0"
     )
-    ties: Literal["corpus-order", "float32-id-desc"] = _means(
+    ties: Literal["corpus-order", "float32-id-desc"] = _decides(
         "in a run. corpus-order: score descending, then path, start, end; float32-id-desc: score "
         "as a 32-bit float descending, then id descending"
     )
-    id_ties: Literal["id-ascending", "float32-id-desc", "as-given"] = _means(
+    id_ties: Literal["id-ascending", "float32-id-desc", "as-given"] = _decides(
         "equal scores in a ranking of ids. id-ascending: by id; as-given: in the order in which "
         "the ids were given; float32-id-desc: as in a run"
     )
-    mrr: Literal["as-ranked", "as-given-over-all-judged"] = _means(
+    mrr: Literal["as-ranked", "as-given-over-all-judged"] = _decides(
         "as-given-over-all-judged: MRR alone leaves equal scores in the order given, and its "
         "mean is over every judged query, absent ones as 0"
     )
-    precision: Literal["k", "retrieved"] = _means(
+    precision: Literal["k", "retrieved"] = _decides(
         "denominator of P@k. retrieved: the number retrieved, at most k"
     )
-    recall: Literal["all-gold", "any-hit"] = _means(
+    recall: Literal["all-gold", "any-hit"] = _decides(
         "R@k. all-gold: relevant in the first k ÷ all relevant; any-hit: 1 if any is there"
     )
-    gain: Literal["grade", "binary"] = _means("what a relevant unit gains. binary: 1")
-    ideal: Literal["all-gold", "found-unless-named"] = _means(
+    gain: Literal["grade", "binary"] = _decides("what a relevant unit gains. binary: 1")
+    ideal: Literal["all-gold", "found-unless-named"] = _decides(
         "ideal of nDCG@k. found-unless-named: of the relevant units in the first k alone, unless "
         "the gold is named by id"
     )
-    repeats: Literal["refused", "each-counts"] = _means(
-        "an id that stands twice in a ranking; each-counts: recall and nDCG can pass 1"
+    repeats: Literal["refused", "each-counts"] = _decides(
+        "a repeated id in a ranking; each-counts: recall and nDCG can pass 1"
     )
-    no_judgements: Literal["left-out", "zero"] = _means(
+    no_judgements: Literal["left-out", "zero"] = _decides(
         "a query without judgements. left-out: of the mean, counted; zero: 0, in the mean"
     )
-    nothing_relevant: Literal["left-out", "zero"] = _means(
+    nothing_relevant: Literal["left-out", "zero"] = _decides(
         "a query whose judgements all have grades of 0 or less"
     )
-    absent: Literal["left-out", "zero"] = _means("a judged query that the run does not hold")
-    same_id: Literal["kept", "dropped"] = _means("a document whose id is that of the query")
-    mean: Literal["queries", "corpora"] = _means(
+    absent: Literal["left-out", "zero"] = _decides("a judged query that is not in the run")
+    same_id: Literal["kept", "dropped"] = _decides("a document whose id is that of the query")
+    mean: Literal["queries", "corpora"] = _decides(
         "corpora: over the queries of each corpus, then over corpora"
     )
-    places: int | None = _means("decimal places that means are rounded to; none: not rounded")
-    sums: Literal["left-to-right"] = _means("in which order numbers are added")
+    places: int | None = _decides("decimal places that means are rounded to; none: not rounded")
+    sums: Literal["left-to-right"] = _decides("the order in which numbers are added")
 
     def ranking_fields(self) -> dict[str, str]:
-        """What a ranking depends on, keys sorted: the profile's share of a cell's key.
+        """The fields that a ranking depends on, keys sorted: the profile's part of a cell's key.
 
-        Ties belong to it: the stored ranking is the one that an outside scorer sees.
+        Ties are among them: an outside scorer sees the stored ranking.
         """
         return {
             "blank": self.blank,
@@ -114,7 +113,7 @@ class Profile:
 
 _DEFAULT = Profile(
     name="default",
-    description="chunkmark's own: nothing leaves a mean unseen, copies of a target count",
+    description="chunkmark's own: nothing leaves a mean uncounted, copies of a target count",
     similarity="cosine",
     blank="drop",
     truncate="query",
@@ -148,7 +147,9 @@ def _default(
     deliver: Literal["source", "embed"] = "source",
 ) -> Profile:
     if (assemble, deliver) == ("merge", "embed"):
-        raise InputError("default: assemble=merge merges text of the source; leave deliver=embed")
+        raise InputError(
+            "default: assemble=merge merges text of the source; leave out deliver=embed"
+        )
     return replace(_DEFAULT, twins=twins == "true", assemble=assemble, deliver=deliver)
 
 
@@ -228,7 +229,7 @@ _LISTED = ("default", "code-chunk", "trec", "trec:variant=beir", "memorybench")
 
 
 def load_profile(spec_text: str) -> Profile:
-    """The profile that a spec names, such as `default` or `trec:complete=true`.
+    """The profile of a spec, such as `default` or `trec:complete=true`.
 
     Raises:
         InputError: An unknown profile, key or value.
@@ -256,12 +257,12 @@ def explain_profiles() -> tuple[Mapping[str, str], ...]:
     profiles = list_profiles()
     return tuple(
         {
-            "field": one.name,
-            **{profile.name: _shown(getattr(profile, one.name)) for profile in profiles},
-            "means": one.metadata["means"],
+            "field": each.name,
+            **{profile.name: _shown(getattr(profile, each.name)) for profile in profiles},
+            "means": each.metadata["means"],
         }
-        for one in fields(Profile)
-        if one.name != "name"
+        for each in fields(Profile)
+        if each.name != "name"
     )
 
 

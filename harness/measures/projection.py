@@ -1,7 +1,7 @@
-"""Carries the scores of chunks over to runs of lines, and finds the best that any ranking reaches.
+"""Scores runs of lines by the scores of chunks, and finds the best values of any ranking.
 
-Scores become whole numbers first. So the mean of a run is exact, and two runs that score alike
-score the same, however many lines they have and in whatever order.
+Scores become whole numbers first. So the mean of a run is exact, and two runs of equal scores
+tie, with any number and order of lines.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SCORINGS: tuple[Scoring, ...] = ("share", "pure", "some")
 
 
 def run_units(projection: Projection) -> tuple[Units, ...]:
-    """The runs of each corpus as units; one more stands for every run that cannot be found."""
+    """The runs of each corpus as units; one more is any run that no ranked unit shows."""
     counts = [len(runs.edges) for runs in projection.runs]
     return tuple(Units(np.ones(n, np.int64), np.zeros(n, np.int64)) for n in counts)
 
@@ -202,7 +202,7 @@ class RunLayout:
 
 @dataclass(frozen=True)
 class BestRuns:
-    """What no ranking of chunks passes, and rankings that may reach it.
+    """A bound that no ranking of chunks passes, and rankings that may reach it.
 
     The best order of chunks is not known in general.
     """
@@ -224,7 +224,7 @@ class BestRuns:
             projection: Its gold.
             gold: The same as tables.
             corpora: From `run_units`.
-            layouts: Of each corpus.
+            layouts: The runs of each corpus.
         """
         wanted = [_wanted(each) for each in projection.gold]
         best = np.full(len(gold.grade), NEVER, dtype=np.int64)

@@ -29,17 +29,16 @@ UNJUDGED = "no judgements"
 
 @dataclass(frozen=True)
 class Score:
-    """What `score` returns; keyed by the measure's printed name.
+    """The result of `score`, keyed by the measure's printed name.
 
     Attributes:
         profile: The profile's name.
         queries: The queries that the means are over, ascending.
         mean: Means; None for a measure that needs the lines of files, or without any query.
-        per_query: Values by query id; None for a measure that needs the lines of files. They are
-            those of `queries`, but for a measure that the profile takes over more.
+        per_query: Values by query id; None for a measure that needs the lines of files. Their
+            queries are `queries`, or more where the profile takes a measure over more.
         left_out: Number of queries that are not in `queries`, by reason.
-        as_zero: Number of `queries` that score 0 for want of a ranking or of judgements, by
-            reason.
+        as_zero: Number of `queries` that score 0 without a ranking or judgements, by reason.
     """
 
     profile: str
@@ -69,16 +68,16 @@ def score(
         qrels: For each query document id -> grade; grades of 0 or less are not relevant.
         measures: Names such as `nDCG@10`. Measures of lines and files are skipped: None.
         profile: The conventions, such as the rule for ties.
-        found: Queries whose qrels were worked out from places or texts, not given by id.
+        found: Queries whose qrels were derived from places or texts, not given by id.
 
     Raises:
-        InputError: An unknown measure or profile, a score or grade that is no finite number, an
-            id that stands twice in a ranking where the profile refuses it.
+        InputError: An unknown measure or profile, a score or grade that is not finite, a
+            repeated id in a ranking where the profile refuses it.
     """
     _check_ids(rankings, qrels)
     conventions = load_profile(profile) if isinstance(profile, str) else profile
-    wanted = [parse_measure(one) if isinstance(one, str) else one for one in measures]
-    orders = {query: _ordered(query, one, conventions) for query, one in rankings.items()}
+    wanted = [parse_measure(name) if isinstance(name, str) else name for name in measures]
+    orders = {query: _ordered(query, row, conventions) for query, row in rankings.items()}
     judged = {query for query, row in qrels.items() if row}
     everyone = judged | orders.keys() | qrels.keys()
     queries = sorted(judged if conventions.no_judgements == "left-out" else everyone)
@@ -103,14 +102,14 @@ def score(
 
 
 def _check_ids(rankings: Iterable[str], qrels: Mapping[str, Iterable[str]]) -> None:
-    """Refuse ids that are no texts: 7 and "7" would never match, and nobody would be told."""
+    """Refuse ids that are not texts: 7 and "7" would silently not match."""
     for query in (*rankings, *qrels):
         if not isinstance(query, str):
-            raise InputError(f"the query id {query!r} is no text")
+            raise InputError(f"the query id {query!r} is not a text")
     for query, row in qrels.items():
-        odd = next((one for one in row if not isinstance(one, str)), None)
+        odd = next((name for name in row if not isinstance(name, str)), None)
         if odd is not None:
-            raise InputError(f"query {query}: the judged document id {odd!r} is no text")
+            raise InputError(f"query {query}: the judged document id {odd!r} is not a text")
 
 
 def _by_query(
@@ -161,19 +160,19 @@ def _ordered(query: str, ranking: Ranking, profile: Profile) -> _Order:
             f"query {query}: the ranking is a {type(ranking).__name__}; "
             "give {id: score} or [id, ...]"
         )
-    odd = next((one for one in ranking if not isinstance(one, str)), None)
+    odd = next((name for name in ranking if not isinstance(name, str)), None)
     if odd is not None:
-        raise InputError(f"query {query}: the document id {odd!r} is no text")
-    ids = [one for one in ranking if one != query or profile.same_id == "kept"]
+        raise InputError(f"query {query}: the document id {odd!r} is not a text")
+    ids = [name for name in ranking if name != query or profile.same_id == "kept"]
     if not isinstance(ranking, Mapping):
-        if len(set(ids)) < len(ids) and profile.repeats == "refused":
+        repeated = [name for name, n in Counter(ids).items() if n > 1]
+        if repeated and profile.repeats == "refused":
             raise InputError(
-                f"query {query}: {', '.join(_repeated(ids))} stands twice in the ranking; "
-                "give every id once"
+                f"query {query}: duplicate {', '.join(repeated)} in the ranking; give every id once"
             )
         return _Order(ids, ids)
     values = np.array(
-        [_finite(ranking[one], f"query {query}: the score of {one}") for one in ids],
+        [_finite(ranking[name], f"query {query}: the score of {name}") for name in ids],
         dtype=np.float64,
     )
     order = [ids[at] for at in rank_order(values, ids, profile)]
@@ -182,19 +181,9 @@ def _ordered(query: str, ranking: Ranking, profile: Profile) -> _Order:
     return _Order(order, [ids[at] for at in np.argsort(-values, kind="stable")])
 
 
-def _repeated(ids: Iterable[str]) -> list[str]:
-    seen: set[str] = set()
-    repeated: dict[str, None] = {}
-    for one in ids:
-        if one in seen:
-            repeated[one] = None
-        seen.add(one)
-    return list(repeated)
-
-
 def _finite(value: object, what: str) -> float:
     try:
-        number = float(value)  # type: ignore[arg-type]  # whatever the user gave
+        number = float(value)  # type: ignore[arg-type]  # of any type
     except (TypeError, ValueError):
         number = math.nan
     if isinstance(value, str) or not math.isfinite(number):
@@ -208,7 +197,7 @@ def _cell(
     qrels: Mapping[str, Mapping[str, float]],
     found: Collection[str],
 ) -> Cell:
-    """One corpus of all documents named anywhere; what weighs nothing here has size 0."""
+    """One corpus of all documents in the rankings and qrels, of size 0."""
     numbers: _Numbers = {}
     gold, ranking, as_given = [], [], []
     for query in queries:
@@ -239,16 +228,16 @@ def _cell(
 def _numbered(
     ids: Sequence[str], numbers: _Numbers
 ) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
-    """Units of a ranking. An id that stands there again is another unit, given with its first."""
+    """Units of a ranking. A repeated id is another unit, returned with its first."""
     if len(set(ids)) == len(ids):
-        units = [numbers.setdefault(one, len(numbers)) for one in ids]
+        units = [numbers.setdefault(name, len(numbers)) for name in ids]
         return np.array(units, dtype=np.int64), []
     units, repeats = [], []
     seen: Counter[str] = Counter()
-    for one in ids:
-        first = numbers.setdefault(one, len(numbers))
-        unit = numbers.setdefault((one, seen[one]), len(numbers)) if seen[one] else first
-        seen[one] += 1
+    for name in ids:
+        first = numbers.setdefault(name, len(numbers))
+        unit = numbers.setdefault((name, seen[name]), len(numbers)) if seen[name] else first
+        seen[name] += 1
         units.append(unit)
         if unit != first:
             repeats.append((unit, first))

@@ -1,4 +1,4 @@
-"""Which files a tool wrote: nobody reads them, and nobody asks for what stands in them."""
+"""Detects files that a tool wrote: people do not read or search them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _LOCKS = frozenset(
         "package.resolved", "packages.lock.json", "pnpm-lock.yaml", ".terraform.lock.hcl",
     )
 )  # fmt: skip
-# What such files say, in these words or in this order: a comment about generating says less.
+# Phrases of such files; a mere comment about generating has none of them.
 _SAYS = re.compile(
     r"@generated\b|<auto-?generated"
     r"|generated\b.{0,200}\bdo not (?:edit|modify)|\bdo not (?:edit|modify)\b.{0,200}generated"
     r"|\bthis file (?:is|was|has been) (?:auto|automatically |machine )-?generated\b"
-    # At the beginning of a line, and of the file itself, not of what is made from it.
+    # At the beginning of a line, and of the file itself, not about its output.
     r"|^\W*(?:this (?:file|module) (?:is|was|has been) "
     r"|(?:auto(?:matically)?|machine)[- ]?|(?:\w+ )?code )generated (?:by|for|from|with|using)\b",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
@@ -34,23 +34,23 @@ _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|%|<!--|\"\"\"|''')")
 _BLOCKS = (("/*", "*/"), ("<!--", "-->"))
 _DOCSTRING = re.compile(r"\s*[rRuU]?(\"\"\"|''')")
 _LINES = 30
-_SCHEMA = 200  # characters, in which the schema of a document of ours stands
+_SCHEMA = 200  # characters that hold the schema of a chunkmark document
 
 
 def generated_name(path: str) -> bool:
-    """Whether a file is called as a tool's output or a lock file is, upper case or lower."""
+    """Whether a file has the name of a tool's output or a lock file, in any case."""
     name = path.rsplit("/", 1)[-1].lower()
     return is_lock(path) or any(fnmatchcase(name, pattern) for pattern in _NAMES)
 
 
 def is_lock(path: str) -> bool:
-    """Whether a tool that resolves dependencies wrote a file, by its name in any case."""
+    """Whether a file has the name of a lock file of dependencies, in any case."""
     name = path.rsplit("/", 1)[-1].lower()
     return name in _LOCKS or name.endswith(".lock")
 
 
 def says_generated(text: str) -> bool:
-    """Whether the comments at the head of a file say that a tool wrote it, or this one did."""
+    """Whether the comments at the head of a file say that a tool wrote it, or chunkmark did."""
     ours = schema_of(text[:_SCHEMA].encode("utf-8", "replace"))
     return bool(ours) or _SAYS.search(_head(text)) is not None
 
@@ -58,7 +58,7 @@ def says_generated(text: str) -> bool:
 def _head(text: str) -> str:
     """The comments that a file begins with, within its first lines.
 
-    Of a docstring among them only its first line: the others say what the code does.
+    A docstring counts by its first line alone: the others describe the code.
     """
     kept: list[str] = []
     closing = quotes = ""
@@ -71,7 +71,7 @@ def _head(text: str) -> str:
             quotes = "" if docstring[1] in line[docstring.end() :] else docstring[1]
             continue
         if not closing and line.strip() and not _COMMENT.match(line):
-            # What a tool writes before its comment: an XML declaration, PHP's opening tag.
+            # A tool may write an XML declaration or PHP's opening tag before its comment.
             if line.lstrip("\ufeff").lstrip().startswith("<?"):
                 continue
             break
@@ -81,7 +81,7 @@ def _head(text: str) -> str:
 
 
 def _open_block(line: str, closing: str) -> str:
-    """What ends the block comment that is open behind a line; empty where none is."""
+    """The end mark of the block comment that is open after a line; empty without one."""
     at = 0
     while True:
         if closing:
@@ -89,7 +89,7 @@ def _open_block(line: str, closing: str) -> str:
             if found < 0:
                 return closing
             at, closing = found + len(closing), ""
-        starts = [(line.find(one, at), one, end) for one, end in _BLOCKS if one in line[at:]]
+        starts = [(line.find(mark, at), mark, end) for mark, end in _BLOCKS if mark in line[at:]]
         if not starts:
             return ""
         start, opening, closing = min(starts)

@@ -1,4 +1,4 @@
-"""Turns bytes into source text: decoded once, line ends kept, everything left out is listed.
+"""Decodes files as source text: line ends are kept, skipped files are listed with a reason.
 
 Text is UTF-8, its byte order mark dropped; else what the file declares (a UTF-16 or UTF-32 byte
 order mark, a PEP 263 comment in its first two lines); else Windows-1252, a superset of printable
@@ -36,7 +36,7 @@ _BYTE_ORDER_MARKS = (
 )
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK_OR_COMMENT = re.compile(rb"[ \t\f]*(?:#.*)?\r?")
-# Text encodings by Python's book that no file is written in; some take quadratic time.
+# Python counts these as text encodings, but files do not use them; some take quadratic time.
 NO_FILE_ENCODINGS = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"}
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _UTF8_CHARACTER = re.compile(
@@ -62,8 +62,8 @@ class ReadRules:
         closed: Names of folders that are not entered.
         languages: Pattern of a name or path -> language, before the table of
             `chunkers.languages`; a file that one fits is taken where `suffixes` is None.
-        without: Languages of which no file is taken.
-        generated: Whether files are taken that a tool wrote, by their name or their first lines.
+        without: Languages whose files are skipped.
+        generated: Whether files that a tool wrote, by their name or first lines, are indexed.
     """
 
     suffixes: tuple[str, ...] | None = None
@@ -77,11 +77,11 @@ class ReadRules:
     generated: bool = True
 
     def takes(self, path: str) -> bool:
-        """Whether a file of this path is one to index."""
+        """Whether a file of this path is indexed."""
         return self.refusal(path) is None
 
     def refusal(self, path: str) -> str | None:
-        """Why a file of this path is none to index; None where it is one."""
+        """Why a file of this path is not indexed; None where it is."""
         if not self.closed.isdisjoint(path.split("/")[:-1]):
             return "folder not entered"
         if self.suffixes is not None and not path.endswith(self.suffixes):
@@ -90,12 +90,12 @@ class ReadRules:
         if self.suffixes is None and language is None:
             return "no known language"
         if language in self.without:
-            return f"{language} is not asked for"
+            return f"{language} is excluded"
         return None if self.generated or not generated_name(path) else GENERATED
 
 
 class _NotTextError(Exception):
-    """Why bytes are no text."""
+    """The reason that bytes are not text."""
 
 
 def decode(data: bytes, path: str, rules: ReadRules) -> Source | Skipped:
@@ -107,7 +107,7 @@ def decode(data: bytes, path: str, rules: ReadRules) -> Source | Skipped:
         rules: The limits; the suffixes are not looked at.
 
     Returns:
-        The source with the name of the encoding, or why there is none.
+        The source with the name of the encoding, or the reason that it is skipped.
     """
     if len(data) > rules.max_bytes:
         return Skipped(path, f"larger than {rules.max_bytes} bytes")
@@ -143,7 +143,7 @@ def read_folder(root: Path, rules: ReadRules) -> tuple[tuple[Source, ...], tuple
         a link and a folder that was not entered (its path ends in `/`) count as one.
 
     Raises:
-        InputError: `root` is no folder that can be read.
+        InputError: `root` is not a readable folder.
     """
     return in_order(walk_folder(root, rules))
 
@@ -159,7 +159,7 @@ def walk_folder(
         refuse: Why a path below `root` is left out, or None; that of a folder ends in `/`.
 
     Raises:
-        InputError: `root` is no folder that can be read.
+        InputError: `root` is not a readable folder.
     """
     if not root.is_dir():
         raise InputError(f"{root} is no folder")
@@ -182,7 +182,7 @@ def walk_folder(
                 reason = refuse(path)
                 yield Skipped(shown(path), reason) if reason else _candidate(root, path, rules)
             elif entry.name in rules.closed:
-                if entry.name != ".git":  # what git keeps is no part of the tree
+                if entry.name != ".git":  # git's own data is not part of the tree
                     yield Skipped(shown(path + "/"), "folder not entered")
             elif reason := refuse(path + "/"):
                 yield Skipped(shown(path + "/"), reason)
@@ -200,7 +200,7 @@ def read_zip(
         where the archive has no such folder.
 
     Raises:
-        InputError: It is no zip archive, is damaged or encrypted, names a file twice or outside
+        InputError: It is not a zip archive, is damaged or encrypted, names a file twice or outside
             itself, or unpacks to more than 1 GiB.
     """
     start = prefix.rstrip("/") + "/" if prefix else ""
@@ -252,7 +252,7 @@ def _text_of(data: bytes) -> tuple[str, str]:
 def _decoded(data: bytes, encoding: str, says: str) -> str:
     try:
         text = data.decode(encoding)
-        text.encode("utf-8")  # lone surrogates are no text, whatever lets them through
+        text.encode("utf-8")  # lone surrogates are not text
     except (UnicodeError, ValueError):
         raise _NotTextError(f"not {encoding}, as {says}") from None
     if "\0" in text:
@@ -268,11 +268,11 @@ def _declared(data: bytes) -> str | None:
             name = match.group(1).decode("ascii", "replace")
             try:
                 found = codecs.lookup(name)
-                b" ".decode(name)  # codecs that are no text encodings refuse this
+                b" ".decode(name)  # codecs that are not text encodings refuse this
             except (LookupError, UnicodeError):
                 raise _NotTextError(f"declares the unknown encoding {name}") from None
             if found.name in NO_FILE_ENCODINGS:
-                raise _NotTextError(f"declares {name}, which is no encoding of files")
+                raise _NotTextError(f"declares {name}, which is not an encoding of files")
             return found.name
         if not _BLANK_OR_COMMENT.fullmatch(line):
             break
@@ -284,30 +284,30 @@ def _candidate(root: Path, path: str, rules: ReadRules) -> Source | Skipped:
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:
-        return Skipped(shown(path), "its name is no UTF-8")
+        return Skipped(shown(path), "its name is not UTF-8")
     reason = rules.refusal(path)
     return Skipped(path, reason) if reason else read_file(root / path, path, rules)
 
 
 def shown(path: str) -> str:
-    """A path that can be printed: bytes that are no UTF-8 are escaped."""
+    """A path that can be printed: bytes that are not UTF-8 are escaped."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def in_order(
-    found: Iterable[Source | Skipped],
+    files: Iterable[Source | Skipped],
 ) -> tuple[tuple[Source, ...], tuple[Skipped, ...]]:
     """Sources and skipped apart, each in byte order of the path."""
     sources: list[Source] = []
     skipped: list[Skipped] = []
-    for one in found:
-        if isinstance(one, Source):
-            sources.append(one)
+    for file in files:
+        if isinstance(file, Source):
+            sources.append(file)
         else:
-            skipped.append(one)
+            skipped.append(file)
     # Code point order is the byte order of UTF-8.
-    sources.sort(key=lambda one: one.path)
-    skipped.sort(key=lambda one: one.path)
+    sources.sort(key=lambda source: source.path)
+    skipped.sort(key=lambda file: file.path)
     return tuple(sources), tuple(skipped)
 
 
@@ -325,11 +325,11 @@ def _open_zip(file: Path) -> zipfile.ZipFile:
 
 
 def zip_fault(members: list[zipfile.ZipInfo], most: int) -> str | None:
-    """Why a zip archive of these members is not to be trusted, if so.
+    """Why a zip archive is refused; None where it is not.
 
     Args:
-        members: What its directory lists.
-        most: Bytes that it may unpack to.
+        members: The members in its directory.
+        most: Largest unpacked size in bytes.
     """
     repeated = [name for name, n in Counter(m.filename for m in members).items() if n > 1]
     if repeated:
@@ -338,7 +338,7 @@ def zip_fault(members: list[zipfile.ZipInfo], most: int) -> str | None:
         # `orig_filename` still has what zipfile mends: a NUL, or a foreign separator.
         name = member.orig_filename
         if leaves(name.removesuffix("/")):
-            return f"{name!r} is no path inside it"
+            return f"{name!r} is not a path inside it"
         if member.flag_bits & _ENCRYPTED:
             return f"{name!r} is encrypted"
     total = sum(member.file_size for member in members)

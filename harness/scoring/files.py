@@ -151,7 +151,7 @@ def load_grades(file: InputFile, run: InputFile) -> Qrels:
 
 
 def _all_encoded(grades: Grades) -> bool:
-    """Whether our own encoding could have made every id that holds `%`."""
+    """Whether every id with `%` is in the encoding of chunkmark's own runs."""
     ids = (name for query, row in grades.items() for name in (query, *row))
     return all(encode_id(unquote(name)) == name for name in ids if "%" in name)
 
@@ -176,7 +176,7 @@ def load_run(
     Args:
         file: The file.
         grades: The judgements, if there are any.
-        root: Below which the paths of records are made relative, or nothing.
+        root: Folder that the paths of records are made relative to, or empty.
         unjudged: Whether queries without judgements are kept.
         progress: Called with the number of lines read.
 

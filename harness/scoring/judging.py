@@ -1,4 +1,4 @@
-"""What is relevant in a record: the first rule that it gives the labels for.
+"""What is relevant in a record: the first rule that it has the labels for.
 
 Explicit ids, then lines that a target shares, then a target's file, then the expected words.
 """
@@ -34,16 +34,16 @@ class JudgedRecord:
 
     Attributes:
         record: The record.
-        strategy: The rule that says what is relevant, or None.
+        strategy: The rule of relevance, or None.
         why: Why there is none; empty where there is.
-        items: What is ranked, in rank order: repeats left out, cut at the record's k.
+        items: The retrieved items in rank order, without repeats, cut at the record's k.
         names: Their ids in the ranking: documents by `qrels`, else the query and the position.
-        grades: Ids -> grades. Except by `qrels`, what was not retrieved is unknown, so every
-            target that nothing retrieved meets counts as one relevant thing that was not found.
+        grades: Ids -> grades. Except by `qrels`, a target that no retrieved item overlaps counts as
+            one relevant item that was not retrieved.
         merged: Items left out because they repeat another, or another chunk of its document.
         relevant_texts: By `text`, relevant items.
         exact: By `text`, relevant items that equal the expected answer.
-        holding: By `text`, relevant items that have it in them.
+        holding: By `text`, relevant items that contain it.
     """
 
     record: QueryRecord
@@ -76,12 +76,12 @@ def judge(
 
     Args:
         record: The record.
-        row: What a file of judgements says of its query; it goes before the record's own ids.
+        row: Judgements of its query from a file; they replace the record's own ids.
         threshold: Token F1 from which a text is relevant.
-        each_counts: Whether what is retrieved twice stands in the ranking twice.
+        each_counts: Whether an item retrieved twice is in the ranking twice.
 
     Raises:
-        InputError: Its gold is ids, and something that was retrieved has none.
+        InputError: Its gold is ids, and a retrieved item has none.
     """
     gold = row or dict.fromkeys(record.relevant, 1.0)
     if gold:
@@ -89,7 +89,7 @@ def judge(
         names = _documents_of(ids, gold)
         return _ranked(record, "qrels", names, gold, each_counts=each_counts)
     strategy, why = _strategy(record)
-    # Every name begins with the query's id, so that none is equal to it or to another's.
+    # Every name begins with the query's id, so that it differs from all others.
     first = {one: at for at, one in reversed(list(enumerate(record.items)))}
     names = [
         f"{record.query} {at if each_counts else first[one]}" for at, one in enumerate(record.items)
@@ -105,7 +105,7 @@ def judge_as_memorybench(record: QueryRecord, benchmark: str, threshold: float) 
 
     Args:
         record: With `raw`.
-        benchmark: Of the first result of the file, which decides for all of them.
+        benchmark: The benchmark of the first result of the file, which decides for all.
         threshold: Token F1 from which a text is relevant.
 
     Raises:
@@ -137,7 +137,7 @@ def judge_as_memorybench(record: QueryRecord, benchmark: str, threshold: float) 
 def _ids(record: QueryRecord) -> list[str]:
     ids = [one.id for one in record.items if one.id is not None]
     if len(ids) < len(record.items):
-        raise InputError(f"{record.where}: the gold is ids, but something retrieved has no id")
+        raise InputError(f"{record.where}: the gold is ids, but a retrieved item has no id")
     return ids
 
 

@@ -33,18 +33,20 @@ def intervals(
         values: Values of each measure, shape (q,), or None.
         included: Which queries the means are over, shape (q,).
         seed: 0 or above; cells with the same seed and number of queries share the resamples.
-        resamples: How many.
+        resamples: Their number.
 
     Returns:
         Lower and upper end; None where a measure has no values, or fewer than two queries are
         included.
     """
     result: dict[str, tuple[float, float] | None] = dict.fromkeys(values)
-    names = [name for name, one in values.items() if one is not None]
+    names = [name for name, column in values.items() if column is not None]
     n = int(included.sum())
     if n < 2 or not names:
         return result
-    columns = np.stack([one[included] for one in values.values() if one is not None], axis=1)
+    columns = np.stack(
+        [column[included] for column in values.values() if column is not None], axis=1
+    )
     source = words((seed, n))
     means = np.zeros((resamples, len(names)))
     step = max(1, _BLOCK // n)

@@ -1,7 +1,7 @@
-"""How small a difference between two chunkers a data set can show, and how many queries it takes.
+"""The smallest difference between two chunkers that a data set can show, and the queries it needs.
 
-What is compared is the mean over queries of the difference of a measure, on these corpora, by a
-two-sided test at 5 % for a single pair; it is to be seen with a probability of 80 %. Queries of one
+The mean over queries of the difference of a measure, on these corpora, is tested two-sided at 5 %
+for a single pair, and must be detected with a probability of 80 %. Queries of one
 cluster (the target's file, unless the data set says otherwise) are not independent, so the error of
 the mean is that of sums over clusters within corpora:
 
@@ -30,12 +30,12 @@ Member = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How much the mean of a difference scatters.
+    """The standard error of a mean difference, and what it rests on.
 
     Attributes:
-        queries: How many.
-        clusters: Of these.
-        sd: The standard deviation of so many independent queries whose mean scatters as much.
+        queries: Number of queries.
+        clusters: Number of their clusters.
+        sd: Standard deviation of as many independent queries with the same standard error.
         freedom: Degrees of freedom.
     """
 
@@ -45,26 +45,26 @@ class Spread:
     freedom: int
 
     def error(self, queries: int) -> float:
-        """The smallest difference seen with 80 % probability, of so many queries of this kind."""
+        """The smallest difference detected with 80 % probability by `queries` such queries."""
         freedom = self.freedom * queries / self.queries
         return _noncentrality(freedom) * self.sd / math.sqrt(queries)
 
 
 def spread_of(differences: Mapping[str, float], members: Mapping[str, Member]) -> Spread | None:
-    """How much the mean of measured differences scatters.
+    """The spread of measured differences.
 
     Args:
         differences: By query.
-        members: Corpus and cluster of these queries, and maybe of others.
+        members: Corpus and cluster of these queries, and possibly of others.
 
     Returns:
-        None where there are too few clusters to tell.
+        None with too few clusters.
     """
     placed = _placed({query: members[query] for query in differences})
     values: dict[str, list[float]] = defaultdict(list)
     for query, value in differences.items():
         values[placed[query][0]].append(value)
-    means = {name: math.fsum(one) / len(one) for name, one in values.items()}
+    means = {name: math.fsum(column) / len(column) for name, column in values.items()}
     sums: dict[Member, float] = defaultdict(float)
     for query, value in differences.items():
         sums[placed[query]] += value - means[placed[query][0]]
@@ -76,13 +76,15 @@ def spread_of(differences: Mapping[str, float], members: Mapping[str, Member]) -
         return None
     n = len(differences)
     variance = math.fsum(
-        len(one) / (len(one) - 1) * math.fsum(one) for one in squares.values() if len(one) > 1
+        len(column) / (len(column) - 1) * math.fsum(column)
+        for column in squares.values()
+        if len(column) > 1
     )
     return Spread(n, len(sums), math.sqrt(variance / n), freedom)
 
 
 def worst_case(members: Mapping[str, Member]) -> Spread | None:
-    """How much a measure between 0 and 1 can scatter at most.
+    """The largest spread of a measure between 0 and 1.
 
     Every query is won or lost by 1, half of them each, and those of one cluster together; then
     SE² = Σ over clusters of their queries² ÷ n².
@@ -91,14 +93,14 @@ def worst_case(members: Mapping[str, Member]) -> Spread | None:
         members: Corpus and cluster of every query.
 
     Returns:
-        None where there are too few clusters to tell.
+        None with too few clusters.
     """
     sizes = Counter(_placed(members).values())
     freedom = len(sizes) - len({stratum for stratum, _ in sizes})
     if freedom < 1:
         return None
     n = len(members)
-    sd = math.sqrt(sum(one**2 for one in sizes.values()) / n)
+    sd = math.sqrt(sum(size**2 for size in sizes.values()) / n)
     return Spread(n, len(sizes), sd, freedom)
 
 
@@ -108,10 +110,10 @@ def smallest_difference(spread: Spread) -> float:
 
 
 def queries_for(spread: Spread, difference: float) -> int:
-    """The smallest number of queries that shows a difference; their files grow in number alike.
+    """The smallest number of queries that shows a difference; clusters grow in proportion.
 
     Args:
-        spread: Of the queries that there are.
+        spread: The spread of the present queries.
         difference: Above 0.
     """
     if spread.sd == 0:
@@ -136,10 +138,10 @@ def _placed(members: Mapping[str, Member]) -> dict[str, Member]:
     clusters: dict[str, set[str]] = defaultdict(set)
     for corpus, cluster in members.values():
         clusters[corpus].add(cluster)
-    lone = {corpus for corpus, one in clusters.items() if len(one) == 1}
+    lone = {corpus for corpus, names in clusters.items() if len(names) == 1}
     rest = clusters.keys() - lone
     if len({cluster for corpus in lone for cluster in clusters[corpus]}) == 1 and rest:
-        # One alone needs company: that of the corpus with the fewest clusters.
+        # A single cluster needs another: the corpus with the fewest clusters joins.
         lone.add(min(rest, key=lambda name: (len(clusters[name]), name)))
     return {
         query: ("" if corpus in lone else f"={corpus}", cluster)
@@ -148,9 +150,9 @@ def _placed(members: Mapping[str, Member]) -> dict[str, Member]:
 
 
 def _noncentrality(freedom: float) -> float:
-    """By how many standard errors a difference must differ from 0 to be seen."""
+    """The number of standard errors by which a detectable difference differs from 0."""
     from scipy import special, stats
 
     critical = stats.t.ppf(1 - ALPHA / 2, freedom)
-    # That the wrong side passes by chance is left out: its probability is under 1e-5.
+    # The chance of significance with the wrong sign, under 1e-5, is left out.
     return float(special.nctdtrinc(freedom, 1 - POWER, critical))

@@ -1,1 +1,1 @@
-"""The measures. Every module here lists its own in `FAMILIES`; a new one is one new file."""
+"""The measures. Every module here lists some in `FAMILIES`; a new measure is one new file."""

@@ -1,4 +1,4 @@
-"""Measures of ranks: what share of the relevant units stands where in the ranking."""
+"""Measures of the ranks of relevant units."""
 
 from __future__ import annotations
 

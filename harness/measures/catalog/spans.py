@@ -1,7 +1,7 @@
 """Measures of the gold characters that a budget of delivered characters holds.
 
-The ranked chunks are laid one after the other, and delivery stops exactly at the budget. What is
-delivered again is charged again and credited once. Unit: non-white-space characters.
+The ranked chunks are concatenated, and delivery stops exactly at the budget. Repeated text is
+charged again and credited once. Unit: non-white-space characters.
 """
 
 from __future__ import annotations

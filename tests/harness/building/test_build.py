@@ -80,7 +80,7 @@ class TestBuild:
         with pytest.raises(InputError) as raised:
             build(tmp_path, Wanted(queries=kind))
         assert str(raised.value).split("\n")[1] == (
-            "no candidate is in the 1 file indexed; not indexed: 1 markdown is not asked for"
+            "no candidate is in the 1 file indexed; not indexed: 1 markdown is excluded"
         )
 
     def test_docstrings_of_all_languages_ask_for_what_they_stood_at(self, repository: Path):
@@ -261,7 +261,7 @@ class TestCommand:
         done = call(capsys, "dataset", "build", repository, "-o", "out", "--format", "json")
         assert done.json["queries"] == 3
         told = call(capsys, "dataset", "info", "out").out
-        assert "files_skipped: markdown is not asked for" in told
+        assert "files_skipped: markdown is excluded" in told
         runs = {}
         for spec in ("built:out", f'repo:"{repository}"'):
             ran = call(
@@ -332,7 +332,7 @@ class TestCommand:
         assert told["faults"]
         assert told["fingerprint"] == loaded.fingerprint
         assert (told["queries"], told["files indexed"]) == (3, 2)
-        assert told["files not indexed"] == {"markdown is not asked for": 1}
+        assert told["files not indexed"] == {"markdown is excluded": 1}
         assert told["information"]["commit"] == git(repository, "rev-parse", "HEAD")
         both = call(capsys, "dataset", "info", f"{spec},files=all", "--format", "json").json
         assert both["files indexed"] == 3

@@ -111,7 +111,7 @@ def file_part(at: int, value: object) -> Callable[[dict[str, Any]], None]:
         ("queries", put(targets=[["a.py", 1, 1, float("inf")]]), "Infinity"),
         ("queries", lambda row: json.dumps(row).replace("1.0]", "1e999]"), "1e999"),
         ("queries", put(targets=[["a.py", 1, 1, -5.0]]), "grade -5"),
-        ("queries", put(targets=[["a.py", 5, 1, 1.0]]), "lines 5-1 are no range"),
+        ("queries", put(targets=[["a.py", 5, 1, 1.0]]), "invalid lines 5-1"),
         ("queries", put(targets=[["a.py", 1.5, 2, 1.0]]), "targets.0.1"),
         ("queries", put(targets=[["a.py", "1", "2", 1.0]]), "targets.0.1"),
         ("queries", put(targets=[["a.py", 1]]), "targets.0"),
@@ -126,7 +126,7 @@ def file_part(at: int, value: object) -> Callable[[dict[str, Any]], None]:
         ("queries", put(corpus="zz"), "there is no corpus 'zz'"),
         ("queries", put(region=["zz.py", 1, 1]), "the region zz.py:1-1 is not in its corpus"),
         ("queries", put(region=["a.py", 1, 99]), "the region a.py:1-99 is not in its corpus"),
-        ("queries", put(region=["a.py", 9, 1]), "lines 9-1 are no range"),
+        ("queries", put(region=["a.py", 9, 1]), "invalid lines 9-1"),
         ("corpora", file_part(0, "../../etc/passwd"), "no path inside the corpus"),
         ("corpora", file_part(0, "/etc/passwd"), "no path inside the corpus"),
         ("corpora", file_part(1, "klingon"), "the language 'klingon', which is unknown"),
@@ -155,9 +155,13 @@ def test_a_row_that_no_builder_writes_is_refused_by_its_line(
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("queries", lambda row: (json.dumps(row) + "\n") * 2, "the query id"),
+        ("queries", lambda row: (json.dumps(row) + "\n") * 2, "duplicate query id"),
         ("queries", lambda row: " ", "has no rows"),
-        ("corpora", lambda row: row["files"].append(row["files"][0]), "the file in repo id 'a.py'"),
+        (
+            "corpora",
+            lambda row: row["files"].append(row["files"][0]),
+            "duplicate file in repo id 'a.py'",
+        ),
     ],
 )
 def test_what_no_single_row_is_to_blame_for_is_told_with_the_folder(

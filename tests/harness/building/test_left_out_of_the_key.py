@@ -171,6 +171,6 @@ def test_a_built_set_keeps_what_was_left_out(repository: Path, tmp_path: Path, c
     rows = [
         json.loads(line) for line in (tmp_path / "out/skipped.jsonl").read_text().split("\n")[:-1]
     ]
-    assert rows == [{"id": "repo", "skipped": [["b.json", "json is not asked for"]]}]
+    assert rows == [{"id": "repo", "skipped": [["b.json", "json is excluded"]]}]
     (tmp_path / "out/skipped.jsonl").write_text("", "utf-8")
     says(call(capsys, "dataset", "validate", f"built:{tmp_path / 'out'}"), 2, "skipped.jsonl")

@@ -161,7 +161,7 @@ def test_the_questions_leave_the_corpus_that_they_lie_in(
     assert len(made.queries) == 1
     (corpus,) = made.corpora
     assert "docs/q.yaml" not in [one.path for one in corpus.sources]
-    reason = {"code": "yaml is not asked for", "all": "the questions themselves"}[files]
+    reason = {"code": "yaml is excluded", "all": "the questions themselves"}[files]
     assert Skipped("docs/q.yaml", reason) in corpus.skipped
 
 

@@ -52,7 +52,7 @@ def test_every_file_is_indexed_or_listed_with_its_reason(tmp_path: Path) -> None
     (tmp_path / "up").symlink_to("..")
     assert indexed(tmp_path) == ["a.py", "sub dir/é.go"]
     assert skipped(tmp_path) == {
-        "README.md": "markdown is not asked for",
+        "README.md": "markdown is excluded",
         "a_pb2.py": "written by a tool",
         "dist/": "folder not entered",
         "gen.go": "written by a tool",
@@ -203,7 +203,7 @@ def test_the_files_are_those_that_git_itself_lists(tmp_path: Path, seed: int) ->
 
 def test_a_folder_without_a_file_to_index_says_what_it_holds(tmp_path: Path) -> None:
     write(tmp_path, "a.md", "b.md")
-    with pytest.raises(InputError, match="no file to index: 2 markdown is not asked for"):
+    with pytest.raises(InputError, match="no file to index: 2 markdown is excluded"):
         read_tree(tmp_path, rules_for())
 
 
@@ -233,7 +233,7 @@ def test_the_rules_refuse_paths_of_commits_as_they_do_those_of_folders() -> None
     rules = rules_for()
     assert rules.refusal("vendor/a/b.py") == "folder not entered"
     assert rules.refusal("src/x_pb2.py") == "written by a tool"
-    assert rules.refusal("src/x.json") == "json is not asked for"
+    assert rules.refusal("src/x.json") == "json is excluded"
     assert rules.refusal("src/x.py") is None
 
 
@@ -241,5 +241,5 @@ def test_skipped_files_are_in_order(tmp_path: Path) -> None:
     write(tmp_path, "b.md", "a.md", "c.py", "a/z.md")
     found = read_tree(tmp_path, rules_for()).skipped
     assert found == tuple(
-        Skipped(path, "markdown is not asked for") for path in ("a.md", "a/z.md", "b.md")
+        Skipped(path, "markdown is excluded") for path in ("a.md", "a/z.md", "b.md")
     )

@@ -102,7 +102,7 @@ def test_options_are_named_in_one_order():
         ("trec:complet=true", "complete"),
         ("trec:complete=maybe", "true, false"),
         ("default:assemble=join", "concatenate, merge"),
-        ("default:assemble=merge,deliver=embed", "leave deliver=embed"),
+        ("default:assemble=merge,deliver=embed", "leave out deliver=embed"),
         ("default:complete=true", "twins"),
         ("trec:variant=coir", "trec_eval, beir"),
         ("code-chunk:empty=true", "keep, drop"),

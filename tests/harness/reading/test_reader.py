@@ -317,7 +317,7 @@ class TestFolder:
         put(tmp_path, {"good.py": GOOD, os.fsdecode(b"caf\xe9.py"): GOOD})
         sources, skipped = read_folder(tmp_path, RULES)
         assert paths(sources) == ["good.py"]
-        assert skipped == (Skipped("caf\\xe9.py", "its name is no UTF-8"),)
+        assert skipped == (Skipped("caf\\xe9.py", "its name is not UTF-8"),)
         skipped[0].path.encode()
 
     @pytest.mark.parametrize("name", ["missing", "file.py"])

@@ -72,7 +72,7 @@ def test_the_prefix_is_a_folder_and_not_the_start_of_a_name(tmp_path: Path) -> N
 )
 def test_names_that_leave_the_archive_are_refused(tmp_path: Path, name: str) -> None:
     archive = make(tmp_path / "a.zip", {"good/a.py": b"", name: b""})
-    with pytest.raises(InputError, match=r"a\.zip is refused: .* is no path inside it"):
+    with pytest.raises(InputError, match=r"a\.zip is refused: .* is not a path inside it"):
         read_zip(archive, "good", RULES)
 
 

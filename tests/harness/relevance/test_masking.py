@@ -107,7 +107,7 @@ def test_a_region_that_is_not_there_is_an_error(region, words):
 
 @pytest.mark.parametrize("lines", [(0, 1), (3, 2)])
 def test_lines_of_a_region_are_a_range(lines):
-    with pytest.raises(InputError, match="are no range"):
+    with pytest.raises(InputError, match="invalid lines"):
         Region("a.py", *lines)
 
 

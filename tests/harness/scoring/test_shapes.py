@@ -115,7 +115,7 @@ def test_damaged_judgements_in_json_are_named(put, score, text, words):
 
 def test_an_id_that_stands_twice_in_a_list_is_refused_or_counts_each_time(score, means):
     ranking = {"q": ["a", "b", "a"]}
-    says(score(ranking, {"q": ["a"]}), 2, "query q", "a stands twice")
+    says(score(ranking, {"q": ["a"]}), 2, "query q", "duplicate a in the ranking")
     options = ("--profile", "code-chunk")
     assert means(ranking, {"q": ["a"]}, "R@3", options=options) == {"R@3": 2.0}
 

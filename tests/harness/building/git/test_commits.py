@@ -314,7 +314,7 @@ def test_links_submodules_odd_names_and_large_files_are_listed_and_never_read(
     (corpus,) = result.corpora
     assert [source.path for source in corpus.sources] == ["good.py", "with space\n.py"]
     assert {skipped.path: skipped.reason for skipped in corpus.skipped} == {
-        "bad\\xff.py": "its name is no UTF-8",
+        "bad\\xff.py": "its name is not UTF-8",
         "large.py": "larger than 5000 bytes",
         "link.py": "link",
         "node_modules/": "folder not entered",

@@ -154,7 +154,7 @@ def test_the_order_of_files_on_disk_does_not_count(root: Path, trees: Trees) -> 
 def test_an_archive_cannot_reach_outside(root: Path, trees: Trees) -> None:
     trees.tell(root, "good.py")
     trees.zipped(root, [("good.py", PLAIN), ("../../out.py", b"x = 1\n")])
-    with pytest.raises(InputError, match=r"is refused: .* is no path inside it"):
+    with pytest.raises(InputError, match=r"is refused: .* is not a path inside it"):
         load_dataset(trees.spec)
 
 
