@@ -83,7 +83,7 @@ class Trees:
         try:
             path.encode("utf-8")
         except UnicodeEncodeError:
-            return "its name is no UTF-8"
+            return "its name is not UTF-8"
         if not {"", ".", ".."}.isdisjoint(path.split("/")):
             return "its name is no path"
         if stat.S_ISREG(mode):
