@@ -113,7 +113,7 @@ class Profile:
 
 _DEFAULT = Profile(
     name="default",
-    description="chunkmark's own: nothing leaves a mean uncounted, copies of a target count",
+    description="chunkmark's own: nothing leaves a mean unseen, copies of a target count",
     similarity="cosine",
     blank="drop",
     truncate="query",

@@ -178,7 +178,7 @@ def test_gold_that_is_not_indexed_is_counted(root: Path, trees: Trees, path: str
     trees.zipped(root, ODD.items())
     dataset = load_dataset(trees.spec)
     assert len(dataset.queries) == 1
-    with pytest.raises(InputError, match=f"no query has a target that can be found.*{path} is not"):
+    with pytest.raises(InputError, match=f"no query has a target in the corpus.*{path} is not"):
         prepare(dataset)
 
 

@@ -199,7 +199,7 @@ def test_ways_to_spell_a_path_are_one_and_none_leads_out(
         for gold in spelled:
             (query,) = loaded(root, name, monkeypatch, gold, **good).queries
             assert {target.path for target in query.targets} == {"pkg/good.py"}
-    with pytest.raises(InputError, match=r"leads out|no path inside"):
+    with pytest.raises(InputError, match=r"leads out|not a path inside"):
         loaded(root, name, monkeypatch, "../good.py")
 
 
