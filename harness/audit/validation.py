@@ -17,7 +17,7 @@ from harness.audit.counts import count_twins, identical_files
 from harness.audit.interpretation import SOME, findings
 from harness.audit.pair_differences import pairs_of
 from harness.audit.self_retrieval import find_leaks, summarise
-from harness.building.query_set import alike, folder_of
+from harness.building.built_queries import folder_of, same_words
 from harness.runs.query_set import prepare
 from harness.stats.power import Spread, queries_for, smallest_difference, spread_of, worst_case
 from harness.support.wording import counted
@@ -250,7 +250,7 @@ def _duplicates(dataset: Dataset) -> Iterator[ValidationCheck]:
     same: list[str] = []
     other: list[str] = []
     for queries in by_corpus.values():
-        for keys in alike({str(at): query.text for at, query in enumerate(queries)}):
+        for keys in same_words({str(at): query.text for at, query in enumerate(queries)}):
             group = [queries[int(at)] for at in keys]
             ids = same if len(set(map(_answer, group))) == 1 else other
             ids += [query.id for query in group]

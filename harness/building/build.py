@@ -16,7 +16,7 @@ from harness.support.wording import counted, left_out_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.building.query_set import Made
+    from harness.building.built_queries import BuiltQueries
     from harness.model import Query
 
 KINDS = ("docstring", "commits", "calls")
@@ -28,7 +28,7 @@ _NOT_DRAWN = "not in the sample"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BuildOptions:
     """What to make of a repository.
 
     Attributes:
@@ -50,7 +50,7 @@ class Wanted:
     languages: Mapping[str, str] = field(default_factory=dict)
 
 
-def build(root: Path, wanted: Wanted) -> Dataset:
+def build(root: Path, wanted: BuildOptions) -> Dataset:
     """Make a data set, called `repo`.
 
     Samples are drawn within each folder and language, in proportion to their queries.
@@ -86,7 +86,7 @@ def build(root: Path, wanted: Wanted) -> Dataset:
     )
 
 
-def _made(root: Path, wanted: Wanted) -> Made:
+def _made(root: Path, wanted: BuildOptions) -> BuiltQueries:
     rules = rules_for(wanted.files, wanted.languages)
     if wanted.queries == "commits":
         from harness.building.git.commits import commit_queries
@@ -128,7 +128,7 @@ def _stratum(query: Query) -> str:
     return f"{query.tags.get('folder', '')}\0{query.tags.get('language', '')}"
 
 
-def _why(made: Made, left_out: Mapping[str, int]) -> str:
+def _why(made: BuiltQueries, left_out: Mapping[str, int]) -> str:
     """The second line where no query is made: what was left out, or what there was."""
     told = left_out_line(left_out)
     if told or not made.corpora:

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
+from harness.building.built_queries import BuiltQueries, folder_of, names_overlap, same_words
 from harness.building.docs.definitions import definitions_in, parts_of
-from harness.building.query_set import Made, alike, folder_of
-from harness.building.summaries import names_overlap
 from harness.model import Query, Target
 from harness.support.json_files import parse_json, refuse_repeated_columns, require_regular_file
 from harness.support.paths import plain_path
@@ -57,7 +56,7 @@ class Question:
     line: int
 
 
-def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Made:
+def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> BuiltQueries:
     """Queries out of a file of questions.
 
     A question of which a target cannot be resolved is left out, for the rest would be half of an
@@ -91,7 +90,7 @@ def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Ma
     texts = (source.text for source in corpus.sources)
     for one in sorted(leaked_queries({key: mine.text for key, (mine, _) in found.items()}, texts)):
         left_out[f"line {found.pop(one)[0].line}: {_LEAKED}"] += 1
-    for group in alike({key: question.text for key, (question, _) in found.items()}):
+    for group in same_words({key: question.text for key, (question, _) in found.items()}):
         lines = {key: found[key][0].line for key in group}
         answers = {tuple(target for target, _ in found[key][1]) for key in group}
         for key in group if len(answers) > 1 else group[1:]:
@@ -101,7 +100,7 @@ def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Ma
     if not found:
         raise InputError(f"{file}: no question is left\n{'; '.join(left_out)}")
     queries = (_query(question, places, corpus, sources) for question, places in found.values())
-    return Made((corpus,), tuple(sorted(queries, key=lambda one: one.id)), left_out)
+    return BuiltQueries((corpus,), tuple(sorted(queries, key=lambda one: one.id)), left_out)
 
 
 def read_questions(file: Path) -> tuple[Question, ...]:

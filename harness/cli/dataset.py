@@ -73,7 +73,7 @@ def build(
 
     refuse_folder(out)
     overrides = parse_overrides(language or ())
-    wanted = building.Wanted(queries, whole, files.value, limit, seed, since, overrides)
+    wanted = building.BuildOptions(queries, whole, files.value, limit, seed, since, overrides)
     made = building.build(repository, wanted)
     options: dict[str, Any] = {
         "queries": queries if queries in building.KINDS else Path(queries).name,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError, suggestion
 from chunkers.languages import language_of
-from harness.building.query_set import folder_of
+from harness.building.built_queries import folder_of
 from harness.reports.columns import NONE, CellDocument, column_name, number
 from harness.support.arrays import mean
 

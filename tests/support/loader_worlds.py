@@ -12,7 +12,7 @@ import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.building.build import Wanted, build
+from harness.building.build import BuildOptions, build
 from harness.building.folder import write_folder
 from harness.datasets import cards
 
@@ -118,7 +118,7 @@ def built(root: Path, files: Files, gold: str, patch: pytest.MonkeyPatch) -> str
     spec = repo(root, files, gold, patch)
     questions = str(root / "q.jsonl") if "queries=" in spec else "docstring"
     out = root / f"built {len(list(root.glob('built*')))}"
-    write_folder(build(root / "tree", Wanted(questions)), out, {})
+    write_folder(build(root / "tree", BuildOptions(questions)), out, {})
     return f'built:"{out}"'
 
 

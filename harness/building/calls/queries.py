@@ -7,10 +7,9 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness.building.built_queries import BuiltQueries, folder_of, names_overlap, same_words
 from harness.building.calls.meaning import Codebase
 from harness.building.calls.syntax import names_of
-from harness.building.query_set import Made, alike, folder_of
-from harness.building.summaries import names_overlap
 from harness.chunking.parsing import UnparsedError, prepare
 from harness.model import Query, Region, Skipped, Target
 from harness.support.word_runs import RUN, count_words, grams_of
@@ -43,7 +42,7 @@ _REPEATED = f"{RUN} words in a row around the call occur elsewhere too"
 _FAMILIES = ({"c", "cpp"}, {"javascript", "tsx", "typescript"}, {"java", "kotlin", "scala"})
 
 
-def call_queries(corpus: Corpus) -> Made:
+def call_queries(corpus: Corpus) -> BuiltQueries:
     """Make one query for every definition that another file calls.
 
     The corpus defines the name once, and the calling file imports the definition, its class or
@@ -91,7 +90,7 @@ def call_queries(corpus: Corpus) -> Made:
     left_out[_FURTHER] += len(candidates) - len(queries)
     queries.sort(key=lambda query: query.id)
     counts = {reason: count for reason, count in left_out.items() if count}
-    return Made((corpus,), tuple(queries), counts)
+    return BuiltQueries((corpus,), tuple(queries), counts)
 
 
 def _read(corpus: Corpus) -> tuple[Corpus, list[FileNames]]:
@@ -158,7 +157,7 @@ def _unshared(candidates: Sequence[Query], left_out: Counter[str]) -> list[Query
     targets = {query.id: query.targets for query in candidates}
     shared = {
         name
-        for group in alike({query.id: query.text for query in candidates})
+        for group in same_words({query.id: query.text for query in candidates})
         if len({targets[name] for name in group}) > 1
         for name in group
     }

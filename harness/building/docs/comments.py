@@ -25,7 +25,7 @@ _CLOSING = re.compile(r"\*/\Z|=end\Z|\"#*\s*\]\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Documented:
+class DocumentedDefinition:
     """A function, method or class that had a doc comment.
 
     Attributes:
@@ -48,7 +48,7 @@ class Documented:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class StrippedSource:
     """A source without doc comments.
 
     Attributes:
@@ -59,12 +59,12 @@ class Cut:
     """
 
     source: Source
-    documented: tuple[Documented, ...] = ()
+    documented: tuple[DocumentedDefinition, ...] = ()
     others: int = 0
 
 
-def cut_doc_comments(source: Source) -> Cut:
-    """Cut the doc comments of everything in a source, those of fields and files too.
+def cut_doc_comments(source: Source) -> StrippedSource:
+    """StrippedSource the doc comments of everything in a source, those of fields and files too.
 
     Lines that held nothing else go with them. What is no longer a body becomes `pass` in Python.
     A language that is not in `harness.building.docs.styles.STYLES` keeps its comments.
@@ -75,13 +75,13 @@ def cut_doc_comments(source: Source) -> Cut:
     style = STYLES.get(source.language or "")
     tree = Tree.of(source) if style else None
     if style is None or tree is None:
-        return Cut(source)
+        return StrippedSource(source)
     pieces = pieces_of(tree)
     docstrings = {one.owner: one for one in docstrings_of(tree)} if style.strings else {}
     stretches = _stretches(source.text, pieces)
     edits = sorted([*_without(source.text, stretches), *_without_strings(source.text, docstrings)])
     if not edits:
-        return Cut(source)
+        return StrippedSource(source)
     left = replace(source, text=apply(source.text, edits))
     if (errors := tree.errors()) and _errors(left) > errors:
         # How a parser mends broken code rests on how much lies between: keep that as it was.
@@ -102,7 +102,7 @@ def cut_doc_comments(source: Source) -> Cut:
         if comment:
             start = moved.at(definition.start)
             documented.append(
-                Documented(
+                DocumentedDefinition(
                     name=definition.name,
                     comment=comment,
                     start_line=left.lines.line_of(start),
@@ -113,7 +113,7 @@ def cut_doc_comments(source: Source) -> Cut:
                 )
             )
     others = len(docstrings) + len(stretches) - len(documented)
-    return Cut(left, tuple(documented), max(0, others))
+    return StrippedSource(left, tuple(documented), max(0, others))
 
 
 def _stretches(text: str, pieces: Sequence[Piece]) -> list[tuple[int, int]]:

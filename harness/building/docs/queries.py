@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 
 from chunkers.grammars.loading import GRAMMARS
 from chunkers.grammars.model import words
+from harness.building.built_queries import (
+    BuiltQueries,
+    folder_of,
+    name_words,
+    names_overlap,
+    same_words,
+)
 from harness.building.docs.comments import cut_doc_comments
 from harness.building.docs.styles import STYLES
-from harness.building.docs.text import words_said
-from harness.building.query_set import Made, alike, folder_of
-from harness.building.summaries import name_words, names_overlap
+from harness.building.docs.text import description_of
 from harness.chunking.layout import squeezed
 from harness.chunking.parsing import UnparsedError, prepare
 from harness.model import Query, Skipped, Target
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from chunkers.source import Source
-    from harness.building.docs.comments import Documented
+    from harness.building.docs.comments import DocumentedDefinition
     from harness.model import Corpus
 
 FEWEST_WORDS = 4
@@ -68,13 +73,13 @@ _EMPTY_WORDS = words(
 class _Candidate:
     source: Source
     id: str
-    definition: Documented
+    definition: DocumentedDefinition
     text: str
     words: tuple[str, ...]
     reason: str
 
 
-def docstring_queries(corpus: Corpus, *, whole: bool = False) -> Made:
+def docstring_queries(corpus: Corpus, *, whole: bool = False) -> BuiltQueries:
     """What doc comments say, as queries for the functions, methods and classes that had them.
 
     The doc comments of all files are cut, those that become no query too. A file whose parser does
@@ -115,7 +120,7 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> Made:
     for one in without_copies:
         if one.reason or one.id in leaked:
             dropped[one.reason or LEAKED] += 1
-    return Made(
+    return BuiltQueries(
         corpora=(replace(corpus, sources=tuple(sources), skipped=tuple(skipped)),),
         queries=tuple(
             sorted(
@@ -129,14 +134,14 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> Made:
 
 
 def _candidates(
-    source: Source, documented: Iterable[Documented], *, whole: bool
+    source: Source, documented: Iterable[DocumentedDefinition], *, whole: bool
 ) -> list[_Candidate]:
     """The documented definitions of one file, each with the first reason against it, if any."""
     found = []
     markup = STYLES[source.language or ""].markup if documented else "go"
     for one in documented:
         number = f"#{one.number}" if one.number > 1 else ""
-        text = words_said(one.comment, markup, whole=whole)
+        text = description_of(one.comment, markup, whole=whole)
         said = tuple(words_of(text))
         reason = _reason(one, text)
         name = f"{source.path}::{one.name}{number}"
@@ -144,7 +149,7 @@ def _candidates(
     return found
 
 
-def _reason(one: Documented, text: str) -> str:
+def _reason(one: DocumentedDefinition, text: str) -> str:
     comment = "\n".join(one.comment)
     if one.empty:
         return EMPTY
@@ -185,7 +190,7 @@ def _decide(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """The candidates, with a reason against those whose text is not theirs alone."""
     mine = {one.id: one for one in candidates}
     groups = [
-        [mine[name] for name in group] for group in alike({n: c.text for n, c in mine.items()})
+        [mine[name] for name in group] for group in same_words({n: c.text for n, c in mine.items()})
     ]
     grouped = {one.id: group for group in groups for one in group}
     decided = []

@@ -7,12 +7,15 @@ import re
 from typing import TYPE_CHECKING
 
 from chunkers.grammars.model import words
-from harness.building.summaries import summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from harness.building.docs.styles import Markup
+
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
+# A full stop before a lower-case letter belongs to `e.g.`, `i.e.` or a file's name.
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?![a-z])")
 
 _BLOCK_OPEN = re.compile(r"/\*+!?<?|=begin[^\n]*")
 _ATTRIBUTE = re.compile(r"#!?\[\s*doc\s*=\s*r?#*\"(.*)\"#*\s*\]", re.DOTALL)
@@ -100,7 +103,7 @@ _CALLOUT = re.compile(
 )
 
 
-def words_said(comment: Sequence[str], markup: Markup, *, whole: bool = False) -> str:
+def description_of(comment: Sequence[str], markup: Markup, *, whole: bool = False) -> str:
     """The description in a doc comment, in plain words on one line.
 
     Args:
@@ -110,7 +113,7 @@ def words_said(comment: Sequence[str], markup: Markup, *, whole: bool = False) -
         whole: Whether all is wanted, code and sections such as `@param` too, not just the first
             sentence of what stands before them. Authors and versions are left out all the same.
     """
-    text = comment[0] if markup == "python" else "\n".join(map(bare, comment))
+    text = comment[0] if markup == "python" else "\n".join(map(comment_text, comment))
     text = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
     if not whole:
         text = _FENCE.sub("\n\n", text)
@@ -120,7 +123,13 @@ def words_said(comment: Sequence[str], markup: Markup, *, whole: bool = False) -
     return " ".join(text.split()) if whole else summary_of(text)
 
 
-def bare(comment: str) -> str:
+def summary_of(docstring: str) -> str:
+    """The first sentence of the first paragraph, on one line."""
+    paragraph = " ".join(_PARAGRAPH_END.split(docstring.strip(), maxsplit=1)[0].split())
+    return _SENTENCE_END.split(paragraph, maxsplit=1)[0]
+
+
+def comment_text(comment: str) -> str:
     """A comment without the characters that make it one, at its ends and on every line."""
     if attribute := _ATTRIBUTE.fullmatch(comment):
         return attribute[1]

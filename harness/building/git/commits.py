@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from chunkers.errors import InputError
 from chunkers.languages import language_of
 from chunkers.source import Source
+from harness.building.built_queries import BuiltQueries, folder_of, same_words
 from harness.building.git.changes import changed_lines, gold_of, only_inserted
 from harness.building.git.messages import FEWEST_WORDS, is_revert, is_wordless, query_text
 from harness.building.git.repository import message_of, open_repository, time_of
 from harness.building.git.trees import Trees
-from harness.building.query_set import Made, alike, folder_of
 from harness.building.sampling import in_turn
 from harness.building.test_files import is_test
 from harness.model import Query
@@ -92,7 +92,7 @@ def commit_queries(
     limit: int | None = None,
     seed: int = 0,
     since: str | None = None,
-) -> Made:
+) -> BuiltQueries:
     """Make queries out of the history of HEAD; the working tree is not read.
 
     A query is the message of a commit as `query_text` leaves it; its corpus is the tree of the
@@ -131,7 +131,7 @@ def commit_queries(
         queries += _queries(batch, trees, repository, left_out)
         tried += len(batch)
     corpora = {query.corpus: trees.corpus(query.corpus) for query in queries}
-    return Made(
+    return BuiltQueries(
         corpora=tuple(corpora[name] for name in sorted(corpora)),
         queries=tuple(sorted(queries, key=lambda query: query.id)),
         left_out={reason: count for reason, count in left_out.items() if count},
@@ -177,7 +177,7 @@ def _with_text(
         else:
             candidates.append(_Candidate(commit.id, commit.parent_ids[0], text))
     texts = {str(candidate.id): candidate.text for candidate in candidates}
-    shared = {name for group in alike(texts) for name in group}
+    shared = {name for group in same_words(texts) for name in group}
     left_out[_SHARED] += len(shared)
     return [candidate for candidate in candidates if str(candidate.id) not in shared]
 

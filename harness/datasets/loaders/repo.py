@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.building.build import Wanted, build
+from harness.building.build import BuildOptions, build
 from harness.building.tree import Files  # noqa: TC001 - the options of a spec are read by it
 
 if TYPE_CHECKING:
@@ -46,5 +46,5 @@ def load(
         InputError: As for `harness.building.build.build`.
     """
     del card, data_dir
-    wanted = Wanted(queries, whole, files, limit, seed, since, languages)
+    wanted = BuildOptions(queries, whole, files, limit, seed, since, languages)
     return build(Path(argument), wanted)

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from harness.building.built_queries import names_overlap
 from harness.building.docs.comments import cut_doc_comments
-from harness.building.summaries import names_overlap, summary_of
+from harness.building.docs.text import summary_of
 from harness.chunking.parsing import UnparsedError
 from harness.model import Corpus, Dataset, Query, Skipped, Target
 from harness.reading.reader import ReadRules, read_file
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from chunkers.source import Source
-    from harness.building.docs.comments import Documented
+    from harness.building.docs.comments import DocumentedDefinition
     from harness.datasets.cards import Card
 
 _RULES = ReadRules(suffixes=(".py",))
@@ -44,7 +45,7 @@ _LACKING = "modules that this Python lacks"
 class _Summary:
     path: str
     id: str
-    function: Documented
+    function: DocumentedDefinition
     text: str
     words: tuple[str, ...]
 
@@ -105,7 +106,7 @@ def _top_level(root: Path) -> list[str]:
     return sorted(path.name for path in root.iterdir()) if root.is_dir() else []
 
 
-def _summaries(path: str, documented: Iterable[Documented]) -> list[_Summary]:
+def _summaries(path: str, documented: Iterable[DocumentedDefinition]) -> list[_Summary]:
     """The documented functions of one file."""
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     summaries = []

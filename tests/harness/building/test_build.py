@@ -10,7 +10,7 @@ import pytest
 from commands import call, says
 
 from chunkers.errors import InputError
-from harness.building.build import Wanted, build
+from harness.building.build import BuildOptions, build
 from harness.building.folder import write_folder
 from harness.datasets.loading import load_dataset
 from harness.runs.query_set import prepare
@@ -78,13 +78,13 @@ class TestBuild:
         (tmp_path / "a.py").write_text("x = 1\n", "utf-8")
         (tmp_path / "notes.md").write_text("nothing\n", "utf-8")
         with pytest.raises(InputError) as raised:
-            build(tmp_path, Wanted(queries=kind))
+            build(tmp_path, BuildOptions(queries=kind))
         assert str(raised.value).split("\n")[1] == (
             "no candidate is in the 1 file indexed; not indexed: 1 markdown is excluded"
         )
 
     def test_docstrings_of_all_languages_ask_for_what_they_stood_at(self, repository: Path):
-        made = build(repository, Wanted())
+        made = build(repository, BuildOptions())
         assert [query.id for query in made.queries] == [
             "a.py::area",
             "a.py::cut",
@@ -101,7 +101,7 @@ class TestBuild:
         (repository / "a.py").write_text(DOCSTRINGS.replace("{name}", "split"), "utf-8")
         (repository / "b.py").write_text("x = 1\n", "utf-8")
         before = git(repository, "status", "--porcelain")
-        made = build(repository, Wanted())
+        made = build(repository, BuildOptions())
         assert "a.py::split" in [query.id for query in made.queries]
         assert made.information["files not as committed"] == "2"
         assert git(repository, "status", "--porcelain") == before
@@ -109,7 +109,7 @@ class TestBuild:
     def test_a_part_of_a_repository_is_compared_with_the_commit_of_the_whole(
         self, repository: Path
     ):
-        made = build(repository / "sub dir", Wanted())
+        made = build(repository / "sub dir", BuildOptions())
         assert made.information["files not as committed"] == "0"
 
     def test_a_file_is_told_from_a_folder_of_its_path_in_the_commit(self, repository: Path):
@@ -120,7 +120,7 @@ class TestBuild:
         (repository / "sub dir/é.go/b.go").write_text(GO, "utf-8")
         (repository / "deep/er").mkdir(parents=True)
         (repository / "deep/er/c.go").write_text("package c\n", "utf-8")
-        assert build(repository, Wanted()).information["files not as committed"] == "2"
+        assert build(repository, BuildOptions()).information["files not as committed"] == "2"
 
     def test_a_tree_of_few_objects_and_very_many_files_is_not_listed(self, repository: Path):
         name = git(repository, "rev-parse", "HEAD:a.py")
@@ -133,21 +133,21 @@ class TestBuild:
         commit = git(repository, "commit-tree", git(repository, "mktree", data=lines), "-m", "x")
         git(repository, "update-ref", "HEAD", commit)
         started = time.perf_counter()
-        made = build(repository, Wanted())
+        made = build(repository, BuildOptions())
         assert time.perf_counter() - started < 20  # all the files would take minutes
         assert made.information["files not as committed"] == "1"
 
     def test_without_git_there_is_no_commit(self, tmp_path: Path):
         (tmp_path / "a.py").write_text(DOCSTRINGS.replace("{name}", "cut"), "utf-8")
-        assert build(tmp_path, Wanted()).information["commit"] == "none"
+        assert build(tmp_path, BuildOptions()).information["commit"] == "none"
 
     def test_a_repository_without_a_commit_is_read(self, tmp_path: Path):
         (tmp_path / "a.py").write_text(DOCSTRINGS.replace("{name}", "cut"), "utf-8")
         git(tmp_path, "init", "-q")
-        assert build(tmp_path, Wanted()).information["commit"] == "unknown"
+        assert build(tmp_path, BuildOptions()).information["commit"] == "unknown"
 
     def test_a_sample_says_what_it_leaves_out(self, repository: Path):
-        made = build(repository, Wanted(limit=2, seed=1))
+        made = build(repository, BuildOptions(limit=2, seed=1))
         assert len(made.queries) == 2
         assert made.left_out["not in the sample"] == 1
 
@@ -158,27 +158,27 @@ class TestBuild:
         git(repository, "commit", "-qam", "Cut the words of sentences from the other end")
         for name, options in {"bare": ["--bare"], "shallow": ["--depth", "2"]}.items():
             git(tmp_path, "clone", "-q", *options, f"file://{repository}", name)
-        assert len(build(tmp_path / "bare", Wanted(queries="commits")).queries) == 2
-        assert len(build(tmp_path / "shallow", Wanted(queries="commits")).queries) == 1
+        assert len(build(tmp_path / "bare", BuildOptions(queries="commits")).queries) == 2
+        assert len(build(tmp_path / "shallow", BuildOptions(queries="commits")).queries) == 1
         with pytest.raises(InputError, match="bare repository"):
-            build(tmp_path / "bare", Wanted())
-        assert len(build(tmp_path / "shallow", Wanted()).queries) == 3
+            build(tmp_path / "bare", BuildOptions())
+        assert len(build(tmp_path / "shallow", BuildOptions()).queries) == 3
 
     def test_one_commit_changes_nothing(self, repository: Path):
         with pytest.raises(InputError, match="no query can be made\nleft out: 1 without a parent"):
-            build(repository, Wanted(queries="commits"))
+            build(repository, BuildOptions(queries="commits"))
 
     @pytest.mark.parametrize(
         ("wanted", "words"),
         [
-            (Wanted(queries="none.jsonl"), "queries=none.jsonl"),
-            (Wanted(limit=0), "limit=0"),
-            (Wanted(since="2024-01-01"), "queries=commits"),
-            (Wanted(queries="calls", whole=True), "queries=docstring"),
+            (BuildOptions(queries="none.jsonl"), "queries=none.jsonl"),
+            (BuildOptions(limit=0), "limit=0"),
+            (BuildOptions(since="2024-01-01"), "queries=commits"),
+            (BuildOptions(queries="calls", whole=True), "queries=docstring"),
         ],
     )
     def test_options_that_do_not_fit_are_refused(
-        self, repository: Path, wanted: Wanted, words: str
+        self, repository: Path, wanted: BuildOptions, words: str
     ):
         with pytest.raises(InputError, match=words):
             build(repository, wanted)
@@ -187,18 +187,18 @@ class TestBuild:
 class TestFolder:
     @pytest.fixture
     def folder(self, repository: Path, tmp_path: Path) -> Path:
-        write_folder(build(repository, Wanted()), tmp_path / "out", {"seed": 0})
+        write_folder(build(repository, BuildOptions()), tmp_path / "out", {"seed": 0})
         return tmp_path / "out"
 
     def test_it_is_the_data_set_that_was_written(self, repository: Path, folder: Path):
-        made, read = build(repository, Wanted()), load_dataset(f"built:{folder}")
+        made, read = build(repository, BuildOptions()), load_dataset(f"built:{folder}")
         assert read.fingerprint == made.fingerprint
         assert (read.queries, read.corpora) == (made.queries, made.corpora)
         assert (read.left_out, read.information) == (made.left_out, made.information)
 
     def test_commits_share_their_texts(self, repository: Path, tmp_path: Path):
         change(repository)
-        made = build(repository, Wanted(queries="commits"))
+        made = build(repository, BuildOptions(queries="commits"))
         card = write_folder(made, tmp_path / "out", {})
         assert card["texts"] <= card["files_indexed"]
         assert load_dataset(f"built:{tmp_path / 'out'}").fingerprint == made.fingerprint
@@ -208,7 +208,7 @@ class TestFolder:
     ):
         moved = tmp_path / "moved"
         git(tmp_path, "clone", "-q", str(repository), "moved")
-        write_folder(build(moved, Wanted()), tmp_path / "again", {"seed": 0})
+        write_folder(build(moved, BuildOptions()), tmp_path / "again", {"seed": 0})
         assert folder_bytes(folder) == folder_bytes(tmp_path / "again")
         assert not any(str(tmp_path).encode() in data for data in folder_bytes(folder).values())
 
@@ -251,7 +251,7 @@ class TestFolder:
         (tmp_path / "full").mkdir()
         (tmp_path / "full/mine").write_text("x", "utf-8")
         with pytest.raises(InputError, match="not empty"):
-            write_folder(build(repository, Wanted()), tmp_path / "full", {})
+            write_folder(build(repository, BuildOptions()), tmp_path / "full", {})
         assert os.listdir(tmp_path / "full") == ["mine"]  # noqa: PTH208
 
 
@@ -306,7 +306,7 @@ class TestCommand:
             f"from tools import weigh\n\n\ndef run(first, second):\n{others}"
             "    return weigh(first, second) + upper + left\n"
         )
-        write_folder(build(root, Wanted(queries="calls")), tmp_path / "built", {})
+        write_folder(build(root, BuildOptions(queries="calls")), tmp_path / "built", {})
         start = ["run", "-r", "bm25", "-c", "fixed", "-o", tmp_path / "run", "-d"]
         seen = {}
         for spec in (f"repo:{root},queries=calls", f"built:{tmp_path / 'built'}"):
@@ -341,7 +341,7 @@ class TestCommand:
         says(call(capsys, "dataset", "info", f"{spec},filse=all"), 2, "filse", "files")
 
     def test_info_finds_what_was_built_in_a_data_folder(self, repository: Path, tmp_path, capsys):
-        write_folder(build(repository, Wanted()), tmp_path / "data/mine", {})
+        write_folder(build(repository, BuildOptions()), tmp_path / "data/mine", {})
         told = call(capsys, "dataset", "info", "built:mine", "--data-dir", tmp_path / "data",
                     "--format", "json").json  # fmt: skip
         assert (told["folder"], told["queries"]) == (str(tmp_path / "data/mine"), 3)
@@ -361,7 +361,7 @@ class TestCommand:
         says(call(capsys, *start, comma), 2, f'name it as beir:"{comma}"')
         if command != "info":
             built = tmp_path / "built"
-            write_folder(build(repository, Wanted()), built, {})
+            write_folder(build(repository, BuildOptions()), built, {})
             says(call(capsys, *start, built), 2, f"name it as built:{built}")
 
     def test_mistakes_end_in_one_line(self, tmp_path: Path, repository: Path, capsys):

@@ -12,7 +12,7 @@ import pytest
 from commands import call
 
 from chunkers.errors import InputError
-from harness.building.build import Wanted, build
+from harness.building.build import BuildOptions, build
 from harness.building.folder import FILES, SCHEMA, read_card, read_folder, write_folder
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "repo").mkdir()
     (tmp_path / "repo/a.py").write_text(CODE, "utf-8")
     (tmp_path / "repo/notes.md").write_text("nothing\n", "utf-8")
-    write_folder(build(tmp_path / "repo", Wanted()), tmp_path / "out", {"limit": None})
+    write_folder(build(tmp_path / "repo", BuildOptions()), tmp_path / "out", {"limit": None})
     return tmp_path / "out"
 
 
@@ -175,7 +175,7 @@ def test_what_no_single_row_is_to_blame_for_is_told_with_the_folder(
 
 
 def test_what_was_built_is_read_as_it_was(folder: Path, tmp_path: Path) -> None:
-    made = build(tmp_path / "repo", Wanted())
+    made = build(tmp_path / "repo", BuildOptions())
     assert read_folder(folder) == made
     assert read_card(folder)["schema"] == SCHEMA
 

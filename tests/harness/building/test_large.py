@@ -13,12 +13,12 @@ _MEGABYTES = 1_000
 SCRIPT = """
 import json, resource, sys, time
 from pathlib import Path
-from harness.building.build import Wanted, build
+from harness.building.build import BuildOptions, build
 from harness.building.folder import read_folder, write_folder
 from harness.datasets.loading import load_dataset
 started = time.perf_counter()
 root, out = Path(sys.argv[1]), Path(sys.argv[2])
-made = build(root, Wanted(limit=200))
+made = build(root, BuildOptions(limit=200))
 write_folder(made, out, {})
 read = read_folder(out)
 print(json.dumps({

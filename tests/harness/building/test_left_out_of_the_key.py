@@ -11,7 +11,7 @@ import pytest
 from commands import call, says
 
 from chunkers.source import Source
-from harness.building.build import Wanted, build
+from harness.building.build import BuildOptions, build
 from harness.building.folder import write_folder
 from harness.model import Corpus, Dataset, Query, Skipped, Target
 
@@ -51,7 +51,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def indexed(root: Path, files: Files = "all") -> list[str]:
-    (corpus,) = build(root, Wanted(files=files)).corpora
+    (corpus,) = build(root, BuildOptions(files=files)).corpora
     return [one.path for one in corpus.sources]
 
 
@@ -75,11 +75,11 @@ def test_a_run_into_the_repository_is_found_again(repository: Path, capsys, spec
 def test_what_chunkmark_wrote_is_told_by_what_it_says_and_counted(
     repository: Path, capsys, name: str
 ) -> None:
-    before = build(repository, Wanted(files="all"))
+    before = build(repository, BuildOptions(files="all"))
     assert call(capsys, "dataset", "build", ".", "-o", name).code == 0
     assert call(capsys, "run", "-d", f"built:{name}", "-c", "fixed", "-r", "bm25",
                 "-o", f"{name}-run").code == 0  # fmt: skip
-    after = build(repository, Wanted(files="all"))
+    after = build(repository, BuildOptions(files="all"))
     assert after.fingerprint == before.fingerprint
     ours = [one.path for one in after.corpora[0].skipped if one.reason == "written by chunkmark"]
     assert ours == sorted([f"{name}/", f"{name}-run/"])
@@ -88,7 +88,7 @@ def test_what_chunkmark_wrote_is_told_by_what_it_says_and_counted(
     git(repository, "commit", "-qm", "Keep what was measured last week")
     (repository / "a.py").write_text(CODE.replace("3.14 ", "3.1416 "), "utf-8")
     git(repository, "commit", "-qam", "Round fields are rounder than they were before")
-    made = build(repository, Wanted(queries="commits", files="all"))
+    made = build(repository, BuildOptions(queries="commits", files="all"))
     assert [one.path for one in made.corpora[0].sources] == ["a.py", "b.json"]
     ours = [one.path for one in made.corpora[0].skipped if one.reason == "written by chunkmark"]
     assert ours == sorted([f"{name}/", f"{name}-run/"])
@@ -166,7 +166,7 @@ def test_what_a_ranking_depends_on_is_in_the_key() -> None:
 
 
 def test_a_built_set_keeps_what_was_left_out(repository: Path, tmp_path: Path, capsys) -> None:
-    made = build(repository, Wanted())
+    made = build(repository, BuildOptions())
     write_folder(made, tmp_path / "out", {})
     rows = [
         json.loads(line) for line in (tmp_path / "out/skipped.jsonl").read_text().split("\n")[:-1]

@@ -11,7 +11,7 @@ import pytest
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.building.build import Wanted, build
+from harness.building.build import BuildOptions, build
 from harness.building.questions import question_queries, read_questions
 from harness.building.suggest import suggest
 from harness.model import Corpus, Skipped, Target
@@ -136,7 +136,7 @@ def test_a_target_may_be_an_absolute_path_below_the_root(tmp_path: Path, *, link
     ]
     rows.append({"id": 9, "text": "Where is nine read?", "targets": f"{root}-other/pkg/a.py"})
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    made = build(root, Wanted(queries=str(file)))
+    made = build(root, BuildOptions(queries=str(file)))
     assert [query.targets for query in made.queries] == [
         (Target("pkg/a.py", 4, 9),), (Target("pkg/a.py", 12, 13),), (Target("pkg/a.py"),),
     ]  # fmt: skip
@@ -157,7 +157,7 @@ def test_the_questions_leave_the_corpus_that_they_lie_in(
         "utf-8",
     )
     monkeypatch.chdir(tmp_path)
-    made = build(Path("docs/.."), Wanted(queries="docs/q.yaml", files=files))
+    made = build(Path("docs/.."), BuildOptions(queries="docs/q.yaml", files=files))
     assert len(made.queries) == 1
     (corpus,) = made.corpora
     assert "docs/q.yaml" not in [one.path for one in corpus.sources]
@@ -182,7 +182,7 @@ def test_a_file_of_questions_makes_a_data_set(tmp_path: Path) -> None:
     (tmp_path / "repo/a.py").write_text(CODE, "utf-8")
     file = tmp_path / "q.csv"
     file.write_text("text,targets\nHow is an address read?,a.py::parse_url\n", "utf-8")
-    made = build(tmp_path / "repo", Wanted(queries=str(file)))
+    made = build(tmp_path / "repo", BuildOptions(queries=str(file)))
     assert [query.id for query in made.queries] == ["line 2"]
 
 
@@ -296,13 +296,13 @@ def documented(tmp_path: Path) -> Path:
 def test_an_id_of_a_doc_comment_is_the_same_place_as_a_target(
     documented: Path, tmp_path: Path
 ) -> None:
-    by_doc = build(documented, Wanted())
+    by_doc = build(documented, BuildOptions())
     ids = [query.id for query in by_doc.queries]
     assert {"a.py::Box.size#2", "b.go::Box.Size", "c.rs::Pair", "D.java::Box.size#2"} <= set(ids)
     rows = [{"id": one, "text": f"where is it {n}", "targets": one} for n, one in enumerate(ids)]
     file = tmp_path / "q.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    by_question = build(documented, Wanted(queries=str(file)))
+    by_question = build(documented, BuildOptions(queries=str(file)))
 
     def words(made: Dataset) -> dict[str, str]:
         found = {}
@@ -331,13 +331,13 @@ def test_an_id_of_a_doc_comment_is_the_same_place_as_a_target(
 def test_numbers_count_all_of_a_name_documented_or_not(documented: Path, tmp_path: Path) -> None:
     text = NAMED["D.java"].replace("  /** Tells how many things are in there now. */\n", "")
     (documented / "D.java").write_text(text, "utf-8")
-    assert "D.java::Box.size#2" in [query.id for query in build(documented, Wanted()).queries]
+    assert "D.java::Box.size#2" in [query.id for query in build(documented, BuildOptions()).queries]
     file = tmp_path / "q.jsonl"
     rows = [
         {"id": n, "text": f"where is it {n}", "targets": f"D.java::Box.size#{n}"} for n in (1, 2, 3)
     ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    made = build(documented, Wanted(queries=str(file)))
+    made = build(documented, BuildOptions(queries=str(file)))
     assert [query.targets for query in made.queries] == [
         (Target("D.java", 2, 5),), (Target("D.java", 8, 10),),
     ]  # fmt: skip

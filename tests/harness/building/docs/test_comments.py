@@ -5,14 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkers.source import Source
-from harness.building.docs.comments import Cut, cut_doc_comments
+from harness.building.docs.comments import StrippedSource, cut_doc_comments
 from harness.building.docs.nodes import Tree
 from harness.building.docs.styles import STYLES
 
 PROGRAMS = Path(__file__).parents[3] / "chunkers" / "programs"
 
 
-def cut(text: str, language: str) -> Cut:
+def cut(text: str, language: str) -> StrippedSource:
     return cut_doc_comments(Source(text, "folder/file", language))
 
 
@@ -200,7 +200,7 @@ def test_a_program_of_every_language_parses_as_before(language: str) -> None:
     result = cut(text, language)
     assert result.documented
     assert errors(result.source) == errors(Source(text, "a", language))
-    assert cut(result.source.text, language) == Cut(
+    assert cut(result.source.text, language) == StrippedSource(
         Source(result.source.text, "folder/file", language)
     )
 

@@ -6,10 +6,10 @@ import pytest
 from packages import fetch
 
 from chunkers.source import Source
+from harness.building.built_queries import name_words
 from harness.building.docs.comments import cut_doc_comments
 from harness.building.docs.nodes import Tree
 from harness.building.docs.queries import docstring_queries
-from harness.building.summaries import name_words
 from harness.model import Corpus
 from harness.reading.reader import ReadRules, read_folder
 from harness.support.word_runs import leaked_queries

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from chunkers.source import Source
-from harness.building.docs.comments import Cut, Documented, cut_doc_comments
+from harness.building.docs.comments import DocumentedDefinition, StrippedSource, cut_doc_comments
 
 
-def cut_of(text: str) -> Cut:
+def cut_of(text: str) -> StrippedSource:
     return cut_doc_comments(Source(text, "a.py", "python"))
 
 
@@ -86,10 +86,10 @@ def test_docstrings_go_with_their_lines_and_gold_follows() -> None:
     cut = cut_of(SOURCE)
     assert cut.source.text == CUT
     assert cut.documented == (
-        Documented("C", ("Class.\n\nOf several lines.",), 4, 18, function=False),
-        Documented("C.method", ("Method.",), 8, 15),
-        Documented("C.method.inner", ("Inner.",), 13, 14),
-        Documented("C.stub", ("Stub.",), 17, 18, empty=True),
+        DocumentedDefinition("C", ("Class.\n\nOf several lines.",), 4, 18, function=False),
+        DocumentedDefinition("C.method", ("Method.",), 8, 15),
+        DocumentedDefinition("C.method.inner", ("Inner.",), 13, 14),
+        DocumentedDefinition("C.stub", ("Stub.",), 17, 18, empty=True),
     )
 
 

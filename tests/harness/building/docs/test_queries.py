@@ -7,25 +7,25 @@ from hypothesis import strategies as st
 
 from chunkers.languages import language_of
 from chunkers.source import Source
+from harness.building.built_queries import BuiltQueries
 from harness.building.docs import queries as reasons
 from harness.building.docs.queries import docstring_queries
-from harness.building.query_set import Made
 from harness.chunking.layout import Layout
 from harness.model import Corpus, Dataset, Query
 from harness.relevance.targets import Squeezed, locate
 from harness.support.word_runs import leaked_queries
 
 
-def made(files: Mapping[str, str], *, whole: bool = False) -> Made:
+def made(files: Mapping[str, str], *, whole: bool = False) -> BuiltQueries:
     sources = (Source(text, path, language_of(path)) for path, text in files.items())
     return docstring_queries(Corpus("mine", tuple(sources)), whole=whole)
 
 
-def dropped(result: Made) -> dict[str, int]:
+def dropped(result: BuiltQueries) -> dict[str, int]:
     return {reason: count for reason, count in result.left_out.items() if count}
 
 
-def lines_of(result: Made, query: Query) -> str:
+def lines_of(result: BuiltQueries, query: Query) -> str:
     (target,) = query.targets
     (corpus,) = result.corpora
     (source,) = (one for one in corpus.sources if one.path == target.path)

@@ -1,7 +1,7 @@
 import pytest
 
 from harness.building.docs.styles import Markup
-from harness.building.docs.text import bare, words_said
+from harness.building.docs.text import comment_text, description_of, summary_of
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from harness.building.docs.text import bare, words_said
     ],
 )
 def test_marks_of_comments_are_taken_off(comment: str, text: str) -> None:
-    assert bare(comment) == text
+    assert comment_text(comment) == text
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_marks_of_comments_are_taken_off(comment: str, text: str) -> None:
     ],
 )  # fmt: skip
 def test_a_first_sentence_is_plain_words(markup: Markup, comment: str, text: str) -> None:
-    assert words_said([comment], markup) == text
+    assert description_of([comment], markup) == text
 
 
 @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ def test_a_first_sentence_is_plain_words(markup: Markup, comment: str, text: str
 def test_all_of_a_comment_is_its_words_without_marks(
     markup: Markup, comment: str, text: str
 ) -> None:
-    assert words_said([comment], markup, whole=True) == text
+    assert description_of([comment], markup, whole=True) == text
 
 
 def test_lines_of_a_comment_are_one_text() -> None:
-    assert words_said(["/// Reads", "/// it all."], "doxygen") == "Reads it all."
-    assert words_said(["/// Reads\r", "/// it all.\r"], "markdown") == "Reads it all."
+    assert description_of(["/// Reads", "/// it all."], "doxygen") == "Reads it all."
+    assert description_of(["/// Reads\r", "/// it all.\r"], "markdown") == "Reads it all."
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -125,4 +125,19 @@ def test_a_comment_of_any_shape_is_read_in_time_that_grows_with_its_length(
 ) -> None:
     # Steps of the number of its square would take hours.
     comment = opening + part * (400_000 // len(part)) + end
-    assert words_said([comment], markup, whole=whole).startswith("Opens it.")
+    assert description_of([comment], markup, whole=whole).startswith("Opens it.")
+
+
+@pytest.mark.parametrize(
+    ("docstring", "summary"),
+    [
+        ("Return x.", "Return x."),
+        ("Return\n  the   x. Then more.", "Return the x."),
+        ("\n  No full stop\n\n  Another paragraph.", "No full stop"),
+        ("As e.g. this, i.e. that. More", "As e.g. this, i.e. that."),
+        ("Read file.txt now! Or never", "Read file.txt now!"),
+        ("Is it? (Yes.) No.", "Is it?"),
+    ],
+)
+def test_the_summary_is_the_first_sentence(docstring: str, summary: str) -> None:
+    assert summary_of(docstring) == summary

@@ -21,7 +21,7 @@ from harness.reading.reader import ReadRules
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from harness.building.query_set import Made
+    from harness.building.built_queries import BuiltQueries
     from harness.model import Query
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
@@ -31,11 +31,11 @@ CODE = "import os\n\n\ndef first():\n    return 1\n\n\ndef second():\n    return
 OTHER = "x = 1\ny = 2\n"
 
 
-def made(repo: Repo, **options: object) -> Made:
+def made(repo: Repo, **options: object) -> BuiltQueries:
     return commit_queries(repo.root, RULES, **options)  # type: ignore[arg-type]
 
 
-def as_dataset(result: Made) -> Dataset:
+def as_dataset(result: BuiltQueries) -> Dataset:
     return Dataset("made", "span", result.corpora, result.queries, left_out=result.left_out)
 
 
@@ -107,7 +107,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, dict[str, s
     return repo, good
 
 
-def query(result: Made, name: str) -> Query:
+def query(result: BuiltQueries, name: str) -> Query:
     return next(one for one in result.queries if one.id == name)
 
 

@@ -9,7 +9,7 @@ import pytest
 from repositories import Repo, new_repo
 
 from chunkers.errors import InputError
-from harness.building.build import Wanted, build
+from harness.building.build import BuildOptions, build
 from harness.building.git.repository import open_repository
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def secret(tmp_path: Path) -> Repo:
 
 def refused(path: Path, *words: str) -> None:
     """It is refused in two lines at most, and makes no query of anybody's."""
-    for read in (open_repository, lambda one: build(one, Wanted(queries="commits"))):
+    for read in (open_repository, lambda one: build(one, BuildOptions(queries="commits"))):
         with pytest.raises(InputError) as raised:
             read(path)
         message = str(raised.value)
@@ -48,7 +48,7 @@ def folder(path: Path, git: str | None) -> Path:
 
 
 def texts(path: Path) -> list[str]:
-    return [query.text for query in build(path, Wanted(queries="commits")).queries]
+    return [query.text for query in build(path, BuildOptions(queries="commits")).queries]
 
 
 @pytest.mark.parametrize("spelled", ["{}", "  {}  ", "../secret/.git"])
@@ -61,7 +61,7 @@ def test_a_file_that_names_another_repository_is_refused(
     (evil / "a.py").write_text(
         'def f():\n    """Say how wide the field is."""\n    return 3\n', "utf-8"
     )
-    assert build(evil, Wanted()).information["commit"] == "unknown"
+    assert build(evil, BuildOptions()).information["commit"] == "unknown"
 
 
 @pytest.mark.parametrize("named", ["gitdir: nowhere\n", "nonsense\n", ""])
@@ -172,7 +172,7 @@ def test_no_patterns_are_read_through_a_link(tmp_path: Path) -> None:
         'def f():\n    """Say how wide the field is."""\n    return 3\n', "utf-8"
     )
     (evil / ".git").symlink_to(theirs.root / ".git")
-    assert len(build(evil, Wanted()).queries) == 1
+    assert len(build(evil, BuildOptions()).queries) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,15 @@
+"""Which texts have the same words, and which share a word with a name."""
+
+from __future__ import annotations
+
 import pytest
 
-from harness.building.summaries import names_overlap, summary_of
+from harness.building.built_queries import names_overlap, same_words
 
 
-@pytest.mark.parametrize(
-    ("docstring", "summary"),
-    [
-        ("Return x.", "Return x."),
-        ("Return\n  the   x. Then more.", "Return the x."),
-        ("\n  No full stop\n\n  Another paragraph.", "No full stop"),
-        ("As e.g. this, i.e. that. More", "As e.g. this, i.e. that."),
-        ("Read file.txt now! Or never", "Read file.txt now!"),
-        ("Is it? (Yes.) No.", "Is it?"),
-    ],
-)
-def test_the_summary_is_the_first_sentence(docstring: str, summary: str) -> None:
-    assert summary_of(docstring) == summary
+def test_texts_with_the_same_words_are_alike() -> None:
+    texts = {"a": "One, two!", "b": "two one", "c": "one  TWO", "d": "+ -", "e": "+  -", "f": "-"}
+    assert same_words(texts) == [["a", "c"], ["d", "e"]]
 
 
 @pytest.mark.parametrize(
