@@ -1,4 +1,4 @@
-"""Makes a data set out of a repository: reads it, makes queries, draws a sample."""
+"""Builds a data set from a repository: reads it, makes queries, draws a sample."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 KINDS = ("docstring", "commits", "calls")
 COMMITS = 100
-"""Queries from commits where no limit is given: each has a corpus of its own."""
+"""Default limit of queries from commits, each of which has its own corpus."""
 
 CORPUS = "repo"
 _NOT_DRAWN = "not in the sample"
@@ -29,15 +29,15 @@ _NOT_DRAWN = "not in the sample"
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """What to make of a repository.
+    """The options of a build.
 
     Attributes:
         queries: `docstring`, `commits`, `calls`, or a file of questions.
-        whole: Whether all of a doc comment is the query, not its first sentence.
+        whole: Use whole doc comments as queries, not their first sentences.
         files: Which files are indexed.
-        limit: How many queries at most; None takes all, of commits 100.
-        seed: Of the sample.
-        since: Only commits from this date on.
+        limit: Maximum number of queries; None takes all, or 100 of commits.
+        seed: Random seed of the sample.
+        since: Use commits from this date only.
         languages: Language by pattern, as `harness.reading.reader.ReadRules.languages`.
     """
 
@@ -50,50 +50,50 @@ class BuildOptions:
     languages: Mapping[str, str] = field(default_factory=dict)
 
 
-def build(root: Path, wanted: BuildOptions) -> Dataset:
-    """Make a data set, called `repo`.
+def build(root: Path, options: BuildOptions) -> Dataset:
+    """Build a data set, called `repo`.
 
-    Samples are drawn within each folder and language, in proportion to their queries.
+    Each folder and language has its share of the sample.
 
     Raises:
-        InputError: There is no such folder, an option does not fit the queries, or no query can
-            be made.
+        InputError: The folder does not exist, an option does not fit the queries, or no query can
+            be built.
     """
     if not root.is_dir():
         raise InputError(f"{root} is not a folder; give a repository")
-    if wanted.limit is not None and wanted.limit < 1:
-        raise InputError(f"limit={wanted.limit}: must be at least 1")
-    if wanted.since is not None and wanted.queries != "commits":
+    if options.limit is not None and options.limit < 1:
+        raise InputError(f"limit={options.limit}: must be at least 1")
+    if options.since is not None and options.queries != "commits":
         raise InputError("since= needs queries=commits")
-    if wanted.whole and wanted.queries != "docstring":
-        raise InputError("whole= is for doc comments; take it with queries=docstring")
-    made = _made(root, wanted)
-    queries = draw(made.queries, wanted.limit, wanted.seed, lambda one: one.id, _stratum)
-    left_out = dict(made.left_out)
-    if len(queries) < len(made.queries):
-        left_out[_NOT_DRAWN] = len(made.queries) - len(queries)
+    if options.whole and options.queries != "docstring":
+        raise InputError("whole= needs queries=docstring")
+    built = _built(root, options)
+    queries = draw(built.queries, options.limit, options.seed, lambda query: query.id, _stratum)
+    left_out = dict(built.left_out)
+    if len(queries) < len(built.queries):
+        left_out[_NOT_DRAWN] = len(built.queries) - len(queries)
     if not queries:
-        raise InputError(f"{root}: no query can be made{_why(made, left_out)}")
-    asked = {query.corpus for query in queries}
+        raise InputError(f"{root}: no query can be made{_why(built, left_out)}")
+    corpora = {query.corpus for query in queries}
     return Dataset(
         name="repo",
         gold="span",
-        corpora=tuple(one for one in made.corpora if one.id in asked),
+        corpora=tuple(corpus for corpus in built.corpora if corpus.id in corpora),
         queries=queries,
         left_out=left_out,
-        information=made.information,
-        mask=wanted.queries == "calls",
+        information=built.information,
+        mask=options.queries == "calls",
     )
 
 
-def _made(root: Path, wanted: BuildOptions) -> BuiltQueries:
-    rules = rules_for(wanted.files, wanted.languages)
-    if wanted.queries == "commits":
+def _built(root: Path, options: BuildOptions) -> BuiltQueries:
+    rules = rules_for(options.files, options.languages)
+    if options.queries == "commits":
         from harness.building.git.commits import commit_queries
 
-        limit = COMMITS if wanted.limit is None else wanted.limit
-        return commit_queries(root, rules, limit=limit, seed=wanted.seed, since=wanted.since)
-    questions = None if wanted.queries in KINDS else _questions(wanted.queries)
+        limit = COMMITS if options.limit is None else options.limit
+        return commit_queries(root, rules, limit=limit, seed=options.seed, since=options.since)
+    questions = None if options.queries in KINDS else _questions(options.queries)
     tree = read_tree(root, rules)
     if questions is not None:
         tree = without_file(tree, root, questions)
@@ -101,19 +101,19 @@ def _made(root: Path, wanted: BuildOptions) -> BuiltQueries:
     if questions is not None:
         from harness.building.questions import question_queries
 
-        made = question_queries(corpus, questions, root)
-    elif wanted.queries == "calls":
+        built = question_queries(corpus, questions, root)
+    elif options.queries == "calls":
         from harness.building.calls.queries import call_queries
 
-        made = call_queries(corpus)
+        built = call_queries(corpus)
     else:
         from harness.building.docs.queries import docstring_queries
 
-        made = docstring_queries(corpus, whole=wanted.whole)
+        built = docstring_queries(corpus, whole=options.whole)
     from harness.building.state import state_of
 
     state = state_of(root, tree.sources)
-    return replace(made, information={**state, **made.information})
+    return replace(built, information={**state, **built.information})
 
 
 def _questions(name: str) -> Path:
@@ -128,11 +128,11 @@ def _stratum(query: Query) -> str:
     return f"{query.tags.get('folder', '')}\0{query.tags.get('language', '')}"
 
 
-def _why(made: BuiltQueries, left_out: Mapping[str, int]) -> str:
-    """The second line where no query is made: what was left out, or what there was."""
-    told = left_out_line(left_out)
-    if told or not made.corpora:
-        return told
-    files = counted(sum(len(one.sources) for one in made.corpora), "file")
-    skipped = Counter(one.reason for corpus in made.corpora for one in corpus.skipped)
-    return f"\nno candidate is in the {files} indexed{left_out_line(skipped, '; not indexed: ')}"
+def _why(built: BuiltQueries, left_out: Mapping[str, int]) -> str:
+    """The second line of the error that no query can be made: what was left out."""
+    line = left_out_line(left_out)
+    if line or not built.corpora:
+        return line
+    files = counted(sum(len(corpus.sources) for corpus in built.corpora), "file")
+    skipped = Counter(file.reason for corpus in built.corpora for file in corpus.skipped)
+    return f"\nno candidate in the {files} indexed{left_out_line(skipped, '; not indexed: ')}"

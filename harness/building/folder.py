@@ -1,13 +1,13 @@
-"""The folder that `chunkmark dataset build` writes: a data set that needs nothing beside itself.
+"""The folder that `chunkmark dataset build` writes: a complete data set.
 
-    dataset.json    where it is from, by which options, what was left out, the fingerprint
-    queries.jsonl   one query a line
-    corpora.jsonl   one corpus a line: its files, each by the hash of its text
-    texts.jsonl     one text a line, which corpora share
-    skipped.jsonl   one corpus a line: its files that are not indexed, each with the reason
+    dataset.json    the card: source, options, counts of what was left out, fingerprint
+    queries.jsonl   a query per line
+    corpora.jsonl   a corpus per line: its files, each with the hash of its text
+    texts.jsonl     a text per line, shared by all corpora
+    skipped.jsonl   a corpus per line: its files that are not indexed, each with the reason
 
-Names and times of this machine are in none of them: the same repository gives the same bytes. A
-file that is not indexed changes no byte of the first three.
+No file contains names or times of the machine: the same repository gives the same bytes. Files
+that are not indexed do not change queries, corpora and texts.
 """
 
 from __future__ import annotations
@@ -98,23 +98,23 @@ class _SkippedFiles(StrictModel):
 
 
 def write_folder(dataset: Dataset, folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a data set whose gold is lines; the folder appears when it is whole.
+    """Write a data set whose gold is lines. The folder appears when it is complete.
 
     Args:
-        dataset: What to write.
-        folder: It must be empty, or not there.
-        options: By which it was made, for the card.
+        dataset: The data set.
+        folder: Must be empty or not exist.
+        options: The options of the build, for the card.
 
     Returns:
         The card.
 
     Raises:
-        InputError: The folder holds something, or cannot be written.
+        InputError: The folder is not empty, or cannot be written.
     """
     refuse_folder(folder)
     folder = folder.absolute()
     partial = folder.with_name(f"{PARTIAL}{folder.name}-{os.getpid()}")
-    new = [one for one in folder.parents if not one.exists()]
+    new = [parent for parent in folder.parents if not parent.exists()]
     try:
         partial.mkdir(parents=True)
         write_json_lines(partial / FILES[0], map(_query_row, dataset.queries))
@@ -128,35 +128,35 @@ def write_folder(dataset: Dataset, folder: Path, options: Mapping[str, Any]) -> 
             folder.rmdir()
         partial.rename(folder)
     except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror}") from None
+        raise InputError(f"cannot write {folder}: {error.strerror}") from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
         if not folder.exists():
-            for one in new:
+            for parent in new:
                 with contextlib.suppress(OSError):
-                    one.rmdir()
+                    parent.rmdir()
     return card
 
 
 def refuse_folder(folder: Path) -> None:
-    """Stop where a folder to be written holds something.
+    """Refuse to write to a folder that is not empty.
 
     Raises:
-        InputError: It does, or is no folder.
+        InputError: It is not empty, or is not a folder.
     """
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise InputError(f"{folder} is not empty; remove it, or choose another folder with -o")
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """The card of a folder, its schema and the type of every part of it checked.
+    """The card of a folder, with its schema and types checked.
 
     Raises:
-        InputError: There is none, it is damaged, or of another version.
+        InputError: The card is missing, damaged, or of another version.
     """
     file = folder / CARD
     if not file.is_file():
-        raise InputError(f"{folder} holds no {CARD}; name a folder that `dataset build` wrote")
+        raise InputError(f"{folder} has no {CARD}; give a folder that `dataset build` wrote")
     again = "build the folder again"
     try:
         card = parse_json(file.read_bytes(), str(file))
@@ -165,15 +165,15 @@ def read_card(folder: Path) -> dict[str, Any]:
         raise InputError(f"{file} is damaged ({error}); {again}") from None
     if schema != SCHEMA:
         raise InputError(
-            f"{file} has the schema {schema!r:.60}, and this version of chunkmark reads {SCHEMA}: "
-            f"another version made it; {again}"
+            f"{file} has the schema {schema!r:.60}, but this version of chunkmark reads {SCHEMA}; "
+            f"another version wrote it, {again}"
         )
     try:
         validated(_Card, {key: value for key, value in card.items() if key != "schema"}, str(file))
     except InputError as error:
         raise InputError(f"{error}; it is damaged, {again}") from None
     if set(card["files"]) != set(FILES):
-        raise InputError(f"{file} is damaged: it names other files; {again}")
+        raise InputError(f"{file} is damaged: it lists other files; {again}")
     return dict(card)
 
 
@@ -181,8 +181,7 @@ def read_folder(folder: Path) -> Dataset:
     """The data set of a folder.
 
     Raises:
-        InputError: A file is missing, is not as it was written, or holds what no builder writes;
-            the message names it, and the line.
+        InputError: A file is missing, changed or invalid; names the file, and the line if known.
     """
     card = read_card(folder)
     for name in FILES:
@@ -190,7 +189,7 @@ def read_folder(folder: Path) -> Dataset:
         if not file.is_file():
             raise InputError(f"{file} is missing; build the folder again")
         if file_sha256(file) != card["files"][name]:
-            raise InputError(f"{file} is not as it was written; build the folder again")
+            raise InputError(f"{file} was changed; build the folder again")
     corpora = {corpus.id: corpus for corpus in _corpora(folder)}
     by_path: dict[str, dict[str, Source]] = {}
     queries = tuple(
@@ -210,20 +209,20 @@ def read_folder(folder: Path) -> Dataset:
         raise InputError(f"{folder} is damaged: {error}; build it again") from None
     if dataset.fingerprint != card["fingerprint"]:
         raise InputError(
-            f"{folder} has another fingerprint than its card says\n"
-            "it was changed, or another version of chunkmark made it; build it again"
+            f"the fingerprint of {folder} differs from its card\n"
+            "it was changed, or written by another version of chunkmark; build it again"
         )
-    told = _card(dataset, card["options"])
-    wrong = next((key for key in told if told[key] != card[key]), None)
+    expected = _card(dataset, card["options"])
+    wrong = next((key for key in expected if expected[key] != card[key]), None)
     if wrong is not None:
         raise InputError(
-            f"{folder / CARD} is damaged: {wrong} is not that of the files; build the folder again"
+            f"{folder / CARD} is damaged: {wrong} differs from the files; build the folder again"
         )
     return dataset
 
 
 def _card(dataset: Dataset, options: Mapping[str, Any]) -> dict[str, Any]:
-    skipped = Counter(one.reason for corpus in dataset.corpora for one in corpus.skipped)
+    skipped = Counter(file.reason for corpus in dataset.corpora for file in corpus.skipped)
     texts = {_digest(source.text) for corpus in dataset.corpora for source in corpus.sources}
     return {
         "schema": SCHEMA,
@@ -247,7 +246,7 @@ def _query_row(query: Query) -> dict[str, Any]:
         "id": query.id,
         "corpus": query.corpus,
         "text": query.text,
-        "targets": [[one.path, one.start_line, one.end_line, one.grade] for one in query.targets],
+        "targets": [[t.path, t.start_line, t.end_line, t.grade] for t in query.targets],
         "tags": dict(sorted(query.tags.items())),
         "cluster": query.cluster,
         "truncate": query.truncate,
@@ -261,12 +260,12 @@ def _query(
     by_path: dict[str, dict[str, Source]],
     where: str,
 ) -> Query:
-    """A query; `by_path` holds the sources of the corpora that regions lie in."""
+    """A query. `by_path` keeps the sources, by path, of each corpus with a region."""
     corpus = corpora.get(row.corpus)
     if corpus is None:
-        raise InputError(f"{where}: there is no corpus {row.corpus!r:.80}")
+        raise InputError(f"{where}: unknown corpus {row.corpus!r:.80}")
     try:
-        targets = tuple(Target(*one) for one in row.targets)
+        targets = tuple(Target(*target) for target in row.targets)
         region = None if row.region is None else Region(*row.region)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
@@ -295,29 +294,31 @@ def _corpus_row(corpus: Corpus) -> dict[str, Any]:
     return {
         "id": corpus.id,
         "files": [
-            [one.path, one.language, one.encoding, _digest(one.text)] for one in corpus.sources
+            [file.path, file.language, file.encoding, _digest(file.text)] for file in corpus.sources
         ],
         "repository": corpus.repository,
     }
 
 
 def _skipped_row(corpus: Corpus) -> dict[str, Any]:
-    return {"id": corpus.id, "skipped": [[one.path, one.reason] for one in corpus.skipped]}
+    return {"id": corpus.id, "skipped": [[file.path, file.reason] for file in corpus.skipped]}
 
 
 def _corpora(folder: Path) -> Iterator[Corpus]:
-    """The corpora of a folder; sources that they share are one."""
+    """The corpora of a folder; equal files of several corpora are one source."""
     texts: dict[str, str] = {}
     for where, text in read_rows(folder / FILES[2], _Text):
         if _digest(text.text) != text.sha256:
-            raise InputError(f"{where}: the text is not that of its sha256")
+            raise InputError(f"{where}: the text does not match its sha256")
         texts[text.sha256] = text.text
     skipped = {row.id: row.skipped for _, row in read_rows(folder / FILES[3], _SkippedFiles)}
     known: dict[tuple[str, str | None, str, str], Source] = {}
     seen: set[str] = set()
     for where, row in read_rows(folder / FILES[1], _Corpus):
         if row.id in seen or row.id not in skipped:
-            raise InputError(f"{where}: the corpus {row.id!r:.80} is not there once in each file")
+            raise InputError(
+                f"{where}: the corpus {row.id!r:.80} must occur once in {FILES[1]} and {FILES[3]}"
+            )
         seen.add(row.id)
         for file in row.files:
             if file not in known:
@@ -325,7 +326,7 @@ def _corpora(folder: Path) -> Iterator[Corpus]:
         yield Corpus(
             id=row.id,
             sources=tuple(known[file] for file in row.files),
-            skipped=tuple(Skipped(*one) for one in skipped[row.id]),
+            skipped=tuple(Skipped(*file) for file in skipped[row.id]),
             repository=row.repository,
         )
 
@@ -333,17 +334,17 @@ def _corpora(folder: Path) -> Iterator[Corpus]:
 def _source(file: tuple[str, str | None, str, str], texts: Mapping[str, str], where: str) -> Source:
     path, language, encoding, digest = file
     if not {"", ".", ".."}.isdisjoint(path.split("/")):
-        raise InputError(f"{where}: {path!r:.80} is no path inside the corpus")
+        raise InputError(f"{where}: {path!r:.80} is not a path inside the corpus")
     if language is not None and language not in LANGUAGES:
-        raise InputError(f"{where}: {path} is of the language {language!r:.40}, which is unknown")
+        raise InputError(f"{where}: {path} has an unknown language, {language!r:.40}")
     if digest not in texts:
-        raise InputError(f"{where}: {path} has a text that is not there")
+        raise InputError(f"{where}: the text of {path} is missing")
     return Source(texts[digest], path, language, encoding)
 
 
 def _text_rows(dataset: Dataset) -> Iterator[dict[str, str]]:
-    """Every text once, in order of its hash."""
-    texts = {_digest(one.text): one.text for corpus in dataset.corpora for one in corpus.sources}
+    """The texts, in order of their hashes."""
+    texts = {_digest(file.text): file.text for corpus in dataset.corpora for file in corpus.sources}
     for digest in sorted(texts):
         yield {"sha256": digest, "text": texts[digest]}
 

@@ -1,7 +1,7 @@
-"""The user's own questions: a file of texts and of the places that answer them.
+"""The user's own questions: a file of texts, each with the places that answer it.
 
-JSON lines, CSV with a header, or YAML; in each a question has a `text`, one or several `targets`
-and perhaps an `id`. A target is `path:start-end`, `path:line`, `path::symbol` or a `path` alone.
+The file is JSON lines, CSV with a header, or YAML. A question has a `text`, one or more `targets`
+and optionally an `id`. A target is `path:start-end`, `path:line`, `path::symbol` or a `path`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,22 @@ import io
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
 from chunkers.errors import InputError
 from harness.building.built_queries import BuiltQueries, folder_of, names_overlap, same_words
 from harness.building.docs.definitions import definitions_in, parts_of
 from harness.model import Query, Target
-from harness.support.json_files import parse_json, refuse_repeated_columns, require_regular_file
+from harness.support.json_files import (
+    StrictModel,
+    Text,
+    parse_json,
+    refuse_repeated_columns,
+    require_regular_file,
+    validated,
+)
 from harness.support.paths import plain_path
 from harness.support.word_runs import RUN, leaked_queries
 
@@ -31,23 +40,22 @@ if TYPE_CHECKING:
     from harness.building.docs.definitions import Definition
     from harness.model import Corpus
 
-KEYS = ("id", "text", "targets")
 _MOST = 64 << 20  # bytes of a file of questions
 _LINES = re.compile(r"(?P<path>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
 _NUMBER = re.compile(r"(?P<name>.+)#(?P<number>[0-9]{1,6})")
-_SHARED = "ask once, with all targets; the same words stand on"
+_SHARED = "same words as line"
 _LEAKED = f"{RUN} words in a row remain in the corpus"
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question as it stands in its file.
+    """A question as written in its file.
 
     Attributes:
-        id: As given, else its line as `line 7`.
-        text: What is asked.
-        targets: The places, as written; at least one.
-        line: Where it begins, from 1.
+        id: The given id, else the line, as in `line 7`.
+        text: The words of the question.
+        targets: Its places, at least one.
+        line: First line of the question, from 1.
     """
 
     id: str
@@ -56,18 +64,32 @@ class Question:
     line: int
 
 
-def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> BuiltQueries:
-    """Queries out of a file of questions.
+_Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
-    A question of which a target cannot be resolved is left out, for the rest would be half of an
-    answer; so are those with the same words and other targets, and such as only repeat one. Each
-    stands in `left_out` by its line and reason, and so does one whose text remains
-    in the corpus.
+
+class _Row(StrictModel):
+    model_config = ConfigDict(extra="forbid")
+
+    text: _Words
+    targets: Annotated[
+        list[_Words],
+        Field(min_length=1),
+        BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    ]
+    id: Text | int | None = None
+
+
+def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> BuiltQueries:
+    """Make queries from a file of questions.
+
+    Left out, each with its line and reason, are questions with a target that cannot be resolved,
+    questions with the same words, unless they are copies of the first, and questions whose text
+    remains in the corpus.
 
     Args:
-        corpus: Where the places are.
+        corpus: The files that the targets name.
         file: The questions.
-        root: The folder of the corpus, below which a target may be an absolute path.
+        root: The folder of the corpus, so that a target may be an absolute path in it.
 
     Raises:
         InputError: The file cannot be read, a question in it is malformed, or none is left.
@@ -75,43 +97,44 @@ def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Bu
     questions = read_questions(file)
     roots = () if root is None else tuple(map(str, (root.absolute(), root.resolve())))
     sources = {source.path: source for source in corpus.sources}
-    skipped = {one.path: one.reason for one in corpus.skipped}
+    skipped = {file.path: file.reason for file in corpus.skipped}
     outlines: dict[str, list[Definition]] = {}
     left_out: Counter[str] = Counter()
-    found: dict[str, tuple[Question, list[tuple[Target, str]]]] = {}
+    kept: dict[str, Question] = {}
+    places: dict[str, list[tuple[Target, str]]] = {}
     for question in questions:
         try:
-            found[question.id] = (
-                question,
-                [_resolved(one, roots, sources, skipped, outlines) for one in question.targets],
-            )
+            places[question.id] = [
+                _resolve(target, roots, sources, skipped, outlines) for target in question.targets
+            ]
+            kept[question.id] = question
         except InputError as error:
             left_out[f"line {question.line}: {error}"] += 1
     texts = (source.text for source in corpus.sources)
-    for one in sorted(leaked_queries({key: mine.text for key, (mine, _) in found.items()}, texts)):
-        left_out[f"line {found.pop(one)[0].line}: {_LEAKED}"] += 1
-    for group in same_words({key: question.text for key, (question, _) in found.items()}):
-        lines = {key: found[key][0].line for key in group}
-        answers = {tuple(target for target, _ in found[key][1]) for key in group}
+    for key in sorted(leaked_queries({key: kept[key].text for key in kept}, texts)):
+        left_out[f"line {kept.pop(key).line}: {_LEAKED}"] += 1
+    for group in same_words({key: question.text for key, question in kept.items()}):
+        lines = {key: kept[key].line for key in group}
+        answers = {tuple(target for target, _ in places[key]) for key in group}
         for key in group if len(answers) > 1 else group[1:]:
             others = ", ".join(str(line) for other, line in lines.items() if other != key)
-            left_out[f"line {lines[key]}: {_SHARED} line {others}"] += 1
-            del found[key]
-    if not found:
+            left_out[f"line {lines[key]}: {_SHARED} {others}; ask once, with all targets"] += 1
+            del kept[key]
+    if not kept:
         raise InputError(f"{file}: no question is left\n{'; '.join(left_out)}")
-    queries = (_query(question, places, corpus, sources) for question, places in found.values())
-    return BuiltQueries((corpus,), tuple(sorted(queries, key=lambda one: one.id)), left_out)
+    queries = (_query(kept[key], places[key], corpus, sources) for key in sorted(kept))
+    return BuiltQueries((corpus,), tuple(queries), left_out)
 
 
 def read_questions(file: Path) -> tuple[Question, ...]:
-    """The questions of a file, in its order; the format is that of its suffix.
+    """The questions of a file, in its order. The suffix tells the format.
 
     Raises:
-        InputError: It cannot be read, is empty, or holds what is no question; the line is named.
+        InputError: The file cannot be read, is empty, or has an invalid row; names the line.
     """
-    read = {".jsonl": _json_lines, ".csv": _csv, ".yaml": _yaml, ".yml": _yaml}
-    if file.suffix.lower() not in read:
-        raise InputError(f"{file}: questions are read from .jsonl, .csv and .yaml")
+    readers = {".jsonl": _json_lines, ".csv": _csv, ".yaml": _yaml, ".yml": _yaml}
+    if file.suffix.lower() not in readers:
+        raise InputError(f"{file}: a file of questions must end in .jsonl, .csv or .yaml")
     require_regular_file(file)
     try:
         with file.open("rb") as opened:
@@ -125,44 +148,26 @@ def read_questions(file: Path) -> tuple[Question, ...]:
         raise InputError(f"{file} is larger than {_MOST >> 20} MiB")
     questions = []
     seen: dict[str, int] = {}
-    for line, row in read[file.suffix.lower()](text, str(file)):
+    for line, row in readers[file.suffix.lower()](text, str(file)):
         question = _question(row, line, f"{file}, line {line}")
         if question.id in seen:
             raise InputError(
-                f"{file}, line {line}: the id {question.id!r:.80} stands already at line "
+                f"{file}, line {line}: duplicate id {question.id!r:.80}, first used in line "
                 f"{seen[question.id]}"
             )
         seen[question.id] = line
         questions.append(question)
     if not questions:
-        raise InputError(f"{file} holds no question")
+        raise InputError(f"{file} contains no question")
     return tuple(questions)
 
 
 def _question(row: Any, line: int, where: str) -> Question:
     if not isinstance(row, dict):
-        raise InputError(f"{where}: a question is an object with text and targets")
-    unknown = sorted(set(map(str, row)) - set(KEYS))
-    if unknown:
-        raise InputError(f"{where}: unknown {unknown[0]!r:.60}; a question has {', '.join(KEYS)}")
-    text, targets, name = row.get("text"), row.get("targets"), row.get("id")
-    if not isinstance(text, str) or not text.strip():
-        raise InputError(f"{where}: text is {text!r:.60}; a question says something")
-    listed = [targets] if isinstance(targets, str) else targets
-    if (
-        not isinstance(listed, list)
-        or not listed
-        or not all(isinstance(one, str) and one.strip() for one in listed)
-    ):
-        raise InputError(f"{where}: targets are {targets!r:.60}; name places such as a.py:3-9")
-    if name is not None and (type(name) not in (str, int) or name == ""):
-        raise InputError(f"{where}: id is {name!r:.60}; it is a text or a whole number")
-    try:
-        f"{text}{listed}{name}".encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{where}: holds half of a surrogate pair, which is no text") from None
-    places = tuple(dict.fromkeys(one.strip() for one in listed))
-    return Question(f"line {line}" if name is None else str(name), text.strip(), places, line)
+        raise InputError(f"{where}: a question must be an object with text and targets")
+    valid = validated(_Row, row, where)
+    name = f"line {line}" if valid.id is None else str(valid.id)
+    return Question(name, valid.text, tuple(dict.fromkeys(valid.targets)), line)
 
 
 def _json_lines(text: str, where: str) -> Iterator[tuple[int, Any]]:
@@ -172,7 +177,7 @@ def _json_lines(text: str, where: str) -> Iterator[tuple[int, Any]]:
 
 
 def _csv(text: str, where: str) -> Iterator[tuple[int, Any]]:
-    """Rows with a header; several targets stand on lines of their own, or between semicolons."""
+    """Rows below a header. Semicolons or line breaks separate several targets in a cell."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] = []
     end = 0
@@ -192,22 +197,24 @@ def _csv(text: str, where: str) -> Iterator[tuple[int, Any]]:
                     f"{where}, line {line}: {len(row)} cells, but the header has {len(header)}"
                 )
             cells: dict[str, Any] = dict(zip(header, row, strict=True))
-            cells["targets"] = [one for one in re.split(r"[;\n]", cells["targets"]) if one.strip()]
+            cells["targets"] = [
+                part for part in re.split(r"[;\n]", cells["targets"]) if part.strip()
+            ]
             yield line, {key: value for key, value in cells.items() if key != "id" or value.strip()}
     except csv.Error as error:
-        raise InputError(f"{where}, line {reader.line_num}: no CSV: {error}") from None
+        raise InputError(f"{where}, line {reader.line_num}: invalid CSV: {error}") from None
 
 
 def _yaml(text: str, where: str) -> Iterator[tuple[int, Any]]:
-    """A list of questions; every scalar is taken as text, whatever YAML makes of it.
+    """A list of questions, in which every scalar is text.
 
-    Events alone are read, each once: nothing is built from tags, no alias is unrolled, and a file
-    of the largest size takes seconds.
+    Only the parser's events are read: no tag builds an object, no alias is expanded, and a file of
+    the largest size takes seconds.
     """
     import yaml
 
     events = _events(text, where)
-    first = next(one for one in events if not isinstance(one, yaml.StreamStartEvent))
+    first = next(event for event in events if not isinstance(event, yaml.StreamStartEvent))
     if not isinstance(first, yaml.DocumentStartEvent):
         return
     if not isinstance(next(events), yaml.SequenceStartEvent):
@@ -242,18 +249,18 @@ def _events(text: str, where: str) -> Iterator[yaml.Event]:
         yield from yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.MarkedYAMLError as error:
         at = "" if error.problem_mark is None else f", line {error.problem_mark.line + 1}"
-        problem = " ".join(str(error.problem or error.context or "it is damaged").split())
-        raise InputError(f"{where}{at}: no YAML: {problem}") from None
+        problem = " ".join(str(error.problem or error.context or "damaged").split())
+        raise InputError(f"{where}{at}: invalid YAML: {problem}") from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        problem = getattr(error, "reason", None) or "a character that no YAML holds"
-        raise InputError(f"{where}: no YAML: {problem}") from None
+        problem = getattr(error, "reason", None) or "a character that YAML does not allow"
+        raise InputError(f"{where}: invalid YAML: {problem}") from None
 
 
 def _scalar(event: yaml.Event, where: str) -> str:
     """The text of an event.
 
     Raises:
-        InputError: It begins a list or a mapping, or is an alias.
+        InputError: The event begins a list or a mapping, or is an alias.
     """
     import yaml
 
@@ -261,30 +268,32 @@ def _scalar(event: yaml.Event, where: str) -> str:
         return str(event.value)
     at = f"{where}, line {event.start_mark.line + 1}"
     if isinstance(event, yaml.AliasEvent):
-        raise InputError(f"{at}: an alias, *{event.anchor:.60}; write out what it stands for")
-    raise InputError(f"{at}: a list or a mapping stands where a text is needed")
+        raise InputError(
+            f"{at}: aliases such as *{event.anchor:.60} are not supported; write the value"
+        )
+    raise InputError(f"{at}: a list or a mapping where a text is expected")
 
 
-def _resolved(
+def _resolve(
     text: str,
     roots: tuple[str, ...],
     sources: dict[str, Source],
     skipped: dict[str, str],
     outlines: dict[str, list[Definition]],
 ) -> tuple[Target, str]:
-    """The target that a place names, and the symbol in it, if it names one."""
+    """The target at a place, and the symbol that the place names; empty if it names none."""
     path, colons, symbol = text.partition("::")
     if colons and not symbol.strip():
-        raise InputError(f"target {text!r:.80}: no symbol stands behind `::`; name one, or no `::`")
+        raise InputError(f"target {text!r:.80}: `::` must be followed by a symbol")
     lines = None
-    # A file may well be called `a:3`.
+    # A file may be called `a:3`.
     if not symbol and text not in sources and (lines := _LINES.fullmatch(text)):
         path = lines["path"]
-    root = next((one for one in roots if path.startswith(f"{one}/")), "")
+    root = next((root for root in roots if path.startswith(f"{root}/")), "")
     path = plain_path(path, f"target {text!r:.80}", root)
     source = sources.get(path)
     if source is None:
-        why = f"is not indexed: {skipped[path]}" if path in skipped else "is not there"
+        why = f"is not indexed: {skipped[path]}" if path in skipped else "does not exist"
         raise InputError(f"target {text!r:.80}: the file {path} {why}")
     if symbol:
         return _symbol(source, symbol, outlines), symbol
@@ -293,8 +302,8 @@ def _resolved(
     first, last = int(lines["first"]), int(lines["last"] or lines["first"])
     if not 1 <= first <= last <= source.lines.count:
         raise InputError(
-            f"target {text!r:.80}: lines {first}-{last} are none of the {source.lines.count} "
-            f"lines of {path}"
+            f"target {text!r:.80}: lines {first}-{last} are not in {path}, which has "
+            f"{source.lines.count}"
         )
     return Target(path, first, last), ""
 

@@ -1,4 +1,4 @@
-"""Seeded, stratified samples that grow: a larger one of the same seed holds the smaller."""
+"""Seeded, stratified samples: a larger one of the same seed contains the smaller."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ def draw(
     id_of: Callable[[Item], str],
     stratum_of: Callable[[Item], str] = lambda _: "",
 ) -> tuple[Item, ...]:
-    """Choose at most `limit` items, each as likely as any other.
+    """Choose at most `limit` items, all with the same probability.
 
-    The n items of a stratum are shuffled and laid at even distances on the line from 0 to 1, from
-    a seeded start; those that lie first are taken. So every stratum is represented by its share
-    of the items, to within one.
+    The n items of a stratum are shuffled and placed at even distances between 0 and 1, from a
+    seeded start; the first of all strata together are taken. So every stratum gets its share of
+    the sample, to within one item.
 
     Args:
         items: In any order.
-        limit: How many to take; None takes all.
-        seed: Another seed gives another sample.
-        id_of: Unique text of an item; chance depends on it and the seed alone.
-        stratum_of: Name of the group that an item belongs to.
+        limit: Size of the sample; None takes all.
+        seed: Random seed.
+        id_of: Unique text of an item; the sample depends on these and the seed alone.
+        stratum_of: Name of the stratum of an item.
 
     Returns:
-        The chosen in order of id.
+        The sample, in order of id.
     """
     ordered = sorted(items, key=id_of)
     if limit is None or limit >= len(ordered):
@@ -53,17 +53,17 @@ def in_turn(
     strata: dict[str, list[Item]] = defaultdict(list)
     for item in sorted(items, key=id_of):
         strata[stratum_of(item)].append(item)
-    laid: list[tuple[float, int, Item]] = []
+    placed: list[tuple[float, int, Item]] = []
     for name, members in strata.items():
         start = chance(seed, "stratum", name) / _WHOLE
         shuffled = sorted(members, key=lambda item: chance(seed, "item", id_of(item)))
         for at, item in enumerate(shuffled):
-            laid.append(((at + start) / len(members), chance(seed, "tie", id_of(item)), item))
-    laid.sort(key=lambda one: one[:2])
-    return [item for _, _, item in laid]
+            placed.append(((at + start) / len(members), chance(seed, "tie", id_of(item)), item))
+    placed.sort(key=lambda entry: entry[:2])
+    return [item for _, _, item in placed]
 
 
 def chance(seed: int, what: str, name: str) -> int:
-    """A whole number under 2**64, seeded, that no other name is likely to get."""
+    """A seeded hash of a name, below 2**64."""
     text = f"{seed}\0{what}\0{name}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=_DIGITS).digest(), "big")

@@ -1,4 +1,4 @@
-"""Places that may answer a question, by its distinctive words: candidates for a person to judge."""
+"""Places that may answer a question, found by its rare words, for a person to judge."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.model import Corpus
 
 _WINDOW = 40
-_LONGEST = 200  # lines of a definition that is a candidate itself; of a longer one its parts are
+_LONGEST = 200  # lines of a definition; the parts of a longer one are places
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class Candidate:
     """A place that shares words with a question.
 
     Attributes:
-        place: As a target is written, `path:start-end`.
-        words: Those that it shares, the rarest first.
-        score: Sum over these of ln(1 + n/df), where df of n places have the word.
+        place: Its target, `path:start-end`.
+        words: The shared words, the rarest first.
+        score: Sum of ln(1 + n/df) over these words, where df of n places have the word.
     """
 
     place: str
@@ -41,76 +41,81 @@ class Candidate:
 def suggest(
     corpus: Corpus, questions: Iterable[Question], count: int = 3
 ) -> dict[str, tuple[Candidate, ...]]:
-    """The places that share most with each question, best first; none is taken for the answer.
+    """The places that share the most words with each question, best first.
 
-    Places are the definitions of up to 200 lines, and stretches of 40 lines where a file has none.
-    Their paths count as words of theirs. Names are split, as in `parse_url`. Words such as `how`
-    and `which`, by bm25s's longer list for English, distinguish nothing, however rare in code.
+    Places are the definitions of up to 200 lines, and stretches of 40 lines in a file without
+    definitions. The words of a place include those of its path; names such as `parse_url` are
+    split. Words such as `how` and `which`, by bm25s's longer list for English, do not count.
 
     Args:
-        corpus: Where to look.
-        questions: The questions; their targets are not looked at.
-        count: Candidates of each, at most.
+        corpus: The files.
+        questions: The questions; their targets are ignored.
+        count: Maximum number of candidates per question.
 
     Returns:
-        By the id of the question; empty where no word of it is anywhere.
+        Id of the question -> candidates, none where the corpus has no word of the question.
     """
     from bm25s.stopwords import STOPWORDS_EN_PLUS
 
-    usual = frozenset(STOPWORDS_EN_PLUS)
-    asked = {one.id: _distinctive(one.text, usual) for one in questions}
-    wanted = {word for words in asked.values() for word in words}
+    stopwords = frozenset(STOPWORDS_EN_PLUS)
+    rare = {question.id: _distinctive(question.text, stopwords) for question in questions}
+    wanted = {word for words in rare.values() for word in words}
     places: list[tuple[str, int, frozenset[str]]] = []
     for source in corpus.sources:
         path = set(identifiers(source.path)) & wanted
         for first, last in _places(source):
             start, end = source.lines.offsets_of(first, last)
-            held = path | (set(identifiers(source.text[start:end])) & wanted)
-            if held:
-                places.append((f"{source.path}:{first}-{last}", last - first, frozenset(held)))
-    having: dict[str, list[int]] = defaultdict(list)
-    for number, (_, _, its) in enumerate(places):
-        for word in its:
-            having[word].append(number)
-    weight = {word: math.log(1 + len(places) / len(found)) for word, found in having.items()}
+            shared = path | (set(identifiers(source.text[start:end])) & wanted)
+            if shared:
+                places.append((f"{source.path}:{first}-{last}", last - first, frozenset(shared)))
+    postings: dict[str, list[int]] = defaultdict(list)
+    for number, (_, _, words) in enumerate(places):
+        for word in words:
+            postings[word].append(number)
+    weights = {word: math.log(1 + len(places) / len(some)) for word, some in postings.items()}
     return {
-        name: tuple(_best(words, places, having, weight, count)) for name, words in asked.items()
+        name: tuple(_best(words, places, postings, weights, count)) for name, words in rare.items()
     }
 
 
-def _distinctive(text: str, usual: frozenset[str]) -> tuple[str, ...]:
-    """The words of a question but for those that any has; all, if it has no others."""
-    asked = dict.fromkeys(identifiers(text))
-    return tuple(one for one in asked if one not in usual) or tuple(asked)
+def _distinctive(text: str, stopwords: frozenset[str]) -> tuple[str, ...]:
+    """The words of a question without stop words; all, if it has no others."""
+    words = dict.fromkeys(identifiers(text))
+    return tuple(word for word in words if word not in stopwords) or tuple(words)
 
 
 def _best(
     words: tuple[str, ...],
     places: list[tuple[str, int, frozenset[str]]],
-    having: Mapping[str, list[int]],
-    weight: Mapping[str, float],
+    postings: Mapping[str, list[int]],
+    weights: Mapping[str, float],
     count: int,
 ) -> Iterator[Candidate]:
-    """The places with a word of a question, best first; of equal ones the shortest is.
+    """The places with a word of a question, best first, the shorter of equal ones first.
 
-    `having` tells the places that have a word, so that no other is looked at.
+    Args:
+        words: Those of the question.
+        places: Target, length and words of each place.
+        postings: Word -> numbers of the places that have it.
+        weights: Word -> what it adds to a score.
+        count: Maximum number of places.
     """
     shared: dict[int, list[str]] = defaultdict(list)
-    for word in sorted(weight.keys() & words, key=lambda one: (-weight[one], one)):
-        for number in having[word]:
+    for word in sorted(weights.keys() & words, key=lambda word: (-weights[word], word)):
+        for number in postings[word]:
             shared[number].append(word)
-    found = (
-        (-math.fsum(weight[one] for one in mine), places[number][1], places[number][0], mine)
-        for number, mine in shared.items()
+    ranked = (
+        (-math.fsum(weights[word] for word in some), places[number][1], places[number][0], some)
+        for number, some in shared.items()
     )
-    for score, _, place, mine in heapq.nsmallest(count, found):
-        yield Candidate(place, tuple(mine), -score)
+    for score, _, place, some in heapq.nsmallest(count, ranked):
+        yield Candidate(place, tuple(some), -score)
 
 
 def _places(source: Source) -> Iterator[tuple[int, int]]:
-    """Lines of definitions, or of stretches."""
+    """First and last lines of the definitions, or of stretches of lines."""
     try:
-        scopes = [(one.start_line, one.end_line) for one in outline(source)]
+        scopes = [(scope.start_line, scope.end_line) for scope in outline(source)]
     except UnparsedError as error:
         warnings.warn(f"{error}; stretches of lines are candidates there", stacklevel=2)
         scopes = []

@@ -100,12 +100,12 @@ class Codebase:
         elif language == "rust":
             seen = _uses(name, file, home.path)
         elif language == "swift":  # a module is two folders deep
-            here, there = (PurePosixPath(one.path).parts[:-1] for one in (file, home))
+            here, there = (PurePosixPath(item.path).parts[:-1] for item in (file, home))
             seen = here[:2] == there[:2] or not file.imports.keys().isdisjoint(there)
         elif language in ("c", "cpp"):
             files = self._includes(file.path)
             declaring = [file, *(self.files[path] for path in files)]
-            seen = home.path in files or any(name in one.declared for one in declaring)
+            seen = home.path in files or any(name in item.declared for item in declaring)
         elif language == "ruby" and name[:1].isupper():  # constants are loaded by their names
             seen = self._defining[name] == 1
         else:
@@ -122,10 +122,10 @@ class Codebase:
             return module is not None and home.path in self._offers(module, name, _DEPTH)
         bound = file.imports.get(chain[0], set())
         if file.language == "go":
-            folders = {self._go_folder(one.module) for one in bound}
+            folders = {self._go_folder(item.module) for item in bound}
             return len(chain) == 1 and folders == {dirname(home.path)}
         if file.language == "rust":
-            paths = [(*one.module.split("::"), one.name, *chain[1:]) for one in bound] or [chain]
+            paths = [(*item.module.split("::"), item.name, *chain[1:]) for item in bound] or [chain]
             return all(_is_rust_module(path, home.path, file.path) for path in paths)
         spaces = definition.parts[:-1][-len(chain) :]
         return spaces == chain and self._sees(definition.parts[0], file, home)
@@ -133,13 +133,13 @@ class Codebase:
     def _origins(self, file: FileNames, name: str, depth: int) -> set[str]:
         """The files in which what a file imports as a name is defined."""
         found = []
-        for one in file.imports.get(name, ()):
-            module = self._file(one.module, file)
-            wanted = name if one.name == "default" else one.name
-            found.append(self._offers(module, wanted, depth) if module and one.name else set())
+        for item in file.imports.get(name, ()):
+            module = self._file(item.module, file)
+            wanted = name if item.name == "default" else item.name
+            found.append(self._offers(module, wanted, depth) if module and item.name else set())
         if found:
             return set.intersection(*found)
-        stars = (self._file(one.module, file) for one in file.imports.get("*", ()))
+        stars = (self._file(item.module, file) for item in file.imports.get("*", ()))
         return {path for star in stars if star for path in self._offers(star, name, depth)}
 
     def _offers(self, path: str, name: str, depth: int) -> set[str]:
@@ -153,13 +153,13 @@ class Codebase:
         """The file of the module that names such as `a.b` mean in a file."""
         found = set()
         for at in range(1, len(chain) + 1):
-            for one in file.imports.get(".".join(chain[:at]), ()):
+            for item in file.imports.get(".".join(chain[:at]), ()):
                 if file.language == "python":
-                    joint = "" if one.module.endswith(".") or not one.name else "."
-                    module = ".".join((one.module + joint + one.name, *chain[at:]))
+                    joint = "" if item.module.endswith(".") or not item.name else "."
+                    module = ".".join((item.module + joint + item.name, *chain[at:]))
                     found.add(self._file(module, file))
-                elif at == len(chain) and one.name in ("", "default"):
-                    found.add(self._file(one.module, file))
+                elif at == len(chain) and item.name in ("", "default"):
+                    found.add(self._file(item.module, file))
         return found.pop() if len(found) == 1 else None
 
     def _file(self, module: str, file: FileNames) -> str | None:
@@ -215,7 +215,7 @@ class Codebase:
     def _loads(self, file: FileNames) -> set[str]:
         """The files that a file loads or includes itself."""
         if file.path not in self._loaded:
-            modules = {one.module for some in file.imports.values() for one in some}
+            modules = {item.module for some in file.imports.values() for item in some}
             paths = (self._file(module, file) for module in modules)
             self._loaded[file.path] = {path for path in paths if path}
         return self._loaded[file.path]
@@ -244,8 +244,8 @@ class Codebase:
         paths = {dirname(file.path) for file in own}
         paths |= {splitext(file.path)[0] for file in own} if language == "python" else set()
         found: Counter[str] = Counter()
-        for one in (one for file in own for some in file.imports.values() for one in some):
-            steps = one.module.split(joint)
+        for item in (item for file in own for some in file.imports.values() for item in some):
+            steps = item.module.split(joint)
             library = "." not in steps[0] if joint == "/" else steps[0] in sys.stdlib_module_names
             for at in range(1, len(steps)):
                 if not library and steps[0] and "/".join(steps[at:]) in paths:
@@ -271,7 +271,7 @@ def _in_package(name: str, file: FileNames, home: FileNames) -> bool:
     """Whether a name is of the package of a file: the caller's own, or one that it imports."""
     package, exact = home.package, file.imports.get(name, set())
     if exact:
-        return all((one.module, one.name) == (package, name) for one in exact)
+        return all((item.module, item.name) == (package, name) for item in exact)
     if package == file.package:
         # Without packages, another folder is another program.
         return bool(package) or dirname(home.path) == dirname(file.path)
@@ -279,16 +279,16 @@ def _in_package(name: str, file: FileNames, home: FileNames) -> bool:
         return True
     if file.language == "php" and not package and name[:1].islower():
         return True
-    return bool(package) and any(one.module == package for one in file.imports.get("*", ()))
+    return bool(package) and any(item.module == package for item in file.imports.get("*", ()))
 
 
 def _uses(name: str, file: FileNames, path: str) -> bool:
     """Whether Rust's `use` imports a name from the module of a file."""
 
-    def fits(one: Import) -> bool:
-        return _is_rust_module(one.module.split("::"), path, file.path)
+    def fits(item: Import) -> bool:
+        return _is_rust_module(item.module.split("::"), path, file.path)
 
-    bound = [one for one in file.imports.get(name, ()) if one.name == name]
+    bound = [item for item in file.imports.get(name, ()) if item.name == name]
     if bound:
         return all(map(fits, bound))
     return any(map(fits, file.imports.get("*", ())))

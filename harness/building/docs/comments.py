@@ -1,4 +1,4 @@
-"""Cuts every doc comment out of a source and says where what they document then lies."""
+"""Cuts the doc comments out of a source and finds the definitions that they document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chunkers.source import Source
     from harness.building.docs.nodes import Docstring, Piece
 
-# What a comment must keep to stay one.
+# What makes a comment a comment.
 _OPENING = re.compile(r"/\*[*!]?|//[/!]?|=begin|#!?\[\s*doc\s*=\s*r?#*\"|#")
 _SEMICOLON = re.compile(r"[ \t\f]*;[ \t\f]*")
 _CLOSING = re.compile(r"\*/\Z|=end\Z|\"#*\s*\]\Z")
@@ -29,12 +29,12 @@ class DocumentedDefinition:
     """A function, method or class that had a doc comment.
 
     Attributes:
-        name: Its name with those of the definitions around it, such as `Class.method`.
-        comment: The comments as they stood, one after the other; the value of a docstring.
-        start_line: First line after the cut, that of its first attribute or decorator.
-        end_line: Last line after the cut.
-        number: Which of the definitions of that name it is, from 1 on.
-        empty: Whether nothing is left of its body.
+        name: Its name with those around it, as in `Class.method`.
+        comment: The doc comments in order, as written; or the value of a docstring.
+        start_line: Its first line without comments, that of its first attribute or decorator.
+        end_line: Its last line without comments.
+        number: Its number among the definitions of that name, from 1.
+        empty: Whether its body was nothing but the docstring.
         function: Whether it is a function or a method.
     """
 
@@ -52,10 +52,10 @@ class StrippedSource:
     """A source without doc comments.
 
     Attributes:
-        source: What is left; the same where there were none.
-        documented: The functions, methods and classes that had one, outer before inner.
-        others: How many doc comments documented something else, or nothing. Comments of a line
-            that stand together are one.
+        source: The source; the given one if it had no doc comments.
+        documented: The documented functions, methods and classes, outermost first.
+        others: Number of doc comments that document something else, or nothing. Line comments in
+            a row are one.
     """
 
     source: Source
@@ -63,7 +63,7 @@ class StrippedSource:
     others: int = 0
 
 
-def cut_doc_comments(source: Source) -> StrippedSource:
+def strip_doc_comments(source: Source) -> StrippedSource:
     """StrippedSource the doc comments of everything in a source, those of fields and files too.
 
     Lines that held nothing else go with them. What is no longer a body becomes `pass` in Python.
@@ -77,14 +77,16 @@ def cut_doc_comments(source: Source) -> StrippedSource:
     if style is None or tree is None:
         return StrippedSource(source)
     pieces = pieces_of(tree)
-    docstrings = {one.owner: one for one in docstrings_of(tree)} if style.strings else {}
+    docstrings = (
+        {docstring.owner: docstring for docstring in docstrings_of(tree)} if style.strings else {}
+    )
     stretches = _stretches(source.text, pieces)
     edits = sorted([*_without(source.text, stretches), *_without_strings(source.text, docstrings)])
     if not edits:
         return StrippedSource(source)
     left = replace(source, text=apply(source.text, edits))
     if (errors := tree.errors()) and _errors(left) > errors:
-        # How a parser mends broken code rests on how much lies between: keep that as it was.
+        # A parser repairs broken code depending on its distances: keep those.
         blanks = _blanked(source.text, pieces, docstrings)
         if _errors(blanked := replace(source, text=apply(source.text, blanks))) < _errors(left):
             edits, left = blanks, blanked
@@ -117,10 +119,10 @@ def cut_doc_comments(source: Source) -> StrippedSource:
 
 
 def _stretches(text: str, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
-    """Characters [start, end) of doc comments; those with no blank line between them are one."""
+    """Characters [start, end) of doc comments, joined where no blank line is between them."""
     found: list[tuple[int, int]] = []
     for piece in pieces:
-        if piece.role not in ("doc", "behind"):
+        if piece.role not in ("doc", "trailing"):
             continue
         between = text[found[-1][1] : piece.start] if found else "."
         if not between.strip() and between.count("\n") <= 1:
@@ -131,7 +133,7 @@ def _stretches(text: str, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
 
 
 def _without(text: str, stretches: Iterable[tuple[int, int]]) -> list[Edit]:
-    """What takes comments out of a text, and the white space that then is too much."""
+    """The edits that remove comments and the white space around them."""
     edits = []
     for start, end in stretches:
         lines = whole_lines(text, start, end)
@@ -140,24 +142,25 @@ def _without(text: str, stretches: Iterable[tuple[int, int]]) -> list[Edit]:
             continue
         line_start = text.rfind("\n", 0, start) + 1
         line_end = text.find("\n", end) + 1 or len(text)
-        before, behind = text[line_start:start], text[end:line_end]
-        if not behind.strip():
+        before, after = text[line_start:start], text[end:line_end]
+        if not after.strip():
             edits.append(Edit(line_start + len(before.rstrip()), end))
         elif not before.strip():
-            edits.append(Edit(start, end + len(behind) - len(behind.lstrip())))
+            edits.append(Edit(start, end + len(after) - len(after.lstrip())))
         else:
-            # Words must not grow together, nor statements that a line's end keeps apart.
-            apart = before[-1:].isspace() or behind[:1].isspace()
+            # Keep words and statements apart.
+            apart = before[-1:].isspace() or after[:1].isspace()
             new = "\n" if "\n" in text[start:end] else " " * (not apart)
             edits.append(Edit(start, end, new))
     return edits
 
 
 def _without_strings(text: str, docstrings: Mapping[int, Docstring]) -> list[Edit]:
+    """The edits that remove docstrings."""
     edits = []
-    for one in docstrings.values():
-        for number, (start, end) in enumerate(one.strings):
-            if one.emptied and number == 0:
+    for docstring in docstrings.values():
+        for number, (start, end) in enumerate(docstring.strings):
+            if docstring.emptied and number == 0:
                 edits.append(Edit(start, end, "pass"))
                 continue
             semicolon = _SEMICOLON.match(text, end)
@@ -166,15 +169,15 @@ def _without_strings(text: str, docstrings: Mapping[int, Docstring]) -> list[Edi
 
 
 def _blanked(text: str, pieces: Sequence[Piece], docstrings: Mapping[int, Docstring]) -> list[Edit]:
-    """What puts a comment or a string without words, as long as each, in its place."""
+    """The edits that keep each comment and docstring at its length, without words."""
     edits = []
-    for one in docstrings.values():
-        for start, end in one.strings:
+    for docstring in docstrings.values():
+        for start, end in docstring.strings:
             quotes = '"""' if end - start >= 6 else '"'
             inside = _blank(text[start + len(quotes) : end - len(quotes)])
             edits.append(Edit(start, end, quotes + inside + quotes))
     for piece in pieces:
-        if piece.role in ("doc", "behind"):
+        if piece.role in ("doc", "trailing"):
             comment = text[piece.start : piece.end]
             opened = _OPENING.match(comment)
             head, tail = opened[0] if opened else "", _CLOSING.search(comment)
@@ -186,9 +189,10 @@ def _blanked(text: str, pieces: Sequence[Piece], docstrings: Mapping[int, Docstr
 
 
 def _blank(text: str) -> str:
-    """As many bytes, without words: a dot for every one that is no white space."""
+    """The text with a dot for every byte that is not white space."""
     return "".join(
-        one if one.isspace() else "." * len(one.encode("utf-8", "surrogatepass")) for one in text
+        char if char.isspace() else "." * len(char.encode("utf-8", "surrogatepass"))
+        for char in text
     )
 
 

@@ -164,7 +164,7 @@ def _above(text: str, start: int, ends: Mapping[int, Piece]) -> tuple[int, tuple
         apart = text.count("\n", piece.end, at)
         if piece.role == "attribute":
             first = piece.start
-        elif piece.role == "behind" or not (
+        elif piece.role == "trailing" or not (
             not apart or _alone(text, piece) or _after_attribute(text, piece, ends)
         ):
             break
@@ -178,7 +178,7 @@ def _above(text: str, start: int, ends: Mapping[int, Piece]) -> tuple[int, tuple
 
 
 def _joined(text: str, piece: Piece, ends: Mapping[int, Piece]) -> list[str]:
-    """A doc comment, with those before it where it is one of a line and they stand together."""
+    """A doc comment, with the line comments right above it if it is a line comment."""
     comments = [text[piece.start : piece.end]]
     while not comments[0].startswith("/*"):
         end = _visible(text, piece.start)

@@ -15,7 +15,7 @@ import numpy as np
 
 from chunkers.grammars.loading import grammar_of, parser
 from chunkers.grammars.model import ATTRIBUTES, NONE, kind_of, words
-from harness.building.docs.styles import BEHIND, STYLES, Style
+from harness.building.docs.styles import STYLES, TRAILING, Style
 from harness.chunking.parsing import parse
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from chunkers.grammars.model import Grammar
     from chunkers.source import Source
 
-# What may stand between a doc comment and its definition, besides comments.
+# What may come between a doc comment and its definition, besides comments.
 _ATTRIBUTES = ATTRIBUTES | words(
     "annotation marker_annotation attribute attribute_list attribute_declaration"
-    " annotated_expression"  # what Kotlin's grammar makes of annotations with arguments
+    " annotated_expression"  # annotations with arguments in Kotlin's grammar
 )
-# It belongs to what it stands in, but may say so in the words of a doc comment.
+# An attribute of what is around it, which may be a doc comment.
 _INNER_ATTRIBUTE = "inner_attribute_item"
 # A doc comment at the end of a line, outside of strings.
 _REST = re.compile(r"(?:[^\"]|\"(?:[^\"\\]|\\.)*\")*?\s(//[/!].*)\Z")
@@ -47,10 +47,10 @@ class Tree:
 
     Attributes:
         source: The source.
-        root: Of its tree.
-        grammar: Of its language.
-        octets: Its text as the parser saw it.
-        offsets: The character of every byte, and of the end; shape (bytes + 1,).
+        root: Root of the syntax tree.
+        grammar: Grammar of the language.
+        octets: The text as the parser read it.
+        offsets: Offset in characters of every byte, and of the end; shape (bytes + 1,).
     """
 
     source: Source
@@ -61,7 +61,7 @@ class Tree:
 
     @classmethod
     def of(cls, source: Source) -> Tree | None:
-        """Parse a source; None where no grammar is at hand, or where it would crash.
+        """Parse a source; None where there is no grammar, or where it would crash.
 
         Raises:
             InputError: The grammar's wheel is missing.
@@ -75,11 +75,11 @@ class Tree:
         return cls(source, root, grammar, octets, offsets)
 
     def at(self, byte: int) -> int:
-        """The character of a byte."""
+        """The offset in characters of a byte."""
         return int(self.offsets[byte])
 
     def errors(self) -> int:
-        """How many nodes are errors, or stand for something that is missing."""
+        """The number of nodes that are errors, or missing from the text."""
         count, inside = 0, [self.root]
         while inside:
             node = inside.pop()
@@ -89,36 +89,36 @@ class Tree:
         return count
 
     def nodes(self, kinds: Iterable[str]) -> list[Node]:
-        """All nodes of these types, in order; types that the grammar lacks have none."""
+        """All nodes of these types, in order; types that the grammar lacks are ignored."""
         from tree_sitter import QueryCursor
 
         query = _query(self.source.language or "", frozenset(kinds))
-        found = QueryCursor(query).captures(self.root) if query else {}
-        return sorted(found.get("found", []), key=lambda node: node.start_byte)
+        captures = QueryCursor(query).captures(self.root) if query else {}
+        return sorted(captures.get("node", []), key=lambda node: node.start_byte)
 
 
 @functools.cache
 def _query(name: str, kinds: frozenset[str]) -> Query | None:
-    """What finds the nodes of these types; to make one takes longer than most files to parse."""
+    """The query for nodes of these types, cached: it takes longer than parsing most files."""
     from tree_sitter import Query
 
     language = parser(name).language
     if language is None:
         return None
     known = [f"({kind})" for kind in sorted(kinds) if language.id_for_node_kind(kind, True)]
-    return Query(language, f"[{' '.join(known)}] @found") if known else None
+    return Query(language, f"[{' '.join(known)}] @node") if known else None
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A comment or an attribute: characters [start, end), no white space at its end.
+    """A comment or an attribute: characters [start, end), without white space at its end.
 
-    A comment is a doc comment of what follows, one of what stands before it (`behind`), or plain.
+    A comment is a doc comment of what follows, one of what comes before (`trailing`), or plain.
     """
 
     start: int
     end: int
-    role: Literal["doc", "behind", "plain", "attribute"]
+    role: Literal["doc", "trailing", "plain", "attribute"]
 
 
 def pieces_of(tree: Tree) -> list[Piece]:
@@ -133,8 +133,8 @@ def pieces_of(tree: Tree) -> list[Piece]:
     pieces = []
     for node, start, end in comments:
         doc = node.id in above or (style.marks and style.marks.match(tree.source.text, start))
-        behind = style.marks and BEHIND.match(tree.source.text, start)
-        pieces.append(Piece(start, end, "plain" if not doc else "behind" if behind else "doc"))
+        trailing = style.marks and TRAILING.match(tree.source.text, start)
+        pieces.append(Piece(start, end, "plain" if not doc else "trailing" if trailing else "doc"))
     attributes = grammar.attributes | (NONE if style.strings else _ATTRIBUTES)
     for node in tree.nodes({_INNER_ATTRIBUTE, *(kind.split()[0] for kind in attributes)}):
         inner = node.type == _INNER_ATTRIBUTE
@@ -148,18 +148,18 @@ def pieces_of(tree: Tree) -> list[Piece]:
     for node in tree.nodes(style.rests):
         start, end = _extent(tree, node)
         if rest := _REST.match(tree.source.text, start, end):
-            pieces.append(Piece(rest.start(1), end, "behind"))
+            pieces.append(Piece(rest.start(1), end, "trailing"))
     return sorted(pieces, key=lambda piece: (piece.start, -piece.end))
 
 
 def _extent(tree: Tree, node: Node) -> tuple[int, int]:
-    """First character of a node, and the one behind its last that is no white space."""
+    """Characters [start, end) of a node, without white space at its end."""
     start, end = tree.at(node.start_byte), tree.at(node.end_byte)
     return start, start + len(tree.source.text[start:end].rstrip())
 
 
 def _above(tree: Tree, style: Style, comments: list[tuple[Node, int, int]]) -> frozenset[int]:
-    """The ids of the comments, of those of any form, that stand right above what they document."""
+    """The ids of the comments right above what they document, of languages without marks."""
     text = tree.source.text
     own = [
         (node, start, end)
@@ -181,15 +181,15 @@ def _above(tree: Tree, style: Style, comments: list[tuple[Node, int, int]]) -> f
 
 
 def _next_line(text: str, end: int, start: int) -> bool:
-    """Whether nothing but the end of one line lies between two characters."""
+    """Whether only the end of a line is between two characters."""
     between = text[end:start]
     return between.count("\n") == 1 and not between.strip()
 
 
 def _documents(tree: Tree, style: Style, comment: Node) -> bool:
-    """Whether what begins on the line below a comment is something that comments document.
+    """Whether the line below a comment begins something that comments document.
 
-    Comments that speak to tools may stand in between, and more that do not behind those.
+    Comments for tools may come in between, followed by others.
     """
     node: Node | None = comment
     while node is not None and node.type in tree.grammar.comments:
@@ -211,7 +211,7 @@ def _for_tools(tree: Tree, style: Style, comment: Node) -> bool:
 
 
 def _below(octets: bytes, end: int) -> int | None:
-    """The first byte on the next line that is no white space; None where that line is blank."""
+    """The first byte on the next line that is not white space; None if that line is blank."""
     end -= octets[:end].endswith(b"\n")
     at = end
     while at < len(octets) and octets[at : at + 1].isspace():
@@ -221,13 +221,13 @@ def _below(octets: bytes, end: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """A docstring, and the strings behind it that would become one without it.
+    """A docstring, with the strings after it that would become one without it.
 
     Attributes:
-        owner: First byte of the definition whose body begins with them; -1 for that of the file.
-        value: Of the first, without indentation.
-        strings: Characters [start, end) of each.
-        emptied: Whether the body is nothing else.
+        owner: First byte of the definition; -1 for the file.
+        value: Value of the first string, without indentation.
+        strings: Characters [start, end) of each string.
+        emptied: Whether the body contains nothing else.
     """
 
     owner: int
@@ -244,14 +244,15 @@ def docstrings_of(tree: Tree) -> list[Docstring]:
         body = node if whole else node.child_by_field_name("body")
         if body is None:
             continue
-        statements = [one for one in body.named_children if one.type not in tree.grammar.comments]
+        comments = tree.grammar.comments
+        statements = [child for child in body.named_children if child.type not in comments]
         strings = []
         for statement in statements:
             if not _is_string(statement):
                 break
             strings.append(statement)
         if strings:
-            places = tuple((tree.at(one.start_byte), tree.at(one.end_byte)) for one in strings)
+            places = tuple((tree.at(node.start_byte), tree.at(node.end_byte)) for node in strings)
             emptied = not whole and len(strings) == len(statements)
             owner = -1 if whole else node.start_byte
             found.append(Docstring(owner, _value(tree, places[0]), places, emptied))
@@ -259,7 +260,7 @@ def docstrings_of(tree: Tree) -> list[Docstring]:
 
 
 def _is_string(statement: Node) -> bool:
-    """Whether a statement is nothing but a string without variables, in brackets or not."""
+    """Whether a statement is a string without variables, in parentheses or not."""
     if statement.type != "expression_statement" or statement.named_child_count != 1:
         return False
     inside = [statement]
@@ -276,11 +277,11 @@ def _is_string(statement: Node) -> bool:
 
 
 def _value(tree: Tree, place: tuple[int, int]) -> str:
-    """What a docstring says; its source without quotes where this Python cannot read it."""
+    """The value of a docstring; its text without quotes where this Python cannot evaluate it."""
     source = tree.source.text[slice(*place)]
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # escapes that are none
+            warnings.simplefilter("ignore")  # about invalid escapes
             value = ast.literal_eval(f"({source}\n)")
     except (SyntaxError, ValueError, MemoryError):
         value = re.sub(r"^\(?\s*[rRuU]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')\s*\)?$", "", source)

@@ -1,4 +1,4 @@
-"""Doc comments as queries: what one says is the question, what it documents the answer."""
+"""Queries from doc comments: the description asks for the definition that it documents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.building.built_queries import (
     names_overlap,
     same_words,
 )
-from harness.building.docs.comments import cut_doc_comments
+from harness.building.docs.comments import strip_doc_comments
 from harness.building.docs.styles import STYLES
 from harness.building.docs.text import description_of
 from harness.chunking.layout import squeezed
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from harness.model import Corpus
 
 FEWEST_WORDS = 4
-"""Words below which a text is no question."""
+"""Minimum number of words of a query."""
 
 # Why a doc comment makes no query; the first that applies is counted.
 OTHER = "of no function, method or class"
@@ -61,7 +61,7 @@ _LICENCE = re.compile(
     re.IGNORECASE,
 )
 _LICENCE_WITHIN = 400
-# Words that say nothing of what is done beyond a name.
+# Words that add nothing to a name.
 _EMPTY_WORDS = words(
     "a an and as class constructor create creates creating for from function get gets getter given"
     " in instance interface is it its make makes method new object of on or return returned returns"
@@ -71,64 +71,62 @@ _EMPTY_WORDS = words(
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
+    """A documented definition that may make a query; `reason` says why it makes none."""
+
     source: Source
     id: str
     definition: DocumentedDefinition
     text: str
-    words: tuple[str, ...]
     reason: str
 
 
 def docstring_queries(corpus: Corpus, *, whole: bool = False) -> BuiltQueries:
-    """What doc comments say, as queries for the functions, methods and classes that had them.
+    """Make queries from doc comments for the functions, methods and classes that they document.
 
-    The doc comments of all files are cut, those that become no query too. A file whose parser does
-    not come back is left out of the corpus. Two definitions with the
-    same text are no target, unless they are copies long enough to count for each other when they
-    are scored: then the first is it.
+    The doc comments of all files are cut, including those that become no query. A text that several
+    definitions share makes no query, unless they are copies long enough to count for each other in
+    scoring: then the first copy is the target.
 
     Args:
-        corpus: The files as they stand.
-        whole: Whether a query is the whole comment, not its first sentence.
+        corpus: The files as they are. A file whose parser fails is left out of the result.
+        whole: Use whole comments as queries, not their first sentences.
 
     Returns:
-        One corpus and its queries in order of their ids, `path::Class.method`, `#2` behind what is
-        named like one before.
+        The corpus, and the queries in order of their ids: `path::Class.method`, followed by `#2`
+        for the second definition of that name.
 
     Raises:
         InputError: The wheel of a grammar is missing.
     """
     sources: list[Source] = []
     candidates: list[_Candidate] = []
-    dropped = Counter(
+    left_out = Counter(
         dict.fromkeys((OTHER, EMPTY, BOILERPLATE, FEW_WORDS, NAME, COPY, SHARED, LEAKED), 0)
     )
     skipped = list(corpus.skipped)
     prepare(corpus.sources)
     for source in corpus.sources:
         try:
-            cut = cut_doc_comments(source)
+            stripped = strip_doc_comments(source)
         except UnparsedError as error:  # its doc comments cannot be cut, and would be answers
             skipped.append(Skipped(error.path, error.reason))
             continue
-        sources.append(cut.source)
-        dropped[OTHER] += cut.others
-        candidates += _candidates(cut.source, cut.documented, whole=whole)
-    without_copies = _decide(candidates)
-    kept = {one.id: one.text for one in without_copies if not one.reason}
-    leaked = leaked_queries(kept, (source.text for source in sources))
-    for one in without_copies:
-        if one.reason or one.id in leaked:
-            dropped[one.reason or LEAKED] += 1
+        sources.append(stripped.source)
+        left_out[OTHER] += stripped.others
+        candidates += _candidates(stripped.source, stripped.documented, whole=whole)
+    candidates = _without_shared(candidates)
+    texts = {candidate.id: candidate.text for candidate in candidates if not candidate.reason}
+    leaked = leaked_queries(texts, (source.text for source in sources))
+    queries = []
+    for candidate in candidates:
+        if candidate.reason or candidate.id in leaked:
+            left_out[candidate.reason or LEAKED] += 1
+        else:
+            queries.append(_query(candidate, corpus))
     return BuiltQueries(
         corpora=(replace(corpus, sources=tuple(sources), skipped=tuple(skipped)),),
-        queries=tuple(
-            sorted(
-                (_query(one, corpus) for one in without_copies if one.id in {*kept} - leaked),
-                key=lambda query: query.id,
-            )
-        ),
-        left_out=dict(dropped),
+        queries=tuple(sorted(queries, key=lambda query: query.id)),
+        left_out=dict(left_out),
         information=_unread(corpus.sources),
     )
 
@@ -136,22 +134,22 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> BuiltQueries:
 def _candidates(
     source: Source, documented: Iterable[DocumentedDefinition], *, whole: bool
 ) -> list[_Candidate]:
-    """The documented definitions of one file, each with the first reason against it, if any."""
-    found = []
-    markup = STYLES[source.language or ""].markup if documented else "go"
-    for one in documented:
-        number = f"#{one.number}" if one.number > 1 else ""
-        text = description_of(one.comment, markup, whole=whole)
-        said = tuple(words_of(text))
-        reason = _reason(one, text)
-        name = f"{source.path}::{one.name}{number}"
-        found.append(_Candidate(source, name, one, text, said, reason))
-    return found
+    """The documented definitions of a file, each with the first reason against it, if any."""
+    candidates = []
+    for definition in documented:
+        number = f"#{definition.number}" if definition.number > 1 else ""
+        name = f"{source.path}::{definition.name}{number}"
+        markup = STYLES[source.language or ""].markup
+        text = description_of(definition.comment, markup, whole=whole)
+        reason = _reason(definition, text)
+        candidates.append(_Candidate(source, name, definition, text, reason))
+    return candidates
 
 
-def _reason(one: DocumentedDefinition, text: str) -> str:
-    comment = "\n".join(one.comment)
-    if one.empty:
+def _reason(definition: DocumentedDefinition, text: str) -> str:
+    """Why a definition makes no query, whatever the others say; empty if it may make one."""
+    comment = "\n".join(definition.comment)
+    if definition.empty:
         return EMPTY
     if (
         _INHERITED.search(comment)
@@ -161,22 +159,22 @@ def _reason(one: DocumentedDefinition, text: str) -> str:
         return BOILERPLATE
     if count_words(text) < FEWEST_WORDS:
         return FEW_WORDS
-    if _repeats(one.name, text):
+    if _repeats(definition.name, text):
         return NAME
     return ""
 
 
 def _repeats(name: str, text: str) -> bool:
-    """Whether a text has no word of its own beside those of a name and such as `gets the`.
+    """Whether a text only repeats the names of a definition and of the one around it.
 
-    The name is that of a definition and of the one around it.
+    Words such as those of `gets the` do not count.
     """
     name = ".".join(name.split(".")[-2:])
-    # Words of names are those of ASCII.
+    # `name_words` finds words of ASCII only.
     if {word for word in words_of(text) if not word.isascii()} - set(words_of(name)):
         return False
-    said = {_stem(word) for word in name_words(text) - _EMPTY_WORDS}
-    return said <= {_stem(word) for word in name_words(name)}
+    stems = {_stem(word) for word in name_words(text) - _EMPTY_WORDS}
+    return stems <= {_stem(word) for word in name_words(name)}
 
 
 def _stem(word: str) -> str:
@@ -186,58 +184,49 @@ def _stem(word: str) -> str:
     return word
 
 
-def _decide(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+def _without_shared(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """The candidates, with a reason against those whose text is not theirs alone."""
-    mine = {one.id: one for one in candidates}
-    groups = [
-        [mine[name] for name in group] for group in same_words({n: c.text for n, c in mine.items()})
-    ]
-    grouped = {one.id: group for group in groups for one in group}
-    decided = []
-    for one in candidates:
-        group = grouped.get(one.id, [])
-        if one.reason or not group:
-            decided.append(one)
-            continue
-        copies = {_squeezed(each) for each in group}
-        if len(copies) > 1 or len(copies.pop()) < MIN_TWIN:
-            decided.append(replace(one, reason=SHARED))
-        else:
-            first = next(each for each in group if not each.reason)
-            decided.append(one if one is first else replace(one, reason=COPY))
-    return decided
+    decided = {candidate.id: candidate for candidate in candidates}
+    for ids in same_words({candidate.id: candidate.text for candidate in candidates}):
+        group = [decided[name] for name in ids]
+        copies = {_squeezed(candidate) for candidate in group}
+        are_twins = len(copies) == 1 and len(copies.pop()) >= MIN_TWIN
+        rest = [candidate for candidate in group if not candidate.reason]
+        for candidate in rest[1:] if are_twins else rest:
+            reason = COPY if are_twins else SHARED
+            decided[candidate.id] = replace(candidate, reason=reason)
+    return list(decided.values())
 
 
-def _squeezed(one: _Candidate) -> str:
+def _squeezed(candidate: _Candidate) -> str:
     """The lines of a definition without white space."""
-    lines = one.source.lines
-    start, end = lines.offsets_of(one.definition.start_line, one.definition.end_line)
-    return squeezed(one.source.text[start:end])
+    definition = candidate.definition
+    start, end = candidate.source.lines.offsets_of(definition.start_line, definition.end_line)
+    return squeezed(candidate.source.text[start:end])
 
 
-def _query(one: _Candidate, corpus: Corpus) -> Query:
-    path, definition = one.source.path, one.definition
-    overlap = names_overlap(definition.name, one.text)
+def _query(candidate: _Candidate, corpus: Corpus) -> Query:
+    source, definition = candidate.source, candidate.definition
     return Query(
-        id=one.id,
+        id=candidate.id,
         corpus=corpus.id,
-        text=one.text,
-        targets=(Target(path, definition.start_line, definition.end_line),),
+        text=candidate.text,
+        targets=(Target(source.path, definition.start_line, definition.end_line),),
         tags={
-            "language": one.source.language or "",
-            "folder": folder_of(path),
-            "name-overlap": "yes" if overlap else "no",
+            "language": source.language or "",
+            "folder": folder_of(source.path),
+            "name-overlap": "yes" if names_overlap(definition.name, candidate.text) else "no",
         },
-        cluster=path,
+        cluster=source.path,
     )
 
 
 def _unread(sources: Iterable[Source]) -> dict[str, str]:
-    """The files of languages that have functions, but whose doc comments are not known here."""
-    counts = Counter(one.language or "" for one in sources if one.language not in STYLES)
-    for language in [*counts]:
-        grammar = GRAMMARS.get(language)
-        if grammar is None or not (grammar.definitions or grammar.values):
-            del counts[language]
+    """The number of files per language that has functions, but no doc comments in `STYLES`."""
+    counts: Counter[str] = Counter()
+    for source in sources:
+        grammar = GRAMMARS.get(source.language or "")
+        if source.language not in STYLES and grammar and (grammar.definitions or grammar.values):
+            counts[source.language or ""] += 1
     listed = ", ".join(f"{language} {count}" for language, count in sorted(counts.items()))
     return {"doc comments not cut": listed} if listed else {}

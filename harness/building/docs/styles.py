@@ -1,4 +1,4 @@
-"""What a doc comment is in each language, and in which markup it is written."""
+"""What a doc comment is in each language, and its markup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Markup = Literal["doxygen", "go", "javadoc", "markdown", "python", "ruby", "xml"]
 
-# A rule of stars or slashes opens no doc comment, and neither does `/**/`.
+# Neither a line of stars or slashes nor `/**/` begins a doc comment.
 _STARS = r"/\*\*(?![*/])"
 _SLASHES = r"///(?!/)"
 
@@ -23,14 +23,14 @@ class Style:
     """The doc comments of a language.
 
     Attributes:
-        markup: What they are written in.
-        marks: How they begin; None where their place alone makes them what they are.
-        above: Kinds of nodes that a comment right above documents, where there are no marks.
-        inside: Kinds of nodes inside of which it does not.
-        tools: How comments begin that speak to tools and are never documentation.
-        strings: Whether the first strings of a body are documentation.
-        containers: Kinds that are named and hold definitions, but are neither function nor class.
-        rests: Kinds whose text is parsed no further, so that a comment at its end is part of it.
+        markup: Their markup.
+        marks: How they begin; None if their place alone makes them doc comments.
+        above: Without marks: kinds of nodes that a comment right above documents.
+        inside: Without marks: kinds of nodes in which no comment is a doc comment.
+        tools: How comments for tools begin, which are never doc comments.
+        strings: Whether the first string of a body is a docstring.
+        containers: Named kinds that hold definitions but are neither functions nor classes.
+        rests: Kinds whose text is not parsed, so that it may end in a comment.
     """
 
     markup: Markup
@@ -43,8 +43,8 @@ class Style:
     rests: frozenset[str] = NONE
 
 
-BEHIND = re.compile(r"(?://[/!]|/\*[*!])<")
-"""How a comment begins that documents what stands before it."""
+TRAILING = re.compile(r"(?://[/!]|/\*[*!])<")
+"""How a doc comment of what comes before it begins."""
 
 _SCRIPT = Style(
     markup="javadoc", marks=re.compile(_STARS), containers=words("internal_module module")
@@ -106,4 +106,4 @@ STYLES: Mapping[str, Style] = {
     "tsx": _SCRIPT,
     "typescript": _SCRIPT,
 }
-"""Language -> what its doc comments are."""
+"""Language -> its doc comments."""

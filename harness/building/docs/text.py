@@ -1,4 +1,4 @@
-"""What a doc comment says in words: its marks, tags and markup are taken off."""
+"""The description in a doc comment, without comment marks, tags and markup."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _HTML = re.compile(rf"</?{_TAG}\b[^<>]*+>", re.IGNORECASE)
 _INLINE = re.compile(r"\{@(\w++)\s*+([^{}]*+)\}")
 _BLOCK_TAG = re.compile(r"^[ \t]*@(!?\w+)[ \t]*", re.MULTILINE)
 _TAG_TYPE = re.compile(r"^[ \t]*(?:\{[^}\n]*\}|\[[\w:<>, ]+\](?=\s|$))[ \t]*")
-_SAYING = words("abstract brief classdesc desc description summary")
-# Sections that say what something does, unlike those of authors, versions and examples.
-_TELLING = _SAYING | words(
+_SUMMARY_TAGS = words("abstract brief classdesc desc description summary")
+# Sections that describe behaviour, unlike authors, versions and examples.
+_DESCRIBING = _SUMMARY_TAGS | words(
     "arg argument attention deprecated details exception note option param pre post precondition"
     " postcondition prop property raise raises remark remarks result return returns retval throw"
     " throws tparam typeparam warning yield yieldparam yieldreturn yields"
@@ -66,7 +66,7 @@ _DOXYGEN_LINE = re.compile(
     r"|showinitializer|static|struct|subsection|typedef|union|var|weakgroup)\b[^\n]*$",
     re.MULTILINE,
 )
-_DOXYGEN_SAYING = re.compile(r"^[ \t]*[\\@](?:brief|short|details)\b[ \t]*", re.MULTILINE)
+_DOXYGEN_SUMMARY_TAG = re.compile(r"^[ \t]*[\\@](?:brief|short|details)\b[ \t]*", re.MULTILINE)
 _DOXYGEN_SECTION = re.compile(r"^[ \t]*[\\@](\w+)(?:\[[\w, ]*\])?[ \t]*", re.MULTILINE)
 _DOXYGEN_BRACES = re.compile(r"[\\@][{}]")
 
@@ -107,11 +107,10 @@ def description_of(comment: Sequence[str], markup: Markup, *, whole: bool = Fals
     """The description in a doc comment, in plain words on one line.
 
     Args:
-        comment: The comments as they stand in the source, one after the other, or the value of a
-            docstring.
-        markup: What it is written in.
-        whole: Whether all is wanted, code and sections such as `@param` too, not just the first
-            sentence of what stands before them. Authors and versions are left out all the same.
+        comment: The comments in order, as written; or the value of a docstring.
+        markup: Their markup.
+        whole: Return everything but authors and versions, with code and sections such as `@param`,
+            instead of the first sentence before them.
     """
     text = comment[0] if markup == "python" else "\n".join(map(comment_text, comment))
     text = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
@@ -130,7 +129,7 @@ def summary_of(docstring: str) -> str:
 
 
 def comment_text(comment: str) -> str:
-    """A comment without the characters that make it one, at its ends and on every line."""
+    """A comment without its marks, at its ends and on every line."""
     if attribute := _ATTRIBUTE.fullmatch(comment):
         return attribute[1]
     opened = _BLOCK_OPEN.match(comment)
@@ -148,10 +147,10 @@ def _unclosed(text: str) -> str:
 
 
 def _light(text: str, whole: bool) -> str:
-    """Without the markup that is used in all of them: headings, links, code in a line, bold."""
+    """A text without the markup that all have: headings, links, inline code, bold."""
     text = _HEADING.sub(r"\n\n\1\n\n" if whole else "\n\n", _RULE.sub("", text))
-    text = _LINK.sub(lambda one: one[1] or one[2], text)
-    text = _REFERENCE.sub(lambda one: one[1] or one[2], text)
+    text = _LINK.sub(lambda link: link[1] or link[2], text)
+    text = _REFERENCE.sub(lambda link: link[1] or link[2], text)
     return _BOLD.sub(r"\1", text).replace("`", "")
 
 
@@ -169,22 +168,23 @@ def _javadoc(text: str, whole: bool) -> str:
         return text
     before, tags = text[: first.start()], []
     bounds = [*_BLOCK_TAG.finditer(text, first.start())]
-    for one, following in zip(bounds, [*bounds[1:], None], strict=True):
-        said = _TAG_TYPE.sub("", text[one.end() : following.start() if following else len(text)])
-        if one[1] in _SAYING and not whole and not before.strip():
-            return said
-        if one[1] in _TELLING:
-            tags.append(said)
+    for tag, following in zip(bounds, [*bounds[1:], None], strict=True):
+        section = text[tag.end() : following.start() if following else len(text)]
+        section = _TAG_TYPE.sub("", section)
+        if tag[1] in _SUMMARY_TAGS and not whole and not before.strip():
+            return section
+        if tag[1] in _DESCRIBING:
+            tags.append(section)
     return "\n\n".join([before, *tags]) if whole else before
 
 
 def _inline(tag: re.Match[str]) -> str:
-    """What is shown of `{@link Type#member(int) label}`, `{@code …}` and the like."""
-    name, said = tag[1].lower(), tag[2].strip()
+    """The visible text of `{@link Type#member(int) label}`, `{@code …}` and the like."""
+    name, content = tag[1].lower(), tag[2].strip()
     if not name.startswith("link") and name != "see":
-        return said
-    target, _, label = said.replace("|", " ", 1).partition("(")[0].partition(" ")
-    label = said.partition(")")[2] or label if "(" in said else label
+        return content
+    target, _, label = content.replace("|", " ", 1).partition("(")[0].partition(" ")
+    label = content.partition(")")[2] or label if "(" in content else label
     return label.strip() or target.replace("#", ".").removeprefix(".")
 
 
@@ -192,12 +192,12 @@ def _doxygen(text: str, whole: bool) -> str:
     if not whole:
         text = _DOXYGEN_CODE.sub("\n\n", text)
     text = _DOXYGEN_BRACES.sub("", _DOXYGEN_INLINE.sub(r"\1", text))
-    text = _DOXYGEN_SAYING.sub("\n\n", _DOXYGEN_LINE.sub("\n\n", text))
+    text = _DOXYGEN_SUMMARY_TAG.sub("\n\n", _DOXYGEN_LINE.sub("\n\n", text))
     kept = []
     for paragraph in _PARAGRAPHS.split(text):
         before, *sections = _DOXYGEN_SECTION.split(paragraph)
         pairs = zip(sections[::2], sections[1::2], strict=True)
-        kept += [before, *(said for name, said in pairs if whole and name in _TELLING)]
+        kept += [before, *(section for name, section in pairs if whole and name in _DESCRIBING)]
     return _html("\n\n".join(kept), whole)
 
 
@@ -209,25 +209,25 @@ def _xml(text: str, whole: bool) -> str:
         if summary is None and _XML.search(text):
             return ""
         text = summary[1] if summary else text
-    text = _XML_NAMED.sub(lambda one: one[2] or one[1].partition("(")[0].rpartition(".")[2], text)
+    text = _XML_NAMED.sub(lambda ref: ref[2] or ref[1].partition("(")[0].rpartition(".")[2], text)
     return html.unescape(_XML.sub("", _XML_BREAK.sub("\n\n", text)))
 
 
 def _python(text: str, whole: bool) -> str:
     """Docstrings: reStructuredText, Google's and NumPy's sections."""
-    text = _ROLE.sub(lambda one: _title(one[1]).lstrip("~!."), text)
-    text = _RST_LINK.sub(lambda one: one[2] or (one[1].rstrip() or one[1]), text)
+    text = _ROLE.sub(lambda role: _title(role[1]).lstrip("~!."), text)
+    text = _RST_LINK.sub(lambda link: link[2] or (link[1].rstrip() or link[1]), text)
     if whole:
-        return _PYTHON_FIELD.sub(lambda one: one[0].split(maxsplit=1)[-1].rstrip(":"), text)
+        return _PYTHON_FIELD.sub(lambda field: field[0].split(maxsplit=1)[-1].rstrip(":"), text)
     section = _PYTHON_SECTION.search(text)
     return text[: section.start()] if section else text
 
 
-def _title(said: str) -> str:
-    """The title in `title <target>`; all, where there is no target."""
-    before, _, target = said.removesuffix(">").rpartition("<")
-    whole = not said.endswith(">") or not before.strip() or not target or ">" in target
-    return said if whole else before.rstrip()
+def _title(link: str) -> str:
+    """The title in `title <target>`; the whole text if there is no target."""
+    before, _, target = link.removesuffix(">").rpartition("<")
+    whole = not link.endswith(">") or not before.strip() or not target or ">" in target
+    return link if whole else before.rstrip()
 
 
 def _ruby(text: str, whole: bool) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from harness.building.built_queries import names_overlap
-from harness.building.docs.comments import cut_doc_comments
+from harness.building.docs.comments import strip_doc_comments
 from harness.building.docs.text import summary_of
 from harness.chunking.parsing import UnparsedError
 from harness.model import Corpus, Dataset, Query, Skipped, Target
@@ -71,7 +71,7 @@ def load(card: Card, data_dir: Path | None) -> Dataset:
             skipped.append(read)
             continue
         try:
-            cut = cut_doc_comments(read)
+            cut = strip_doc_comments(read)
         except UnparsedError as error:
             skipped.append(Skipped(error.path, error.reason))
             continue

@@ -80,7 +80,7 @@ class TestBuild:
         with pytest.raises(InputError) as raised:
             build(tmp_path, BuildOptions(queries=kind))
         assert str(raised.value).split("\n")[1] == (
-            "no candidate is in the 1 file indexed; not indexed: 1 markdown is excluded"
+            "no candidate in the 1 file indexed; not indexed: 1 markdown is excluded"
         )
 
     def test_docstrings_of_all_languages_ask_for_what_they_stood_at(self, repository: Path):
@@ -215,7 +215,7 @@ class TestFolder:
     @pytest.mark.parametrize("name", ["queries.jsonl", "corpora.jsonl", "texts.jsonl"])
     def test_a_damaged_file_is_named(self, folder: Path, name: str):
         (folder / name).write_bytes((folder / name).read_bytes()[:-2])
-        with pytest.raises(InputError, match=f"{name} is not as it was written"):
+        with pytest.raises(InputError, match=f"{name} was changed"):
             load_dataset(f"built:{folder}")
         (folder / name).unlink()
         with pytest.raises(InputError, match=f"{name} is missing"):
@@ -227,7 +227,7 @@ class TestFolder:
             ("", "is damaged"),
             ("[]", "is damaged"),
             ('{"schema": "chunkmark.dataset/2", "fingerprint": 1, "files": {}}', "is damaged"),
-            ('{"schema": "chunkmark.dataset/1", "fingerprint": 1}', "another version made it"),
+            ('{"schema": "chunkmark.dataset/1", "fingerprint": 1}', "another version wrote it"),
             (
                 '{"schema": "chunkmark.dataset/9", "fingerprint": "", "files": {}}',
                 "reads chunkmark",
@@ -244,7 +244,7 @@ class TestFolder:
         card = json.loads((folder / "dataset.json").read_text("utf-8"))
         card["fingerprint"] = "0" * 64
         (folder / "dataset.json").write_text(json.dumps(card), "utf-8")
-        with pytest.raises(InputError, match="has another fingerprint than its card says"):
+        with pytest.raises(InputError, match="differs from its card"):
             load_dataset(f"built:{folder}")
 
     def test_a_folder_that_holds_something_is_left_alone(self, repository: Path, tmp_path: Path):
@@ -371,6 +371,6 @@ class TestCommand:
             "is not a folder",
         )
         says(call(capsys, "dataset", "build", repository, "-o", repository), 2, "not empty")
-        says(call(capsys, "run", "-d", f"built:{repository}"), 2, "holds no dataset.json")
+        says(call(capsys, "run", "-d", f"built:{repository}"), 2, "has no dataset.json")
         says(call(capsys, "run", "-d", "built:none"), 2, "no folder none here")
         says(call(capsys, "run", "-d", "repo"), 2, "argument")

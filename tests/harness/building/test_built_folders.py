@@ -66,8 +66,8 @@ def edit_row(folder: Path, name: str, change: Callable[[dict[str, Any]], Any]) -
         ({"files": {}}, "files"),
         ({"files": {"../../x": "0" * 64}}, "files"),
         ({"more": 1}, "more"),
-        ({"schema": {"a": 1}}, "another version made it"),
-        ({"schema": "chunkmark.dataset/1"}, "another version made it"),
+        ({"schema": {"a": 1}}, "another version wrote it"),
+        ({"schema": "chunkmark.dataset/1"}, "another version wrote it"),
     ],
 )
 def test_a_card_that_was_edited_is_refused_by_info_and_run_alike(
@@ -92,7 +92,7 @@ def test_counts_of_the_card_are_those_of_the_files(folder: Path) -> None:
     for key, value in (("queries", 7), ("files_skipped", {}), ("texts", 2)):
         card = (folder / "dataset.json").read_bytes()
         edit_card(folder, **{key: value})
-        with pytest.raises(InputError, match=f"dataset.json is damaged: {key} is not that of the"):
+        with pytest.raises(InputError, match=f"damaged: {key} differs from the files"):
             read_folder(folder)
         (folder / "dataset.json").write_bytes(card)
 
@@ -123,21 +123,21 @@ def file_part(at: int, value: object) -> Callable[[dict[str, Any]], None]:
         ("queries", put(tags={"a": 1}), "tags.a"),
         ("queries", put(cluster=None), "cluster"),
         ("queries", put(truncate="middle"), "truncate"),
-        ("queries", put(corpus="zz"), "there is no corpus 'zz'"),
+        ("queries", put(corpus="zz"), "unknown corpus 'zz'"),
         ("queries", put(region=["zz.py", 1, 1]), "the region zz.py:1-1 is not in its corpus"),
         ("queries", put(region=["a.py", 1, 99]), "the region a.py:1-99 is not in its corpus"),
         ("queries", put(region=["a.py", 9, 1]), "invalid lines 9-1"),
-        ("corpora", file_part(0, "../../etc/passwd"), "no path inside the corpus"),
-        ("corpora", file_part(0, "/etc/passwd"), "no path inside the corpus"),
-        ("corpora", file_part(1, "klingon"), "the language 'klingon', which is unknown"),
+        ("corpora", file_part(0, "../../etc/passwd"), "not a path inside the corpus"),
+        ("corpora", file_part(0, "/etc/passwd"), "not a path inside the corpus"),
+        ("corpora", file_part(1, "klingon"), "an unknown language, 'klingon'"),
         ("corpora", file_part(1, 5), "files.0.1"),
-        ("corpora", file_part(3, "0" * 64), "a text that is not there"),
-        ("corpora", put(id="zz"), "the corpus 'zz' is not there once"),
-        ("corpora", lambda row: (json.dumps(row) + "\n") * 2, "line 2: the corpus 'repo' is not"),
+        ("corpora", file_part(3, "0" * 64), "the text of a.py is missing"),
+        ("corpora", put(id="zz"), "the corpus 'zz' must occur once"),
+        ("corpora", lambda row: (json.dumps(row) + "\n") * 2, "line 2: the corpus 'repo' must"),
         ("texts", put(text=5), "text"),
-        ("texts", put(text="x = 1\n"), "the text is not that of its sha256"),
+        ("texts", put(text="x = 1\n"), "the text does not match its sha256"),
         ("skipped", put(skipped=[["x", 5]]), "skipped.0.1"),
-        ("skipped", put(id="zz"), "corpora.jsonl, line 1: the corpus 'repo' is not there once"),
+        ("skipped", put(id="zz"), "corpora.jsonl, line 1: the corpus 'repo' must occur once"),
     ],
 )
 def test_a_row_that_no_builder_writes_is_refused_by_its_line(
@@ -196,5 +196,5 @@ def test_a_disk_that_is_full_leaves_nothing(folder: Path, tmp_path: Path, most: 
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
-    assert f"{out} cannot be written: File too large" in done.stderr
+    assert f"cannot write {out}: File too large" in done.stderr
     assert sorted(one.name for one in tmp_path.iterdir()) == ["out", "repo"]

@@ -81,22 +81,22 @@ def test_several_targets_are_all_of_the_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "words"),
     [
-        ("none.py:1-2", "the file none.py is not there"),
-        ("PKG/a b.py:1", "the file PKG/a b.py is not there"),
+        ("none.py:1-2", "the file none.py does not exist"),
+        ("PKG/a b.py:1", "the file PKG/a b.py does not exist"),
         ("big.py", "not indexed: larger than 1 bytes"),
-        ("é.c:2-3", "lines 2-3 are none of the 2 lines"),
+        ("é.c:2-3", "lines 2-3 are not in é.c, which has 2"),
         ("é.c:0", "lines 0-0"),
         ("é.c:2-1", "lines 2-1"),
         ("../é.c", "leads out of its corpus"),
         ("é.c::mian", "no definition has this name"),
-        ("é.c::", "no symbol stands behind `::`"),
-        ("é.c:: ", "no symbol stands behind `::`"),
+        ("é.c::", "`::` must be followed by a symbol"),
+        ("é.c:: ", "`::` must be followed by a symbol"),
         ("é.c::.", "no definition has this name"),
         ("é.c::#1", "no definition has this name"),
         ("pkg/a b.py::Reader#2", "no definition has this name"),
-        ([], "targets are []"),
-        ([3], "targets are [3]"),
-        (None, "targets are None"),
+        ([], "targets: List should have at least 1 item"),
+        ([3], "targets.0: Input should be a valid string"),
+        (None, "targets: Input should be a valid list"),
     ],
 )
 def test_what_cannot_be_resolved_is_named_with_its_line(
@@ -174,7 +174,7 @@ def test_a_failure_leaves_the_others_and_is_counted(tmp_path: Path) -> None:
     (query,) = made.queries
     assert (query.id, query.cluster) == ("7", "pkg/a b.py")
     assert query.tags == {"folder": "pkg", "language": "python", "name-overlap": "no"}
-    assert made.left_out == {"line 2: target 'gone.py': the file gone.py is not there": 1}
+    assert made.left_out == {"line 2: target 'gone.py': the file gone.py does not exist": 1}
 
 
 def test_a_file_of_questions_makes_a_data_set(tmp_path: Path) -> None:
@@ -360,7 +360,7 @@ def test_the_same_words_ask_for_one_answer_alone(tmp_path: Path) -> None:
     made = question_queries(corpus, file)
     assert [query.id for query in made.queries] == ["line 3", "line 5"]
     assert list(made.left_out) == [
-        "line 1: ask once, with all targets; the same words stand on line 2",
-        "line 2: ask once, with all targets; the same words stand on line 1",
-        "line 4: ask once, with all targets; the same words stand on line 3",
+        "line 1: same words as line 2; ask once, with all targets",
+        "line 2: same words as line 1; ask once, with all targets",
+        "line 4: same words as line 3; ask once, with all targets",
     ]

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkers.source import Source
-from harness.building.docs.comments import StrippedSource, cut_doc_comments
+from harness.building.docs.comments import StrippedSource, strip_doc_comments
 from harness.building.docs.nodes import Tree
 from harness.building.docs.styles import STYLES
 
@@ -13,7 +13,7 @@ PROGRAMS = Path(__file__).parents[3] / "chunkers" / "programs"
 
 
 def cut(text: str, language: str) -> StrippedSource:
-    return cut_doc_comments(Source(text, "folder/file", language))
+    return strip_doc_comments(Source(text, "folder/file", language))
 
 
 def errors(source: Source) -> int:

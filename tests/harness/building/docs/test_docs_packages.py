@@ -7,7 +7,7 @@ from packages import fetch
 
 from chunkers.source import Source
 from harness.building.built_queries import name_words
-from harness.building.docs.comments import cut_doc_comments
+from harness.building.docs.comments import strip_doc_comments
 from harness.building.docs.nodes import Tree
 from harness.building.docs.queries import docstring_queries
 from harness.model import Corpus
@@ -47,7 +47,7 @@ def test_doc_comments_of_real_code_are_fair_queries(
     for old, new in zip(before.sources, after.sources, strict=True):
         if old.text != new.text:
             assert errors(new) <= errors(old), old.path
-            again = cut_doc_comments(new)
+            again = strip_doc_comments(new)
             assert again.source.text == new.text or errors(old), old.path
     sources = {source.path: source for source in after.sources}
     for query in made.queries:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from chunkers.source import Source
-from harness.building.docs.comments import DocumentedDefinition, StrippedSource, cut_doc_comments
+from harness.building.docs.comments import DocumentedDefinition, StrippedSource, strip_doc_comments
 
 
 def cut_of(text: str) -> StrippedSource:
-    return cut_doc_comments(Source(text, "a.py", "python"))
+    return strip_doc_comments(Source(text, "a.py", "python"))
 
 
 def without_docstrings(tree: ast.Module) -> str:
