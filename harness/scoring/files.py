@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 Shape = Literal["run", "qrels", "judgements", "table", "json", "jsonl"]
 
-MOST_QUERIES = 2_000_000
-"""Queries of a file of records; more would take gigabytes of memory."""
-
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _BY_FIELDS: dict[int, Shape] = {6: "run", 4: "qrels", 3: "judgements"}
 
@@ -254,6 +251,4 @@ def _unique(records: Iterator[QueryRecord]) -> Iterator[QueryRecord]:
                 f"{record.where}: query {record.query} is already at {first[record.query]}"
             )
         first[record.query] = record.where
-        if len(first) > MOST_QUERIES:
-            raise InputError(f"{record.where}: over {MOST_QUERIES:,} queries; score them in parts")
         yield record
