@@ -47,12 +47,8 @@ NEEDS_TEXTS = ("self-retrieval", "identical files")
 class ChunkerAudit:
     """What one chunker does to a data set.
 
-    Attributes:
-        chunker: Its name.
-        duplicates: Chunks that share their text.
-        gold_cut: How targets are cut; None if the gold is documents.
-        truncation: Of its chunks, by embedder; None if the limit is unknown.
-        failures: Corpus, path and reason of files that it failed on.
+    `gold_cut` is None if the gold is documents. `truncation` of its chunks is by embedder, None if
+    the limit is unknown. `failures` are corpus, path and reason.
     """
 
     chunker: str
@@ -66,18 +62,9 @@ class ChunkerAudit:
 class Audit:
     """The numbers of an audit.
 
-    Attributes:
-        source: `data set`, or the run folder.
-        dataset: Name of the data set.
-        fingerprint: Fingerprint of the data set.
-        mask_query: Whether each query's own lines are removed from its corpus.
-        queries: Number of queries.
-        self_retrieval: None if the source holds no texts.
-        twins: None if the gold is documents.
-        identical_files: Files that equal another one; None if the source holds no texts.
-        queries_truncated: Truncation of queries, by embedder; None if the limit is unknown.
-        chunkers: In the given order.
-        needs_dataset: Audits that this source does not allow.
+    `source` is `data set`, or the run folder. `twins` is None if the gold is documents; what needs
+    texts is None if the source has none, and named in `needs_dataset`. `queries_truncated` is by
+    embedder, None if the limit is unknown.
     """
 
     source: str
@@ -104,13 +91,9 @@ def audit_dataset(
 ) -> Audit:
     """Audit a data set; nothing is embedded.
 
-    Args:
-        dataset: The data set.
-        chunkers: The chunkers.
-        embedders: Models with limits; the first one's tokenizer counts for chunkers by tokens.
-        limit: Number of queries, the same as in a run with this limit and seed; None for all.
-        seed: Random seed of the choice of queries.
-        tell: Called with a phase and the numbers of finished steps and of all.
+    `limit` and `seed` choose the same queries as in a run; None takes all. The first embedder's
+    tokenizer counts for chunkers by tokens. `tell` gets a phase and the numbers of finished steps
+    and of all.
 
     Raises:
         InputError: No query has a target in the corpus, an embedder is not installed, or a

@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 class Twins:
     """Targets whose text is also elsewhere; see `harness.relevance.targets`.
 
-    Attributes:
-        targets: Number of targets.
-        with_twins: Targets that have a copy.
-        twins: Number of copies.
-        queries_touched: Share of the queries that have such a target.
+    `twins` counts the copies; `queries_touched` is the share of queries with such a target.
     """
 
     targets: int
@@ -64,13 +60,7 @@ def identical_files(corpora: Iterable[Corpus]) -> int:
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Chunks whose embedded text is that of another chunk of their corpus.
-
-    Attributes:
-        chunks: Number of chunks.
-        duplicates: Chunks that share their text.
-        share: `duplicates` as a share of `chunks`.
-    """
+    """Chunks whose embedded text is that of another chunk of their corpus."""
 
     chunks: int
     duplicates: int
@@ -91,15 +81,9 @@ class GoldCut:
     """How chunk boundaries cut the targets.
 
     A line is cut off if the target has another non-blank line and no chunk has characters of both:
-    a decorator, a signature or a last statement without the rest.
-
-    Attributes:
-        targets: Number of targets.
-        whole: Share of the targets that one chunk holds whole.
-        chunks_per_target: Chunks that share a character with a target, on average.
-        uncovered: Targets of which no chunk has a character.
-        first_line_cut: Targets whose first non-blank line is cut off.
-        last_line_cut: Targets whose last non-blank line is cut off.
+    a decorator, a signature or a last statement without the rest. `whole` is the share of targets
+    that one chunk holds whole; `chunks_per_target` is a mean; `uncovered` targets have no character
+    in a chunk. The others count targets.
     """
 
     targets: int
@@ -138,13 +122,8 @@ def count_cuts(queries: Iterable[tuple[ChunkTable, Sequence[LocatedTarget]]]) ->
 class Truncation:
     """The tokens of texts that a model with a limit sees; None for counts that are not stored.
 
-    Attributes:
-        texts: Number of texts.
-        tokens: Number of their tokens, without special ones.
-        unseen: Share of the tokens beyond the limit.
-        truncated: Texts over the limit.
-        limit: Tokens of a text that the model sees.
-        marked: Whether so much is unseen that scores say little about boundaries.
+    `tokens` are without special ones, and `unseen` is the share beyond the limit. `truncated` texts
+    are over it. `marked`: so much is unseen that scores say little about boundaries.
     """
 
     texts: int | None
@@ -163,12 +142,8 @@ def chunk_truncation(
 ) -> Truncation | None:
     """Truncation of chunks as a run embeds them; None if the limit is unknown.
 
-    Only the tokenizer is used.
-
-    Args:
-        chunked: The chunked corpora.
-        embedder: The model.
-        windows: Whether chunks over the limit are embedded by windows.
+    Only the tokenizer is used. With `windows`, chunks over the limit
+    are embedded by windows.
     """
     if embedder.limit is None:
         return None

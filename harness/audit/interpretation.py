@@ -23,14 +23,7 @@ SOME = 0.05
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of an audit.
-
-    Attributes:
-        audit: The audit.
-        of: The chunker or embedder, or both; empty for the data set.
-        found: The numbers.
-        reading: What they mean for scores.
-    """
+    """One line of an audit; `of` is the chunker or embedder, or both, empty for the data set."""
 
     audit: str
     of: str

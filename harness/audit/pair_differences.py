@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 class Pair:
     """Two chunkers with the same embedder and retriever.
 
-    Attributes:
-        a: The first chunker.
-        b: The second chunker.
-        beside: Embedder and retriever.
-        differences: Value of a minus value of b, by query.
+    `beside` names both; `differences` are the value of `a` minus that of `b`, by query.
     """
 
     a: str
@@ -40,13 +36,8 @@ class Pair:
 def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[str, list[Pair]]:
     """The differences of every pair of chunkers of a run folder on a data set.
 
-    Args:
-        run: The folder.
-        dataset: The data set; its fingerprint must be the run's.
-        measure: The measure; by default the headline for the data set's kind of gold.
-
-    Returns:
-        The measure's name and the pairs.
+    The data set's fingerprint must be the run's. The measure is by default the headline for the
+    kind of gold. Returns its name and the pairs.
 
     Raises:
         InputError: The folder is damaged, or has no two chunkers on this data set and measure.

@@ -32,14 +32,8 @@ MOST = 0.9
 class Leak:
     """How much of one query is in the corpus; shares between 0 and 1.
 
-    Attributes:
-        query: Its id.
-        lines_in_gold: Share of its non-blank lines.
-        words_in_gold: Share of its runs of words.
-        words_in_corpus: The same for the whole corpus, gold included.
-        inside_gold: Whether a target contains its whole text.
-        inside_file: Whether an indexed file contains its whole text.
-        inside_rest: Whether one still does without the query's own region.
+    `words_in_corpus` includes the gold. `inside_rest`: a file contains the whole text without the
+    query's own region.
     """
 
     query: str
@@ -55,17 +49,8 @@ class Leak:
 class SelfRetrieval:
     """The leaks of a data set; all but `queries` are means over queries, between 0 and 1.
 
-    Attributes:
-        queries: Number of queries.
-        lines_in_gold: Share of a query's lines that are in gold.
-        queries_over_90: Queries with over 90 % of their lines in gold.
-        queries_of_gold: Queries with all their lines in gold.
-        words_in_gold: Share of a query's runs of words that are in gold.
-        words_in_corpus: The same for the whole corpus.
-        queries_sharing_words: Queries with a run of words in the corpus.
-        inside_gold: Queries whose whole text is in a target.
-        inside_file: Queries whose whole text is in an indexed file.
-        inside_rest: Queries whose whole text is in a file without their own regions.
+    `queries_over_90` and `queries_of_gold` have over 90 % of their lines, or all, in gold;
+    `queries_sharing_words` have a run of words in the corpus. The others are those of `Leak`.
     """
 
     queries: int

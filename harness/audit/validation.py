@@ -50,15 +50,7 @@ _TARGET_FAULTS: dict[str, tuple[State, str, str]] = {
 
 @dataclass(frozen=True)
 class ValidationCheck:
-    """The result of one check.
-
-    Attributes:
-        check: Its name.
-        state: `broken`, `finding` or `ok`.
-        found: The numbers.
-        reading: What they mean.
-        examples: Ids of all queries, or corpora, that it is about, in order.
-    """
+    """The result of one check; `examples` are ids of all queries or corpora it is about."""
 
     check: str
     state: State
@@ -81,13 +73,9 @@ class QueryGroup:
 class Power:
     """The smallest difference that a test can show; see `harness.stats.power`.
 
-    Attributes:
-        assumed: The source of the standard deviation.
-        queries: Number of queries.
-        clusters: Number of their clusters.
-        sd: Standard deviation of one query's difference, as if queries were independent.
-        mdd: The minimum detectable difference, in units of the measure.
-        queries_for: Number of queries needed, by difference in points.
+    `sd` is the standard deviation of one query's difference, as if queries were independent; `mdd`
+    the minimum detectable difference in units of the measure; `queries_for` the number of queries
+    needed, by difference in points.
     """
 
     assumed: str
@@ -131,10 +119,8 @@ class Validation:
 def validate(dataset: Dataset, run: Path | None = None, measure: str | None = None) -> Validation:
     """Validate a data set.
 
-    Args:
-        dataset: The data set.
-        run: A run folder with chunkers on it, whose differences give the spread of a measure.
-        measure: The measure; by default the headline.
+    `run` is a run folder with chunkers on the data set, whose differences give the spread of a
+    measure, by default the headline.
 
     Raises:
         InputError: The run folder has no two chunkers on this data set.

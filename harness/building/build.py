@@ -29,16 +29,11 @@ _NOT_DRAWN = "not in the sample"
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """The options of a build.
+    """The options of a data set made out of a repository.
 
-    Attributes:
-        queries: `docstring`, `commits`, `calls`, or a file of questions.
-        whole: Use whole doc comments as queries, not their first sentences.
-        files: Which files are indexed.
-        limit: Maximum number of queries; None takes all, or 100 of commits.
-        seed: Random seed of the sample.
-        since: Use commits from this date only.
-        languages: Language by pattern, as `harness.reading.reader.ReadRules.languages`.
+    `queries` is one of `KINDS`, or a file of questions; `whole` takes all of a doc comment instead
+    of its first sentence; `limit` None takes all, of commits 100; `since` is a date for commits;
+    `languages` are by pattern, as in `ReadRules`.
     """
 
     queries: str = "docstring"

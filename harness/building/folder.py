@@ -100,13 +100,7 @@ class _SkippedFiles(StrictModel):
 def write_folder(dataset: Dataset, folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
     """Write a data set whose gold is lines. The folder appears when it is complete.
 
-    Args:
-        dataset: The data set.
-        folder: Must be empty or not exist.
-        options: The options of the build, for the card.
-
-    Returns:
-        The card.
+    It must be empty or absent before. `options` are for the card, which is returned.
 
     Raises:
         InputError: The folder is not empty, or cannot be written.

@@ -30,10 +30,8 @@ def is_own_folder(
 ) -> bool:
     """Whether a folder is a run, a built data set, or the remains of an interrupted one.
 
-    Args:
-        name: Name of the folder.
-        holds: Whether an entry of a given name is in it.
-        head: The first bytes, of a given number, of a file in it; empty where it is not a file.
+    `holds` says whether an entry is in it; `head` gives the first bytes of a file in it, empty
+    where it is not a file.
     """
     return _PARTIAL.fullmatch(name) is not None or any(
         holds(card) and holds(beside) and schema_of(head(card, _HEAD)).startswith(schema)

@@ -49,13 +49,10 @@ _LEAKED = f"{RUN} words in a row remain in the corpus"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as written in its file.
+    """A question of a file.
 
-    Attributes:
-        id: The given id, else the line, as in `line 7`.
-        text: The words of the question.
-        targets: Its places, at least one.
-        line: First line of the question, from 1.
+    `id` is as given, else its line as `line 7`; `targets` are as written, at least one; `line`
+    counts from 1.
     """
 
     id: str
@@ -84,12 +81,7 @@ def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Bu
 
     Left out, each with its line and reason, are questions with a target that cannot be resolved,
     questions with the same words, unless they are copies of the first, and questions whose text
-    remains in the corpus.
-
-    Args:
-        corpus: The files that the targets name.
-        file: The questions.
-        root: The folder of the corpus, so that a target may be an absolute path in it.
+    remains in the corpus. A target may be an absolute path below `root`, the folder of the corpus.
 
     Raises:
         InputError: The file cannot be read, a question in it is malformed, or none is left.

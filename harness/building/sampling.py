@@ -24,18 +24,9 @@ def draw(
     """Choose at most `limit` items, all with the same probability.
 
     The n items of a stratum are shuffled and placed at even distances between 0 and 1, from a
-    seeded start; the first of all strata together are taken. So every stratum gets its share of
-    the sample, to within one item.
-
-    Args:
-        items: In any order.
-        limit: Size of the sample; None takes all.
-        seed: Random seed.
-        id_of: Unique text of an item; the sample depends on these and the seed alone.
-        stratum_of: Name of the stratum of an item.
-
-    Returns:
-        The sample, in order of id.
+    seeded start; the first of all strata together are taken. So every stratum gets its share of the
+    sample, to within one item. `id_of` gives unique texts: chance depends on them and the seed
+    alone. The items are returned in order of id.
     """
     ordered = sorted(items, key=id_of)
     if limit is None or limit >= len(ordered):

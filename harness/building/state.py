@@ -19,15 +19,10 @@ UNKNOWN = "unknown"
 
 
 def state_of(root: Path, sources: Sequence[Source]) -> dict[str, str]:
-    """What a result states about the folder that it was made from.
+    """The state of the folder that a data set was made from.
 
-    Args:
-        root: The folder.
-        sources: What was read of it.
-
-    Returns:
-        `commit`: that of HEAD, `none` where there is no repository, `unknown` where it cannot be
-        read. `files not as committed`: number of sources that differ from it, new ones included.
+    `commit` is that of HEAD, `none` where there is no repository, `unknown` where it cannot be
+    read. `files not as committed` is the number of sources that differ from it, new ones included.
     """
     top = repository_of(root)
     if top is None:

@@ -27,10 +27,8 @@ _LONGEST = 200  # lines of a definition; the parts of a longer one are places
 class Candidate:
     """A place that shares words with a question.
 
-    Attributes:
-        place: Its target, `path:start-end`.
-        words: The shared words, the rarest first.
-        score: Sum of ln(1 + n/df) over these words, where df of n places have the word.
+    `place` is written as a target; `words` are those it shares, the rarest first; `score` is the
+    sum over these of ln(1 + n/df), where df of n places have the word.
     """
 
     place: str
@@ -45,15 +43,8 @@ def suggest(
 
     Places are the definitions of up to 200 lines, and stretches of 40 lines in a file without
     definitions. The words of a place include those of its path; names such as `parse_url` are
-    split. Words such as `how` and `which`, by bm25s's longer list for English, do not count.
-
-    Args:
-        corpus: The files.
-        questions: The questions; their targets are ignored.
-        count: Maximum number of candidates per question.
-
-    Returns:
-        Id of the question -> candidates, none where the corpus has no word of the question.
+    split. Words such as `how` and `which`, by bm25s's longer list for English, do not count. The
+    questions' targets are not looked at. The result is by the id of the question.
     """
     from bm25s.stopwords import STOPWORDS_EN_PLUS
 

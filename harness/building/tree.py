@@ -45,12 +45,7 @@ class WorkingTree:
 
 
 def rules_for(files: Files = "code", languages: Mapping[str, str] | None = None) -> ReadRules:
-    """The rules by which repositories are read, from folders and from commits.
-
-    Args:
-        files: `code`, or `all` files of known languages, data and prose included.
-        languages: As `ReadRules.languages`.
-    """
+    """The rules by which folders and commits are read; `all` files include data and prose."""
     overrides = languages or {}
     without = NO_CODE - set(overrides.values()) if files == "code" else frozenset()
     return ReadRules(closed=_CLOSED, languages=overrides, without=without, generated=False)
@@ -60,12 +55,8 @@ def read_tree(root: Path, rules: ReadRules) -> WorkingTree:
     """Read the files of a folder, which may be a repository, a part of one or neither.
 
     Skipped, and listed: what git ignores by the repository's own .gitignore files and its
-    info/exclude, folders that hold a repository of their own, what chunkmark wrote, links, and
-    what the rules refuse.
-
-    Args:
-        root: The folder; nothing outside of the repository that holds it is read.
-        rules: From `rules_for`.
+    info/exclude, folders that hold a repository of their own, what chunkmark wrote, links, and what
+    the rules refuse. Nothing outside of the repository that holds the folder is read.
 
     Raises:
         InputError: It is not a folder, is a bare repository, or holds nothing to index or more
@@ -94,13 +85,7 @@ def read_tree(root: Path, rules: ReadRules) -> WorkingTree:
 
 
 def without_file(tree: WorkingTree, root: Path, file: Path) -> WorkingTree:
-    """A tree without the file of the questions about it, which is listed as skipped if it is there.
-
-    Args:
-        tree: The tree.
-        root: Its folder.
-        file: The file of the questions, by any name.
-    """
+    """A tree without the file of its questions, which is listed as skipped if it was there."""
     try:
         path = file.resolve().relative_to(root.resolve()).as_posix()
     except ValueError:

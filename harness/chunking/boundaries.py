@@ -35,23 +35,13 @@ class Boundaries:
 
     A definition is an outermost function or method; its head are decorators, attributes and
     comments right above it. Shares are of 1, and None where there is nothing to count.
-
-    Attributes:
-        definitions: How many there are, in files whose language has a grammar.
-        whole: How many are in one chunk with their heads.
-        head_cut: How many are in one chunk, but not all of their head with them.
-        split: How many are cut, or lost in part.
-        lost: How many are in no chunk at all.
-        parsed: Share of the chunks that have no syntax error alone, their indentation taken away;
-            of those of files that have none themselves.
-        sizes: p5, p50, p95 and the largest size of a chunk, in non-white-space characters: the
-            smallest size that so many per cent of the chunks do not exceed.
-        histogram: Chunks in each bin of BINS.
-        repeated: Share of non-white-space characters that are in further chunks, counted each time.
-        duplicates: Chunks whose embedded text another chunk of the corpus has too.
-        per_1000_lines: Chunks per 1,000 lines of the files.
-        failures: Path and reason of files whose parser does not come back: they are counted
-            neither in definitions nor in `parsed`.
+    `definitions` are in files whose language has a grammar: `whole` in one chunk with their heads,
+    `head_cut` without all of their head, `split` or lost in part, or `lost`. `parsed` is the share
+    of chunks without a syntax error once dedented, of files that have none themselves. `sizes` are
+    p5, p50, p95 and the maximum (nearest rank), and `histogram` has the chunks of each bin of
+    `BINS`, in non-white-space characters. `repeated` is the share of these in further chunks,
+    `duplicates` the chunks whose embedded text is that of another. `failures` are path and reason
+    of files whose parser does not return: they count neither in definitions nor in `parsed`.
     """
 
     definitions: int

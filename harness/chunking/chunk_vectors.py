@@ -38,10 +38,8 @@ def counter(embedder: Embedder) -> Callable[[str], int]:
 class ChunkVectors:
     """Turns texts into unit vectors: called as `services.embed`.
 
-    Attributes:
-        seconds: What embedding took when each text was embedded, perhaps by an earlier run.
-        spent: Wall time of embedding and of the look-up in the store now.
-        computed: Texts that the store lacked.
+    `seconds` is what embedding took when each text was embedded, perhaps by an earlier run; `spent`
+    is wall time of embedding and of the store now; `computed` are texts that the store lacked.
     """
 
     def __init__(

@@ -109,10 +109,7 @@ class ChunkedCorpus:
 class TooManyFailuresError(Exception):
     """A chunker failed on more files than may fail.
 
-    Attributes:
-        failures: Corpus, path and reason of each failure.
-        tried: Number of files that were tried.
-        files: Number of files.
+    `failures` are corpus, path and reason of each; `tried` of `files` were tried.
     """
 
     def __init__(self, failures: Sequence[Failed], tried: int, files: int) -> None:
@@ -146,14 +143,8 @@ def chunk_corpora(
 ) -> list[ChunkedCorpus]:
     """Chunk every source, on all cores. A failure on one file affects that file alone.
 
-    Args:
-        corpora: The corpora.
-        chunker: The chunker.
-        services: For sizes in tokens, and for chunkers that need vectors.
-        progress: Called with the numbers of finished files and of all.
-        keep_blank: Whether spans of white space alone become chunks.
-        limits: Time and memory limits of a file.
-        most: Number of files that may fail; None for any number.
+    `progress` gets the numbers of finished files and of all. `keep_blank` makes chunks of spans of
+    white space alone. `limits` are those of a file; `most` is how many may fail, None for any.
 
     Raises:
         TooManyFailuresError: More files fail; after a few timeouts it is raised at once.

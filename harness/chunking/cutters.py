@@ -69,11 +69,6 @@ def cutter(chunker: LoadedChunker, services: Services, limits: Limits) -> Iterat
     it raises or returns costs one file, but nothing limits its time and memory or fixes its hash
     seed. Every file that it cuts says so in a note, and a warning says why.
 
-    Args:
-        chunker: The chunker.
-        services: What it is given; what they raise goes to whoever reads the outcomes.
-        limits: What a file may take.
-
     Raises:
         InputError: It cannot be loaded in another process, or is another one there.
     """
@@ -104,9 +99,6 @@ def probe(specs: Iterable[str]) -> None:
     """Load other people's chunkers in processes of their own, before this one imports them.
 
     Code that hangs, crashes or leaves while it is imported is named so, and ends nothing else.
-
-    Args:
-        specs: Chunkers; sweeps are allowed.
 
     Raises:
         InputError: One cannot be loaded.

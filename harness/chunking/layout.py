@@ -22,9 +22,8 @@ def squeezed(text: str) -> str:
 class Layout:
     """The coordinates of one file in which white space weighs nothing.
 
-    Attributes:
-        nws: Non-white-space characters before every offset.
-        line_starts: Non-white-space characters before each non-blank line.
+    `nws` are the non-white-space characters before every offset, `line_starts` those before each
+    non-blank line.
     """
 
     nws: NDArray[np.int64]

@@ -38,12 +38,7 @@ _verdicts: OrderedDict[bytes, str] = OrderedDict()
 
 
 class UnparsedError(InputError):
-    """A parser did not come back from a source.
-
-    Attributes:
-        path: The source.
-        reason: What became of the parser, without the path, in a few words.
-    """
+    """A parser did not return from a source; `reason` says why in a few words, without the path."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")

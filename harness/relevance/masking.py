@@ -22,13 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mask:
-    """What one query sees instead of its corpus.
+    """The corpus that one query is ranked against instead of the original.
 
-    Attributes:
-        query: The query, its targets in lines of the masked file.
-        region: What was taken out, in lines of the original.
-        corpus: A corpus of its own, called `<corpus>@<query>`.
-        number: Number of the masked file in it.
+    The query's targets are in lines of the masked file, the region in lines of the original. The
+    corpus is its own, called `<corpus>@<query>`; `number` is that of the masked file in it.
     """
 
     query: Query
@@ -149,13 +146,8 @@ def spliced(
 ) -> list[ChunkedCorpus]:
     """The corpora that queries are ranked against, from files that were cut once each.
 
-    Args:
-        corpora: The corpora.
-        masks: The masks.
-        chunked: Every corpus of the data set, and the masked file of every mask.
-
-    Returns:
-        The corpora in their order; they share chunks.
+    `chunked` are every corpus of the data set, and the masked file of every mask. The result is in
+    the order of `corpora`; they share chunks.
     """
     by_id = {one.corpus.id: one for one in chunked}
     of = {mask.corpus.id: mask for mask in masks}

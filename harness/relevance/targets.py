@@ -25,10 +25,7 @@ Stretch = tuple[str, int, int]
 class SqueezedFile:
     """The text of a file without white space.
 
-    Attributes:
-        text: The text.
-        starts: Where non-blank lines begin, ascending.
-        borders: Where whole lines begin and end.
+    `starts` are those of non-blank lines, ascending; `borders` are where whole lines begin and end.
     """
 
     text: str
@@ -89,13 +86,8 @@ class Squeezed:
     def twins(self, target: Stretch, taken: Sequence[Stretch]) -> list[Stretch]:
         """Runs of whole lines elsewhere that equal a target, in corpus order.
 
-        Args:
-            target: The target.
-            taken: Stretches that a twin must not touch: the query's targets, and twins found
-                for its other targets. So each character stands for one gold character at most.
-
-        Returns:
-            Stretches that do not touch each other.
+        A twin touches no other, and none of `taken`: the query's targets, and twins of its other
+        targets. So each character counts for one gold character at most.
         """
         path, low, high = target
         if high - low < MIN_TWIN:
@@ -127,15 +119,8 @@ def _touch(a: Stretch, b: Stretch) -> bool:
 class LocatedTarget:
     """A target in the coordinates of its file.
 
-    Attributes:
-        path: The file.
-        start_line: First line; None for the whole file.
-        end_line: Last line; None for the whole file.
-        grade: Above 0.
-        stretch: Its interval of non-white-space characters.
-        lines: Interval of non-blank lines.
-        twins: Other places of the same text.
-        twin_lines: Interval of non-blank lines of each twin.
+    Lines are None for the whole file. `stretch` and `lines` are intervals of non-white-space
+    characters and of non-blank lines; `twins` are other places of the same text.
     """
 
     path: str
@@ -157,16 +142,9 @@ def locate(
 ) -> tuple[list[LocatedTarget], list[str]]:
     """Resolve the targets of a query; nothing here depends on a chunker.
 
-    Args:
-        query: The query.
-        corpus: Its corpus.
-        layouts: Of the corpus's sources.
-        files: Number of every source by path.
-        squeezed: The corpus for the search of twins, or None for none.
-
-    Returns:
-        The places, and for each target that was dropped the reason: its file is not indexed, it
-        ends before its first line, or it holds no non-blank line.
+    `files` are the numbers of sources by path; without `squeezed`, no twins are looked for. Returns
+    the places, and the reason for each target that was dropped: its file is not indexed, it ends
+    before its first line, or it holds no non-blank line.
     """
     places: list[LocatedTarget] = []
     dropped: list[str] = []

@@ -44,13 +44,7 @@ class ChunkedFiles:
 class ChunkingCache:
     """The chunks of one query set by one chunker, computed once for each embedder.
 
-    Attributes:
-        query_set: The files.
-        chunker: The chunker.
-        store: The vector store.
-        keep_blank: Whether spans of white space alone become chunks.
-        limits: Time and memory limits of a file.
-        most: Number of files that may fail.
+    `keep_blank` makes chunks of spans of white space alone; `most` is how many files may fail.
     """
 
     query_set: QuerySet

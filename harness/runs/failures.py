@@ -18,13 +18,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class MaxFailures:
-    """The number of files that may fail.
-
-    Attributes:
-        text: As given.
-        number: The number of files, or their share.
-        is_share: Whether `number` is a share of all files.
-    """
+    """The number of files that may fail, or their share; `text` is as given."""
 
     text: str
     number: Fraction
@@ -57,15 +51,7 @@ def parse_max_failures(text: str) -> MaxFailures:
 class FailedCell:
     """A cell that is not scored: its chunker failed on too many files.
 
-    Attributes:
-        dataset: Name of the data set.
-        chunker: Name of the chunker.
-        embedder: Name of the embedder; `none` for a lexical retriever.
-        retriever: Name of the retriever.
-        files: Number of files to chunk.
-        tried: Number of files that were tried.
-        allowed: The limit, as given.
-        failures: Corpus, path and reason of each failure.
+    `failures` are corpus, path and reason of each; `tried` of `files` were tried.
     """
 
     dataset: str
@@ -92,9 +78,7 @@ def failure_lines(
 ) -> Iterator[str]:
     """One line for each failed cell, then for the first few failed files of each chunker.
 
-    Args:
-        scored: Chunker and failures (corpus, path and reason) of each scored cell.
-        failed: Cells that are not scored.
+    `scored` are chunker and failures (corpus, path and reason) of each scored cell.
     """
     files: dict[str, dict[tuple[str, ...], None]] = {}
     for chunker, failures in [*scored, *((cell.chunker, cell.failures) for cell in failed)]:

@@ -117,12 +117,7 @@ class RunFolder:
         return (self.cell(key) / "cell.json").is_file()
 
     def add(self, key: str, write: Callable[[Path], None]) -> None:
-        """Store a cell under a temporary name, then rename it.
-
-        Args:
-            key: Its key.
-            write: Writes the files of the cell into a folder.
-        """
+        """Store a cell, whose files `write` writes, under a temporary name, then rename it."""
         partial = self.path / "cells" / f"{PARTIAL}{key}-{os.getpid()}"
         try:
             partial.mkdir()
@@ -266,11 +261,7 @@ def _names(folder: Path) -> dict[str, str]:
 
 
 def read_cell(folder: Path, *, check_files: bool = False) -> dict[str, Any]:
-    """The document cell.json of a cell.
-
-    Args:
-        folder: The folder of the cell.
-        check_files: Whether to compare the hashes of the cell's other files.
+    """The document cell.json of a cell; `check_files` compares the hashes of its other files.
 
     Raises:
         InputError: A file is missing, damaged or changed.

@@ -25,13 +25,7 @@ _PARTS = ("dataset", "chunker", "embedder", "retriever")
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A lower bound of a measure, such as `MRR>0.6`.
-
-    Attributes:
-        measure: The measure's printed name.
-        operator: `>` or `>=`.
-        threshold: A finite number.
-    """
+    """A lower bound, such as `MRR>0.6`, of a measure by its printed name."""
 
     measure: str
     operator: Literal[">", ">="]
@@ -127,10 +121,6 @@ def document(checks: Sequence[BoundCheck], *, require: bool) -> dict[str, Any]:
 def cells_of(results: Mapping[str, Any], where: str) -> list[GateCell]:
     """The cells of a document that `score` or `run` printed, in its order; failed ones last.
 
-    Args:
-        results: The document.
-        where: Its place, for messages.
-
     Raises:
         InputError: The document is of another kind, or damaged.
     """
@@ -154,12 +144,7 @@ def _is_rows(value: object) -> TypeGuard[list[Mapping[str, Any]]]:
 
 
 def cell_of(names: Mapping[str, Any], results: Mapping[str, Any], where: str) -> GateCell:
-    """One cell.
-
-    Args:
-        names: The names of its parts; each may be missing.
-        results: `metrics`: for each measure an object with `mean`.
-        where: Its place, for messages.
+    """One cell from the names of its parts, each optional, and its `metrics` with their means.
 
     Raises:
         InputError: The metrics are missing or damaged.

@@ -35,10 +35,7 @@ def truncated(health: Mapping[str, Any]) -> bool:
 def chunk_health(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> dict[str, Any]:
     """Counts and shares of the files and chunks of a cell.
 
-    Args:
-        chunked: The chunked files, each file once. Masked files are corpora of their own; they are
-            not in the counts of files.
-        chunker: The chunker.
+    Each file is chunked once. Masked files are not in the counts of files.
 
     Returns:
         Counts of files: `files_seen`, `files_indexed`, `files_skipped`, `files_failed`, and
@@ -83,12 +80,8 @@ def truncation(
 ) -> dict[str, float | int | None]:
     """Shares of tokens beyond the embedder's limit.
 
-    Args:
-        embedder: The embedder.
-        documents: Vectors of the distinct texts.
-        queries: Vectors of the queries.
-        again: Vectors of second queries; an empty one has no tokens.
-        used: For each text of each chunk, its number in `documents`.
+    `again` are vectors of second queries, of which an empty one has no tokens. `used` is the number
+    in `documents` of each text of each chunk.
 
     Returns:
         `unseen_chunk_tokens`, `unseen_query_tokens`, `unseen_second_query_tokens` (shares) and
@@ -110,10 +103,7 @@ def truncation(
 
 
 def pair_truncation(counts: Counter[str]) -> dict[str, float | int | None]:
-    """Shares of tokens beyond a cross-encoder's limit.
-
-    Args:
-        counts: The summed counts of the rankings.
+    """Shares of tokens beyond a cross-encoder's limit, from the summed counts of the rankings.
 
     Returns:
         `unseen_rerank_tokens` (of the pairs' tokens), `unseen_rerank_text_tokens` (of their texts'

@@ -113,11 +113,8 @@ def describe(
 ) -> list[dict[str, str]]:
     """Name, origin, options and summary of every registered part.
 
-    The description of a part that cannot be loaded is the error.
-
-    Args:
-        registry: Embedders or retrievers.
-        common: A function whose parameters are options of every part.
+    The description of a part that cannot be loaded is the error. The parameters of `common` are
+    options of every part.
     """
     rows = []
     for name, entry in registry.entries().items():

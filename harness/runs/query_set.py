@@ -52,11 +52,8 @@ def prepare(
 ) -> QuerySet:
     """Choose the queries and locate their targets.
 
-    Args:
-        dataset: The data set.
-        limit: Number of queries; None for all.
-        seed: Random seed of the choice.
-        mask: Whether each query's own lines are removed from its corpus.
+    `limit` is the number of queries, `seed` of their choice. A mask removes each query's own lines
+    from its corpus.
 
     Raises:
         InputError: No query is left, or the data set cannot be masked.

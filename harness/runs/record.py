@@ -59,12 +59,8 @@ class ChunkRow:
 class MaskRow:
     """The lines that were removed from the corpus of a masked query.
 
-    Attributes:
-        corpus: Id of the query's own corpus, which the chunks of its masked file name.
-        path: The masked file.
-        start_line: First removed line, in the original file.
-        end_line: Last removed line.
-        at: Number of chunks of the whole corpus in the files before.
+    Lines are those of the original file. `corpus` is the query's own corpus, which the chunks of
+    its masked file name; `at` is the number of chunks of the whole corpus in the files before.
     """
 
     corpus: str
@@ -179,13 +175,7 @@ def decode_id(encoded: str) -> str:
 
 
 def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, float]]) -> None:
-    """Write a record into a folder.
-
-    Args:
-        folder: An existing folder.
-        record: The record.
-        qrels: Query id, unit id and grade of every judged unit, in order.
-    """
+    """Write a record into a folder; `qrels` are query id, unit id and grade of judged units."""
     pairs = list(zip(record.queries, record.rankings, strict=True))
     files: dict[str, Iterable[str]] = {
         "chunks.jsonl": (_dump(_chunk_fields(chunk)) for chunk in record.chunks),

@@ -39,14 +39,7 @@ _DOCUMENTS = "the gold is documents, not lines of files"
 
 @dataclass(frozen=True)
 class MetricOptions:
-    """The inputs of metrics besides the record; together they decide every byte of metrics.json.
-
-    Attributes:
-        measures: The measures.
-        profile: The conventions.
-        relevance: Which chunks are relevant.
-        seed: Random seed of resampling and random orders.
-    """
+    """The inputs of metrics besides the record; together they decide every byte of metrics.json."""
 
     measures: tuple[Measure, ...]
     profile: Profile
@@ -58,10 +51,7 @@ class MetricOptions:
 class JudgedCell:
     """A record with its gold.
 
-    Attributes:
-        cell: The input of measures.
-        unit_ids: Ids of the units of each corpus, in corpus order.
-        corpora: Ids of the data set's corpora, as `cell.groups` numbers them.
+    `unit_ids` are in corpus order; `corpora` are the data set's, as `cell.groups` numbers them.
     """
 
     cell: Cell
@@ -70,12 +60,7 @@ class JudgedCell:
 
 
 def judge(record: Record, relevance: Relevance, profile: Profile) -> JudgedCell:
-    """Find the gold of a record.
-
-    Args:
-        record: The record.
-        relevance: Which chunks that share text with a target are relevant.
-        profile: Says what sharing text means, and whether copies of a target count.
+    """Find the gold of a record by the rules of a relevance and a profile.
 
     Raises:
         InputError: The record does not fit its files or the profile.
@@ -219,10 +204,7 @@ def _projection(
 class LineRuns:
     """The non-blank lines of one corpus in runs, to which scores of chunks are projected.
 
-    Attributes:
-        runs: The runs, and the lines of the chunks.
-        first: Number of the first run of each file, by path.
-        lines: Number of non-blank lines of each file, by path.
+    By path of each file, `first` is the number of its first run, `lines` of its non-blank lines.
     """
 
     runs: Runs

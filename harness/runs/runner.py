@@ -50,18 +50,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class CellResult:
-    """A scored cell.
-
-    Attributes:
-        dataset: Name of the data set.
-        chunker: Name of the chunker.
-        embedder: Name of the embedder; `none` for a lexical retriever.
-        retriever: Name of the retriever.
-        profile: Name of the profile.
-        key: Key of the cell.
-        cell: The document cell.json.
-        metrics: The document metrics.json.
-    """
+    """A scored cell, with the documents cell.json and metrics.json."""
 
     dataset: str
     chunker: str
@@ -77,12 +66,8 @@ class CellResult:
 class RunResult:
     """A finished run.
 
-    Attributes:
-        out: The run folder; None if it was a temporary one.
-        cells: Scored cells, in the order of the grid.
-        absent: Absent corpora, each with the name of its data set.
-        failed: Cells that are not scored, in the order of the grid.
-        left_out: Data set, reason and count of what data sets left out while loading.
+    `out` is None for a temporary folder; `cells` and `failed` are in the order of the grid.
+    `left_out` is data set, reason and count of what data sets left out while loading.
     """
 
     out: Path | None
@@ -118,11 +103,8 @@ def run(
 ) -> RunResult:
     """Run a plan.
 
-    Args:
-        plan: The checked configuration.
-        datasets: The data sets; of several with the same name the last one counts.
-        out: The run folder; stored cells are not computed again.
-        tell: Called with a phase and the numbers of finished steps and of all.
+    Stored cells of the folder are not computed again. Of several data sets with the same name the
+    last one counts. `tell` gets a phase and the numbers of finished steps and of all.
 
     Raises:
         InputError: A part cannot be used, a data set has no query left or cannot be masked, or

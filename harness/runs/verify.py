@@ -57,11 +57,8 @@ _Fault = tuple[str, str, str]  # query, measure and detail of a `Difference`
 class Difference:
     """A stored value or file that is not what was computed.
 
-    Attributes:
-        cell: Key of the cell.
-        query: Id of the query; empty for a mean or a whole file.
-        measure: Name of the measure, or `all`; empty for a file that no measure is named after.
-        detail: The difference, in one line.
+    `query` is empty for a mean or a whole file. `measure` may be `all`; it is empty for a file that
+    no measure is named after.
     """
 
     cell: str
@@ -74,11 +71,7 @@ class Difference:
 class Verified:
     """The checks of one cell.
 
-    Attributes:
-        cell: Key of the cell.
-        values: Number of values that were computed again.
-        outside: Number of values that were compared with pytrec_eval.
-        differences: Empty for a sound cell.
+    `values` were computed again, and `outside` of them compared with pytrec_eval.
     """
 
     cell: str

@@ -29,10 +29,9 @@ _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 class Changed:
     """What happened to the lines of an old text; lines are counted from 1.
 
-    Attributes:
-        removed: First and last line of every run that was removed or changed, in order.
-        inserted: Where text that is not blank was added and at most blank lines were removed: the
-            number of the line above, 0 for the top.
+    `removed` are first and last line of every run that was removed or changed. `inserted` are
+    places where text that is not blank was added and at most blank lines were removed, as the
+    number of the line above, 0 for the top.
     """
 
     removed: tuple[tuple[int, int], ...] = ()
@@ -46,12 +45,9 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The targets of a change.
+    """The targets of a change, in order of path and line.
 
-    Attributes:
-        targets: In order of path and line.
-        insert_only: Whether nothing was removed or changed, so that the targets are the lines
-            next to what was inserted.
+    `insert_only`: nothing was removed or changed, so they are the lines next to what was inserted.
     """
 
     targets: tuple[Target, ...]
@@ -74,9 +70,8 @@ def changed_lines(old: str, new: str) -> Changed:
 def changed_in_hunks(hunks: Iterable[tuple[int, int, Iterable[tuple[str, str]]]]) -> Changed:
     """Sum up the hunks of one file.
 
-    Args:
-        hunks: Of each its first old line, its number of old lines, and its lines, each with the
-            mark `-`, `+` or a space; lines with other marks are passed over.
+    Each is its first old line, its number of old lines, and its lines, each with the mark `-`, `+`
+    or a space; lines with other marks are ignored.
     """
     removed: list[tuple[int, int]] = []
     inserted: list[int] = []
@@ -105,12 +100,9 @@ def gold_of(files: Iterable[tuple[Source, Changed]], *, elsewhere: bool = False)
 
     They are the runs of lines that it removed or changed, without blank lines at their ends. If
     there are none in all files, they are the nearest non-blank line on each side of every place
-    where it inserted something. Where a change does both, what it inserted has no target.
-
-    Args:
-        files: The old text of every indexed file that the change touches, and how. Each path once.
-        elsewhere: Whether it removed or changed lines of other files, so that it does more than
-            insert.
+    where it inserted something. Where a change does both, what it inserted has no target. `files`
+    are the old texts of all indexed files that the change touches, each path once. `elsewhere`: it
+    removed or changed lines of other files, so that it does more than insert.
 
     Raises:
         InputError: A line is not in its file.

@@ -68,13 +68,8 @@ _LEAKED = f"{RUN} words in a row of the message occur in the tree before it"
 class _Candidate:
     """A commit that may make a query.
 
-    Attributes:
-        id: Hash of the commit.
-        parent: Hash of its parent.
-        text: Text of the query.
-        changes: Changes of content in files that are indexed by name.
-        others: Changes in other files that were there, lock files left out.
-        stratum: The stratum in which it is sampled.
+    `changes` are those of content in files that are indexed by name; `others` are those in other
+    files that existed, without lock files.
     """
 
     id: pygit2.Oid
@@ -98,16 +93,10 @@ def commit_queries(
     A query is the message of a commit as `query_text` leaves it; its corpus is the tree of the
     commit's parent, under the parent's hash; its targets are those of `gold_of`, with the tag
     `insert-only`, for which all files but lock files count. Lock files have no targets. Where
-    targets lie in several languages or folders, the tag is `several`. The unit of resampling is
-    the file with most of a query's target lines.
-
-    Args:
-        path: Top folder of a repository, or a bare repository.
-        rules: Which files of a tree are indexed.
-        limit: Number of queries to make. Commits are tried in the order of the sample until there
-            are enough, and the rest is not counted. None tries all.
-        seed: Random seed of the sample.
-        since: A date in UTC, such as `2024-05-31`; commits made before it are left out.
+    targets lie in several languages or folders, the tag is `several`. The unit of resampling is the
+    file with most of a query's target lines. With a `limit`, commits are tried in the order of the
+    sample until there are enough, and the rest is not counted. `since` is a date in UTC, such as
+    `2024-05-31`.
 
     Raises:
         InputError: There is no repository, it has no commit or lacks objects, the date is

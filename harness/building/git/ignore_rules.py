@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 def ignore_rules(top: Path, root: Path) -> Iterator[IgnoreRules]:
     """The ignore rules of a repository: its `.gitignore` files and its `info/exclude`.
 
-    Args:
-        top: Top folder of the repository, or `root` where there is none.
-        root: The folder that paths are relative to.
+    `top` is the repository's folder, or `root` where there is none; paths are relative to `root`.
 
     Raises:
         InputError: No temporary folder can be written.

@@ -22,9 +22,7 @@ _INCLUDE = re.compile(r"^[^#;\n]*?\[[ \t]*include(?:if)?[ \t\]\".]", re.I | re.M
 def ownership_fault(path: Path, dot: Path) -> str | None:
     """Why the repository of a folder must not be read; None where it may be.
 
-    Args:
-        path: The folder.
-        dot: Its `.git`, not a link, or the folder itself where the repository is bare.
+    `dot` is the `.git` of the folder, not a link, or the folder itself if the repository is bare.
     """
     git_dir = _target(dot) if dot.is_file() else dot.resolve()
     if git_dir is None or not git_dir.is_dir():

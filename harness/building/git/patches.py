@@ -25,13 +25,9 @@ _ESCAPED = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 class PatchFile:
     """What a patch does to one file.
 
-    Attributes:
-        old: Its path before; None for a new file.
-        new: Its path after; None for a deleted file.
-        changed: The lines of the old file; none for a link and a submodule.
-        binary: Whether its content changed in a way that the patch has no lines for.
-        kind: `file`, `link` or `submodule`.
-        shown: Lines of the old file that the patch repeats, by their numbers.
+    Paths are those before and after; None for a new and a deleted file. `changed` is empty for a
+    link and a submodule; `binary` content changed without lines in the patch; `kind` is `file`,
+    `link` or `submodule`; `shown` are the numbered lines of the old file in the patch.
     """
 
     old: str | None
@@ -42,11 +38,7 @@ class PatchFile:
     shown: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)
 
     def fits(self, lines: Sequence[str]) -> bool:
-        """Whether lines of the old file are where the patch has them, but for white space at ends.
-
-        Args:
-            lines: All lines of the file that is to be changed.
-        """
+        """Whether a file's lines are where the patch has them, except for white space at ends."""
         return all(
             number <= len(lines) and lines[number - 1].rstrip() == line.rstrip()
             for number, line in self.shown
@@ -54,10 +46,7 @@ class PatchFile:
 
 
 def parse_patch(text: str) -> list[PatchFile]:
-    """Read a patch; names may begin with `a/` and `b/`.
-
-    Returns:
-        The files in the order of the patch.
+    """Read the files of a patch, in its order; names may begin with `a/` and `b/`.
 
     Raises:
         InputError: The patch is malformed.

@@ -36,13 +36,7 @@ for _level in (ConfigLevel.PROGRAMDATA, ConfigLevel.SYSTEM, ConfigLevel.XDG, Con
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a folder in a tree.
-
-    Attributes:
-        name: Its name; bytes that are not UTF-8 are surrogates.
-        mode: File mode, as in `stat`.
-        id: Hash of the blob, tree or submodule commit.
-    """
+    """An entry of a folder in a tree; bytes of its name that are not UTF-8 are surrogates."""
 
     name: str
     mode: int
@@ -53,12 +47,8 @@ class Entry:
 class Change:
     """What a commit did to one file.
 
-    Attributes:
-        path: Path before the commit; of an added file, its path.
-        old_mode: File mode before, 0 for an added file.
-        new_mode: File mode after, 0 for a deleted file.
-        old_id: Hash of the content before.
-        new_id: Hash of the content after.
+    `path` is that before the commit. The mode is 0 where there is no file: before for an added one,
+    after for a deleted one.
     """
 
     path: str

@@ -30,14 +30,7 @@ class Trees:
     def __init__(
         self, repository: Repository, rules: ReadRules, advice: str, most: int | None = None
     ) -> None:
-        """Read nothing yet.
-
-        Args:
-            repository: Whose commits.
-            rules: What is indexed.
-            advice: What to do where the trees together are too large.
-            most: Characters of different files that are kept, else `MOST_TEXT`.
-        """
+        """Read nothing yet; `advice` is for trees over `most` characters, else `MOST_TEXT`."""
         self._repository, self._rules = repository, rules
         self._advice, self._most = advice, most or MOST_TEXT
         # By path and hash.
