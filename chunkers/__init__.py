@@ -1,4 +1,4 @@
-"""Whatever cuts code into chunks. Knows nothing of the harness."""
+"""Chunkers: they cut code into chunks, and do not depend on the harness."""
 
 from typing import TYPE_CHECKING, Any
 

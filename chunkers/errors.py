@@ -11,12 +11,12 @@ _LONGEST = 200  # characters of a reason
 
 
 def escaped(text: str) -> str:
-    r"""A text with all but its line feeds escaped that cannot be printed, as in `\x1b`."""
+    r"""A text with unprintable characters escaped, such as `\x1b`; line feeds stay."""
     if text.isprintable():
         return text
     return "".join(
-        one if one == "\n" or one.isprintable() else one.encode("unicode_escape").decode()
-        for one in text
+        char if char == "\n" or char.isprintable() else char.encode("unicode_escape").decode()
+        for char in text
     )
 
 
@@ -24,8 +24,8 @@ class InputError(Exception):
     """Wrong usage or bad input.
 
     The message is one or two lines: what is wrong, where, and what to do about it. The command
-    line prints it and exits with 2. What of it cannot be printed, such as the control sequences
-    of a terminal in a name or in a server's words, is escaped here, wherever it came from.
+    line prints it and exits with 2. Unprintable characters are escaped, since names and servers'
+    messages may hold control sequences of a terminal.
     """
 
     def __init__(self, message: str = "") -> None:
@@ -37,11 +37,7 @@ class MissingError(InputError):
 
 
 class StoppedError(BaseException):
-    """A signal asks the program to end; not an error of the code that runs.
-
-    Attributes:
-        number: The signal.
-    """
+    """The signal `number` asks the program to end; not an error of the code that runs."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

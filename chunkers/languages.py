@@ -1,4 +1,4 @@
-"""The languages by file name, and what is known of each. A new one is one line here."""
+"""Languages by file name, and their grammars. To add a language, add a line here."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ __all__ = [
     "pattern_of",
 ]
 
-# Suffixes and file names. An upper-case suffix counts as its lower-case one unless it stands here
-# itself. `.h` is read as C++, whose grammar reads C too, while that of C reads no C++.
+# Suffixes and file names. An upper-case suffix that is not listed counts as its lower-case form.
+# `.h` is read as C++, whose grammar reads C too, while the grammar of C does not read C++.
 _FILES = {
     "bash": ".sh .bash",
     "c": ".c",
@@ -121,16 +121,12 @@ NAMES: Mapping[str, str] = {
 
 
 def language_of(path: str, overrides: Mapping[str, str] | None = None) -> str | None:
-    """The language of a file by its name, whether or not a grammar is at hand.
+    """The language of a file by its name, with or without a grammar; None if unknown.
 
     Args:
         path: Path inside the corpus, parts separated by `/`.
-        overrides: Pattern of a file name or of a whole path, such as `*.h` or `lib/*` (`*` takes
-            any characters, `?` one, `[ab]` one of these) -> language. The last that fits decides,
-            before the table.
-
-    Returns:
-        A name such as `python` or `ruby`; None for what no table names.
+        overrides: Glob over the file name or the whole path, such as `*.h` or `lib/*` -> language.
+            They come before the table; the last match decides.
     """
     pattern = pattern_of(path, overrides or ())
     if overrides and pattern is not None:
@@ -144,10 +140,10 @@ def language_of(path: str, overrides: Mapping[str, str] | None = None) -> str | 
 
 
 def pattern_of(path: str, patterns: Iterable[str]) -> str | None:
-    """The last of the patterns that fits a file name or a whole path; see `language_of`."""
+    """The last of the patterns that matches a file name or a whole path; see `language_of`."""
     name = PurePosixPath(path).name
-    fitting = (one for one in patterns if fnmatchcase(name, one) or fnmatchcase(path, one))
-    return next(iter([*fitting][-1:]), None)
+    matches = [glob for glob in patterns if fnmatchcase(name, glob) or fnmatchcase(path, glob)]
+    return matches[-1] if matches else None
 
 
 def parse_overrides(texts: Iterable[str]) -> dict[str, str]:
@@ -166,7 +162,7 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, str]:
                 f"language {text!r}: unknown language {language!r}; "
                 f"{suggestion(language, LANGUAGES)}"
             )
-        overrides.pop(pattern, None)  # what is given again comes last
+        overrides.pop(pattern, None)  # a repeated pattern comes last
         overrides[pattern] = language
     return overrides
 
@@ -176,13 +172,13 @@ class ListedLanguage:
     """A language in a list.
 
     Attributes:
-        name: What `language_of` returns.
+        name: Its name, as `language_of` returns it.
         files: Suffixes and file names, separated by spaces.
-        grammar: The wheel of its grammar, or the grammar's name in the extra's library; empty where
-            there is none, so that it is cut by lines.
+        grammar: The wheel of its grammar, or the grammar's name in the extra's library; empty
+            without a grammar: such files are cut by lines.
         source: `wheel`, the name of the extra's distribution, or `none`.
-        version: Of the wheel or of the extra; empty where it is missing.
-        problem: What is missing and how to get it; empty where nothing is.
+        version: Version of the wheel or the extra; empty if it is missing.
+        problem: What is missing and how to install it, or empty.
     """
 
     name: str
@@ -194,7 +190,7 @@ class ListedLanguage:
 
 
 def list_languages() -> list[ListedLanguage]:
-    """Every language in order of name, with its grammar, which is not loaded."""
+    """Every language in order of name. No grammar is loaded."""
     return [_listed(name, _FILES[name]) for name in LANGUAGES]
 
 

@@ -1,7 +1,7 @@
 """One size unit for all chunkers, measured over runs of whole lines.
 
-`nws` counts non-white-space characters, `chars` characters as they stand in the span, `tokens`
-the tokens of each line, tokenised alone and summed.
+`nws` counts non-white-space characters, `chars` all characters, `tokens` the tokens of each line,
+which is tokenised alone.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ UNITS: tuple[str, ...] = get_args(Unit)
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The non-blank lines of a source, numbered from 0, and what runs of them weigh.
+    """The non-blank lines of a source, numbered from 0, and the sizes of runs of them.
 
-    A run first..last (both included) is what a chunk is made of: it reaches from the start of its
-    first line to the end of its last, so blank lines are in it only between others. A run may
-    repeat lines from before it; these belong to its span and to its size.
+    A chunk is a run first..last (both included): from the start of its first line to the end of its
+    last, so it has blank lines only between others. With an overlap a run also repeats lines from
+    before it, which belong to its span and to its size.
 
     Attributes:
         source: The source.
-        rows: Where each line stands in the file, counted from 0, ascending, shape (n,).
-        before: Size of all that comes before each line, or before what a run from it repeats.
-        through: Size of all that comes before the end of each line.
-        repeats: Where runs repeat lines, the first line of what a run from each line holds.
-        begins: Where runs repeat lines, the size of all that comes before each line.
+        rows: Row of each line in the file, from 0, ascending, shape (n,).
+        before: Size of the source before each line, or before the lines that a run from it repeats.
+        through: Size of the source up to the end of each line.
+        repeats: With an overlap, the first line that a run from each line repeats.
+        begins: With an overlap, the size of the source before each line.
     """
 
     source: Source
@@ -57,7 +57,7 @@ class Lines:
 
     @property
     def plain(self) -> Lines:
-        """The same lines, in runs that repeat none."""
+        """The same lines without overlap."""
         if self.begins is None:
             return self
         return Lines(self.source, self.rows, self.begins, self.through)
@@ -66,9 +66,9 @@ class Lines:
         """The same lines, in runs that repeat lines from before them.
 
         Args:
-            overlap: How many lines of the file, blank ones included, are repeated, counted from
-                the last non-blank one before the run. No run begins with a blank line.
-            limit: Fewer are repeated where a run of one line would exceed it otherwise.
+            overlap: Number of lines to repeat, blank ones included, counted from the last non-blank
+                line before the run. No run begins with a blank line.
+            limit: Fewer lines are repeated if a run of one line would exceed this size.
         """
         if overlap == 0 or self.count == 0:
             return self
@@ -83,15 +83,15 @@ class Lines:
         return self.through[last] - self.before[first]
 
     def reach(self, first: int, last: int, limit: int) -> int:
-        """The furthest line up to `last` to which a run from `first` is within `limit`.
+        """The last line, at most `last`, of the longest run from `first` within `limit`.
 
-        It is `first` even where that line alone exceeds the limit.
+        It is `first` even if that line alone exceeds the limit.
         """
-        most = self.before[first] + limit
-        return max(first, bisect_right(self.through, most, first, last + 1) - 1)
+        end = self.before[first] + limit
+        return max(first, bisect_right(self.through, end, first, last + 1) - 1)
 
     def pack(self, first: int, last: int, limit: int) -> list[tuple[int, int]]:
-        """The run first..last cut into runs as long as `limit` allows, of one line at least."""
+        """The run first..last cut into runs of one line or more, as long as `limit` allows."""
         runs = []
         while first <= last:
             end = self.reach(first, last, limit)
@@ -100,37 +100,34 @@ class Lines:
         return runs
 
     def spans(self, runs: Sequence[tuple[int, int]]) -> list[Span]:
-        """The characters of each run, from its first line to the line feed of its last.
-
-        What a run repeats is included.
-        """
+        """The span of each run, repeated lines and the last line feed included."""
         if not runs:
             return []
-        held = np.array(runs)
+        lines = np.array(runs)
         if self.repeats is not None:
-            held[:, 0] = self.repeats[held[:, 0]]
-        rows = self.rows[held]
+            lines[:, 0] = self.repeats[lines[:, 0]]
+        rows = self.rows[lines]
         borders = np.append(self.source.lines.starts, len(self.source.text))
         starts, ends = borders[rows[:, 0]].tolist(), borders[rows[:, 1] + 1].tolist()
         return [Span(start, end) for start, end in zip(starts, ends, strict=True)]
 
     def numbers(self) -> list[int]:
-        """For every row of the file and the two behind it, the non-blank lines before it."""
+        """The number of non-blank lines before each row of the file and the two rows after it."""
         counts = np.zeros(self.source.lines.count + 2, dtype=np.int64)
         counts[self.rows + 1] = 1
         return np.cumsum(counts).tolist()  # type: ignore[no-any-return]
 
     def walled(self, walls: Sequence[int], limit: int) -> Lines:
-        """The same lines, but a run across a wall exceeds `limit`; others weigh what they did.
+        """The same lines with walls: a run across a wall exceeds `limit`; other sizes stay.
 
         Args:
-            walls: Numbers of the lines behind the walls.
+            walls: The first line after each wall.
             limit: At most the size of all lines.
         """
-        more = np.zeros(self.count, dtype=np.int64)
-        more[np.array(walls, dtype=np.int64)] = limit + 1
-        more = np.cumsum(more)
-        before, through = (self.before + more).tolist(), (self.through + more).tolist()
+        heights = np.zeros(self.count, dtype=np.int64)
+        heights[np.array(walls, dtype=np.int64)] = limit + 1
+        added = np.cumsum(heights)
+        before, through = (self.before + added).tolist(), (self.through + added).tolist()
         return replace(self, before=before, through=through)
 
 
@@ -138,7 +135,7 @@ def measure(source: Source, services: Services, unit: Unit) -> Lines:
     """Measure the non-blank lines of a source.
 
     Raises:
-        InputError: `unit` is `tokens` and no tokenizer is at hand.
+        InputError: `unit` is `tokens` and there is no tokenizer.
     """
     lines = source.lines
     rows = np.flatnonzero(np.diff(lines.line_nws))
@@ -158,10 +155,10 @@ def measure(source: Source, services: Services, unit: Unit) -> Lines:
 
 
 def span_size(source: Source, span: Span, unit: Unit, services: Services) -> int:
-    """Size of any span, its gaps left out; parts of lines are tokenised alone, as whole lines are.
+    """Size of a span without its gaps; each line, or part of one, is tokenised alone.
 
     Raises:
-        InputError: `unit` is `tokens` and no tokenizer is at hand.
+        InputError: `unit` is `tokens` and there is no tokenizer.
     """
     if unit == "nws":
         gaps = sum(source.lines.size(*gap) for gap in span.gaps)
@@ -174,10 +171,6 @@ def span_size(source: Source, span: Span, unit: Unit, services: Services) -> int
 
 
 def check_max_size(max_size: int) -> None:
-    """Refuse a size limit below 1.
-
-    Raises:
-        InputError: It is.
-    """
+    """Raise InputError if a size limit is below 1."""
     if max_size < 1:
         raise InputError(f"max_size={max_size}: must be at least 1")

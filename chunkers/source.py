@@ -1,7 +1,7 @@
-"""What a chunker reads and what it returns: source text, lines, spans, services.
+"""The input and output of a chunker: source text, lines, spans, services.
 
-Conventions, the same everywhere: offsets are characters of the decoded text, half-open; lines are
-1-based and inclusive, and only LF ends one; white space is what `str.isspace` says.
+Conventions: offsets count characters of the decoded text and are half-open; lines are 1-based and
+inclusive, and only LF ends a line; white space is defined by `str.isspace`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class LineIndex:
     """Maps character offsets of one text to its lines, and counts its non-white-space characters.
 
     Attributes:
-        count: Number of lines. Text after the last LF is a line; nothing after it is not.
+        count: Number of lines. Text after the last LF is a line, an empty rest is not.
         starts: Offset of the first character of every line, shape (count,).
-        line_nws: Non-white-space characters before every line, and in all, shape (count + 1,).
+        line_nws: Non-white-space characters before every line, then in all, shape (count + 1,).
     """
 
     def __init__(self, text: str) -> None:
@@ -46,7 +46,7 @@ class LineIndex:
         self.line_nws: NDArray[np.int64] = np.zeros(len(starts) + 1, dtype=np.int64)
         if self.count:
             np.cumsum(np.add.reduceat(visible, starts, dtype=np.int64), out=self.line_nws[1:])
-        # All chunkers share one index; none may change it for the next.
+        # All chunkers share one index, so it is read-only.
         self.starts.flags.writeable = self.line_nws.flags.writeable = False
 
     @cached_property
@@ -62,7 +62,7 @@ class LineIndex:
         return int(np.searchsorted(self.starts, offset, side="right"))
 
     def lines_of(self, start: int, end: int) -> tuple[int, int]:
-        """First and last line of the characters [start, end); both of `start` where it is empty."""
+        """First and last line of the characters [start, end); for an empty span that of `start`."""
         return self.line_of(start), self.line_of(max(start, end - 1))
 
     def start_of(self, line: int) -> int:
@@ -70,11 +70,11 @@ class LineIndex:
         return int(self.starts[line - 1]) if line <= self.count else len(self._text)
 
     def end_of(self, line: int) -> int:
-        """Offset behind `line`, its LF included."""
+        """Offset after `line` and its LF."""
         return self.start_of(line + 1)
 
     def offsets_of(self, first: int, last: int) -> tuple[int, int]:
-        """Characters of the lines `first` to `last`, both included."""
+        """Start and end offset of the lines `first` to `last`, both included."""
         return self.start_of(first), self.end_of(last)
 
     def size(self, start: int, end: int) -> int:
@@ -82,12 +82,12 @@ class LineIndex:
         return int(self.nws[end] - self.nws[start])
 
     def blank(self, line: int) -> bool:
-        """Whether `line` holds white space alone."""
+        """Whether `line` holds only white space."""
         return bool(self.line_nws[line] == self.line_nws[line - 1])
 
 
 def _characters(text: str) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
-    """The code of every character, and 1 where it is no white space; shape (len(text),) each."""
+    """The code of every character, and 1 if it is not white space; shape (len(text),) each."""
     if text.isascii():
         octets = text.encode()
         visible = np.frombuffer(octets.translate(_VISIBLE_ASCII), dtype=np.uint8)
@@ -124,11 +124,11 @@ class Span:
 
     Attributes:
         start: First character.
-        end: Behind the last character.
-        embed_text: What is embedded, where it differs.
-        ref_id: What the system that a chunker reproduces calls this chunk.
-        gaps: Characters [start, end) inside, in order, that the chunk does not have: a library
-            dropped them from between what it kept.
+        end: After the last character.
+        embed_text: The text to embed, if it is not the text of the span.
+        ref_id: The chunk's id in the system that a chunker reproduces.
+        gaps: Characters [start, end) inside, in order, that the chunk lacks because a library
+            dropped them.
     """
 
     start: int
@@ -138,7 +138,7 @@ class Span:
     gaps: tuple[tuple[int, int], ...] = ()
 
     def kept(self, text: str) -> str:
-        """Of the source's text what the chunk has: the slice without its gaps."""
+        """The chunk's part of the source's text: the slice without its gaps."""
         borders = [self.start, *(border for gap in self.gaps for border in gap), self.end]
         pairs = zip(borders[::2], borders[1::2], strict=True)
         return "".join(text[start:end] for start, end in pairs)
@@ -146,13 +146,13 @@ class Span:
 
 @dataclass
 class Services:
-    """What a chunker may ask of the harness, and where it says what it could not do.
+    """What the harness offers a chunker: vectors, token counts, and notes for the user.
 
     Attributes:
-        embed: Texts to unit vectors, shape (n, d), or None where no embedder is at hand. A text
-            that has no vector has a row of zeros.
-        count_tokens: Tokens of a text without special ones, or None.
-        corpus: Id of the corpus that the source belongs to; empty where there is none.
+        embed: Texts to unit vectors, shape (n, d); None without an embedder. A text that has no
+            vector has a row of zeros.
+        count_tokens: Tokens of a text without special ones; None without a tokenizer.
+        corpus: Id of the corpus that the source belongs to; may be empty.
         notes: Counts of what the chunker reported, such as `fallback: fixed (ruby)`.
     """
 
@@ -163,35 +163,23 @@ class Services:
     _line_tokens: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
 
     def note(self, what: str) -> None:
-        """Count something that the user must be told about this file."""
+        """Count something that the user should know about this file."""
         self.notes[what] += 1
 
     def need_tokens(self) -> Callable[[str], int]:
-        """The token counter.
-
-        Raises:
-            InputError: None is at hand.
-        """
+        """The token counter; raises InputError without one."""
         if self.count_tokens is None:
             raise InputError("a size in tokens needs a tokenizer: run it with an embedder")
         return self.count_tokens
 
     def need_embed(self) -> Callable[[Sequence[str]], NDArray[np.float32]]:
-        """What turns texts into unit vectors.
-
-        Raises:
-            InputError: No embedder is at hand.
-        """
+        """The function from texts to unit vectors; raises InputError without one."""
         if self.embed is None:
             raise InputError("cutting by meaning needs an embedder: run it with one")
         return self.embed
 
     def line_tokens(self) -> Callable[[str], int]:
-        """The token counter for single lines, which remembers what it counted.
-
-        Raises:
-            InputError: None is at hand.
-        """
+        """A token counter for single lines with a memory; raises InputError without one."""
         count, known = self.need_tokens(), self._line_tokens
 
         def counted(line: str) -> int:
@@ -205,13 +193,12 @@ class Services:
 class Chunker(Protocol):
     """Cuts one source into spans, in order of `start`.
 
-    A chunker may also have these attributes, which the harness reads where they exist:
-    `version` (str, changes whenever its output may), `max_size` and `unit` (its declared limit),
-    `windows` (`"max"`: its chunks are long and are embedded by windows), `embeds` (True where it
-    asks for `services.embed`, which it gets then), `texts(source, services) -> list[str]` (what it
-    will ask vectors for, so that the texts of all files are embedded at once), `languages` (names
-    of those that it reads, where it does not read all), `exceptions` (names of the checks in
-    `chunkers.testing` that it is known to fail).
+    Optional attributes: `version` (str, changes whenever its output may), `max_size` and `unit`
+    (its declared limit), `windows` (`"max"`: its long chunks are embedded by windows), `embeds`
+    (True if it needs `services.embed`), `texts(source, services) -> list[str]` (the texts that it
+    will embed, so that those of all files are embedded at once), `languages` (names of the
+    languages that it reads, if not all), `exceptions` (names of the checks in `chunkers.testing`
+    that it is known to fail).
     """
 
     def chunk(self, source: Source, services: Services) -> list[Span]:

@@ -1,4 +1,4 @@
-"""The grammars that are installed with this package: each comes from its own project's wheel."""
+"""The grammars that are installed with this package, each from the wheel of its own project."""
 
 from __future__ import annotations
 

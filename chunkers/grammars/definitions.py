@@ -1,4 +1,4 @@
-"""Finds functions and methods in a syntax tree, and cuts a source so that each is a chunk."""
+"""Finds functions and methods in a syntax tree, and makes each of them a chunk."""
 
 from __future__ import annotations
 
@@ -22,20 +22,16 @@ if TYPE_CHECKING:
     from chunkers.source import Services
 
 _CLOSERS = frozenset("})];, \t\r\n")
-# How many wrappers may stand round each other; arguments of calls may be nested without end.
+# Maximum nesting of wrappers, since arguments of calls may be nested without end.
 _DEPTH = 6
 
 
 def definition_runs(lines: Lines, services: Services, limit: int) -> list[tuple[int, int]]:
-    """Runs of all lines of a source, cut before and behind every definition.
+    """Runs of all lines of a source, cut before and after every definition.
 
-    What lies between definitions is merged as long as it fits; what exceeds the limit is split
-    along the tree. Lines of closing brackets stay with the definition before, where they fit.
-
-    Args:
-        lines: The lines of the source.
-        services: Where notes go.
-        limit: The size that no run exceeds, unless one line does.
+    Code between definitions is merged while it fits; code over the limit is split along the tree.
+    Lines of closing brackets stay with the definition before them, if they fit. No run exceeds
+    `limit`, unless it is a single line. Notes go to `services`.
     """
     last = lines.count - 1
     if last < 0:
@@ -47,8 +43,8 @@ def definition_runs(lines: Lines, services: Services, limit: int) -> list[tuple[
         return lines.pack(0, last, limit)
     limit = min(limit, lines.size(0, last))
     walls = set()
-    found = definitions(root, lines)
-    for (first, end), (after, _) in pairwise([*found, (lines.count, lines.count)]):
+    places = [*definitions(root, lines), (lines.count, lines.count)]
+    for (first, end), (after, _) in pairwise(places):
         walls |= {first, _closed(lines, end, after) + 1}
     inner = sorted(wall for wall in walls if 0 < wall <= last)
     groups = [(first, after - 1) for first, after in pairwise([0, *inner, lines.count])]
@@ -62,7 +58,7 @@ def definition_runs(lines: Lines, services: Services, limit: int) -> list[tuple[
 
 
 def _closed(lines: Lines, end: int, after: int) -> int:
-    """The last of the lines of closing brackets that follow a definition; `end` if none does."""
+    """The last line of closing brackets after a definition that ends on line `end`, or `end`."""
     while end + 1 < after:
         line = int(lines.rows[end + 1]) + 1
         start, stop = lines.source.lines.offsets_of(line, line)
@@ -73,10 +69,10 @@ def _closed(lines: Lines, end: int, after: int) -> int:
 
 
 def definitions(root: Node, lines: Lines) -> list[tuple[int, int]]:
-    """The lines first..last of every outermost function or method, in order, apart.
+    """The lines first..last of every outermost function or method, in order, without overlaps.
 
-    Comments right above and attributes belong to it. Two that share a line count as one, and so do
-    neighbouring clauses of one name.
+    Attributes and the comments right above are included. Definitions that share a line are one, as
+    are neighbouring clauses of the same name.
     """
     walk = _Walk(LineMap.of(lines), lines.rows.tolist())
     stack = [root]
@@ -85,7 +81,7 @@ def definitions(root: Node, lines: Lines) -> list[tuple[int, int]]:
         first, last = walk.line_map.place(node)
         if first <= last:
             stack.extend(reversed(walk.enter(node, first, last)))
-    return walk.found
+    return walk.definitions
 
 
 @dataclass(slots=True)
@@ -93,24 +89,24 @@ class _Walk:
     """A walk over the nodes of a tree, in order.
 
     Attributes:
-        line_map: Puts nodes on lines.
+        line_map: The lines of nodes.
         rows: The row of each line.
-        found: The lines of the definitions so far.
-        above: First and last line of the comments and attributes that the next definition may
-            have, whether they bind over blank lines, and whether the last of them is a lead.
-        code: The last line so far that holds anything else.
-        name: Of the last definition, if it may have more clauses.
+        definitions: The lines of the definitions so far.
+        above: First and last line of the comments and attributes that may belong to the next
+            definition, whether they do so over blank lines, and whether the last is a lead.
+        code: The last line so far with other code.
+        name: The name of the last definition, if it may have more clauses.
     """
 
     line_map: LineMap
     rows: list[int]
-    found: list[tuple[int, int]] = field(default_factory=list)
+    definitions: list[tuple[int, int]] = field(default_factory=list)
     above: tuple[int, int, bool, bool] | None = None
     code: int = -1
     name: str = ""
 
     def enter(self, node: Node, first: int, last: int) -> Sequence[Node]:
-        """Take note of a node on the lines first..last; gives the nodes to look into."""
+        """Record a node on the lines first..last; returns the nodes to visit inside."""
         grammar = self.line_map.grammar
         kind = kind_of(node, grammar)
         if kind in grammar.attributes or kind in grammar.comments:
@@ -132,30 +128,30 @@ class _Walk:
         return ()
 
     def _hold(self, first: int, last: int, kind: str) -> None:
-        """Take note of a comment or an attribute."""
+        """Record a comment or an attribute."""
         grammar, above = self.line_map.grammar, self.above
         attribute, lead = kind in grammar.attributes, kind in grammar.leads
         if above and above[3] and first > above[1]:
-            above = None  # a lead has nothing but its definition behind it
+            above = None  # only its definition comes after a lead
         if above and (above[2] or self.rows[first] <= self.rows[above[1]] + 1):
             self.above = (above[0], last, above[2] or attribute, above[3] or lead)
         elif first > self.code:
             self.above = (first, last, attribute, lead)
 
     def _define(self, first: int, last: int, name: str) -> None:
-        """Take note of a definition."""
-        found, above, rows = self.found, self.above, self.rows
+        """Record a definition."""
+        places, above, rows = self.definitions, self.above, self.rows
         if above and (above[2] or rows[first] == rows[above[1]] + 1):
             first = above[0]
-        clause = name and name == self.name and not above and self.code == found[-1][1]
-        if found and (first <= found[-1][1] or clause):
-            first, last = found[-1][0], max(last, found.pop()[1])
-        found.append((first, last))
+        clause = name and name == self.name and not above and self.code == places[-1][1]
+        if places and (first <= places[-1][1] or clause):
+            first, last = places[-1][0], max(last, places.pop()[1])
+        places.append((first, last))
         self.above, self.code, self.name = None, last, name
 
 
 def _definition(node: Node, grammar: Grammar) -> Node | None:
-    """The function or method that a node is, or that it is wrapped round."""
+    """The function or method of a node: the node itself, or one that it wraps."""
     inside = [(node, 0)]
     while inside:
         node, depth = inside.pop()

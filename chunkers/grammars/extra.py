@@ -1,7 +1,7 @@
-"""The grammars of the optional `tree-sitter-languages` for which no wheel is installed.
+"""The grammars of the optional `tree-sitter-languages`, for languages without a wheel of their own.
 
-Its release 1.10.2 is the last; its own `get_language` fails with today's tree-sitter, so that the
-grammars are taken from its library by symbol.
+The `get_language` of its last release, 1.10.2, fails with today's tree-sitter, so the grammars are
+loaded from its library by symbol.
 """
 
 from __future__ import annotations

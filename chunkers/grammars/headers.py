@@ -1,16 +1,16 @@
-"""Headers of chunks: what is embedded in front of the text, to say where it stands.
+"""Headers of chunks: text embedded before a chunk that gives its context.
 
-A header has up to three lines: the path; the scopes that a chunk begins inside of, outermost first;
-the signature of the innermost of these:
+A header has up to three lines: the path; the scopes in which the chunk begins, outermost first; the
+signature of the innermost scope:
 
     readings/store.py
     Store > report
     def report(self, names: list[str] | None = None) -> str:
 
-A scope is a named definition that begins before the chunk and reaches into it. Where there is none,
-or no grammar, the path stands alone. A header is no part of the source: spans do not change, so it
-is embedded, searched and counted, but not delivered, unless a profile delivers what is embedded. Of
-a chunk that is embedded by windows it is in the first.
+A scope is a named definition that begins before the chunk and reaches into it. Without a scope or a
+grammar the header is the path alone. Spans do not change: a header is embedded, searched and
+counted, but only delivered if a profile delivers the embedded text. If a chunk is embedded by
+windows, the header is in the first.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _VISIBLE = re.compile(r"\S")
 
 
 def with_headers(source: Source, spans: Sequence[Span]) -> list[Span]:
-    """The spans, in order of `start`, with a header and their text as `embed_text`.
+    """The spans (in order of `start`) with a header and their text as `embed_text`.
 
     Raises:
         InputError: The grammar's wheel is missing.
@@ -49,10 +49,10 @@ def _headers(source: Source, spans: Sequence[Span]) -> Iterator[str]:
     text, at = source.text, 0
     open_: list[Scope] = []
     for span in spans:
-        found = _VISIBLE.search(text, span.start)
-        begin = found.start() if found else span.start
+        match = _VISIBLE.search(text, span.start)
+        begin = match.start() if match else span.start
         line = source.lines.line_of(begin)
-        # A chunk may begin in the middle of a line, behind the beginning of a definition.
+        # A chunk may begin in the middle of a line, after the beginning of a definition.
         inside = bool(text[source.lines.start_of(line) : begin].strip())
         while at < len(scopes) and scopes[at].start_line < line + inside:
             open_.append(scopes[at])
@@ -62,7 +62,7 @@ def _headers(source: Source, spans: Sequence[Span]) -> Iterator[str]:
 
 
 def _lines(scopes: Sequence[Scope]) -> list[str]:
-    """The chain of names and the innermost signature; none without a scope."""
+    """The chain of names and the innermost signature; no lines without a scope."""
     if not scopes:
         return []
     chain = scopes[-1].name

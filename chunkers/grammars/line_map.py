@@ -1,4 +1,4 @@
-"""Puts the nodes of a tree on the lines of its source, and says what each is to the cutter."""
+"""Maps the nodes of a tree to lines of the source, and to the flags that guide the cutter."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from chunkers.grammars.model import Grammar
     from chunkers.sizes import Lines
 
-# What an item or a part is. A part has the first three only if all its items do, the other two if
-# any does; `DEEP` is what has parts of its own on several lines.
+# The flags of an item or a part. A part has the first three if all its items do, the other two if
+# any does; `DEEP` marks an item with parts of its own on several lines.
 COMMENT, ATTRIBUTE, CLOSE, OPEN, DEEP = 1, 2, 4, 8, 16
 OF_ALL = COMMENT | ATTRIBUTE | CLOSE
 OF_ANY = OPEN | DEEP
@@ -34,19 +34,19 @@ FLAGS = {
     "jsx_closing_element": CLOSE,
 }
 
-# How deep the end of a node is searched for comments of what follows it.
+# Levels at the end of a node that are searched for comments of the next node.
 _DEPTH = 64
 
 
 @dataclass(frozen=True, slots=True)
 class LineMap:
-    """What puts the nodes of a tree on the lines of its source.
+    """The lines of the nodes of a tree.
 
     Attributes:
-        grammar: Of the language of the source.
-        flags: Kind of node -> what an entry of that kind is.
-        numbers: For every row and the two behind them, the non-blank lines before it.
-        indents: Up to which column of each row a node still ends with the row before.
+        grammar: The grammar of the source.
+        flags: Kind of node -> flags.
+        numbers: The number of non-blank lines before each row and the two rows after the last.
+        indents: The last column of each row at which a node still ends on the row before.
     """
 
     grammar: Grammar
@@ -68,7 +68,7 @@ class LineMap:
         return cls(grammar, _flags(language), numbers, indents)
 
     def place(self, node: Node) -> tuple[int, int]:
-        """First and last line of a node, the last before the first where it has but blank lines."""
+        """First and last line of a node; last < first if all its lines are blank."""
         row = node.start_point[0]
         end, column = node.end_point
         # What ends with a line feed ends before the next line.
@@ -81,9 +81,9 @@ class LineMap:
         return kind_of(node, self.grammar)
 
     def tail(self, node: Node) -> list[Node]:
-        """The comments at the end of a node, on lines of their own, which belong to what follows.
+        """The comments at the end of a node, on lines of their own, that belong to the next node.
 
-        Some grammars put them into the last of the nodes before, however deep that is nested.
+        Some grammars put them into the innermost last node.
         """
         tail: list[Node] = []
         if not self.grammar.loose:

@@ -1,4 +1,4 @@
-"""Loads grammars and makes parsers; says which versions they have."""
+"""Loads grammars, makes parsers, and reads the grammars' versions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from chunkers.grammars.model import Grammar
 
 GRAMMARS: Mapping[str, Grammar] = {**BUNDLED, **EXTRA}
-"""Language -> grammar. A language of the extra has one even where the extra is missing."""
+"""Language -> grammar, those of the extra included even if the extra is missing."""
 
 LIBRARY = "tree-sitter-languages"
 _CAPSULE = b"tree_sitter.Language"
@@ -31,27 +31,27 @@ _parsers = threading.local()
 
 
 def grammar_of(language: str | None) -> Grammar | None:
-    """The grammar of a language; None where there is none, or where the extra is missing.
+    """The grammar of a language; None if there is none, or if it needs the missing extra.
 
-    A missing wheel is no reason: it is installed with this package, and `parser` says so.
+    A missing wheel is an error, which `parser` raises.
     """
     grammar = GRAMMARS.get(language or "")
     return grammar if grammar is None or grammar.module or library_version() else None
 
 
 def parser(language: str) -> Parser:
-    """This thread's parser of a language, made on first use. A parser serves one thread at a time.
+    """This thread's parser of a language, made on first use. Parsers are not safe for threads.
 
     Raises:
         InputError: The grammar's wheel, or the extra, is missing.
         KeyError: `GRAMMARS` has no such language.
     """
-    made: dict[str, Parser] = _parsers.__dict__
-    if language not in made:
+    parsers: dict[str, Parser] = _parsers.__dict__
+    if language not in parsers:
         from tree_sitter import Parser
 
-        made[language] = Parser(_language(language))
-    return made[language]
+        parsers[language] = Parser(_language(language))
+    return parsers[language]
 
 
 @functools.cache
@@ -69,7 +69,7 @@ def _language(language: str) -> Language:
 
 
 def library_language(symbol: str) -> Language:
-    """A grammar out of the library of the extra, by the name of its symbol.
+    """A grammar of the extra's library, by its symbol.
 
     Raises:
         InputError: The extra is missing, or its library has no such symbol.
@@ -89,8 +89,8 @@ def library_language(symbol: str) -> Language:
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    found = importlib.util.find_spec(LIBRARY.replace("-", "_"))
-    for folder in (found and found.submodule_search_locations) or ():
+    spec = importlib.util.find_spec(LIBRARY.replace("-", "_"))
+    for folder in (spec and spec.submodule_search_locations) or ():
         for name in ("languages.so", "languages.dll"):
             file = Path(folder, name)
             if file.is_file():
@@ -100,7 +100,7 @@ def _library() -> ctypes.CDLL:
 
 @functools.cache
 def library_version() -> str:
-    """Version of the extra's library; empty where it is missing."""
+    """Version of the extra's library; empty if it is missing."""
     try:
         return importlib.metadata.version(LIBRARY)
     except importlib.metadata.PackageNotFoundError:
@@ -123,27 +123,28 @@ def grammar_version(language: str) -> str:
 
 @functools.cache
 def grammar_versions() -> str:
-    """tree-sitter's version and every grammar's, in one line: part of a syntax chunker's version.
+    """The versions of tree-sitter, of every wheel and of the extra if it is installed, in one line.
 
-    The extra's library is named where it is installed.
+    They are part of a syntax chunker's version.
 
     Raises:
         InputError: A wheel is missing.
     """
     versions = {"tree-sitter": importlib.metadata.version("tree-sitter")}
-    versions |= {name: grammar_version(name) for name, one in GRAMMARS.items() if one.module}
+    wheels = (language for language, grammar in GRAMMARS.items() if grammar.module)
+    versions |= {language: grammar_version(language) for language in wheels}
     if library_version():
         versions[LIBRARY] = library_version()
     return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def source_of(grammar: Grammar) -> str:
-    """Name of the distribution that holds a grammar."""
+    """The distribution of a grammar."""
     return grammar.module.replace("_", "-") if grammar.module else LIBRARY
 
 
 def missing_extra() -> str:
-    """What to do about a missing library."""
+    """The message about a missing library."""
     return f"{LIBRARY} is missing; with Python up to 3.12: pip install 'chunkmark[languages]'"
 
 

@@ -1,4 +1,4 @@
-"""What a chunker must know of a grammar."""
+"""The description of a grammar: which kinds of nodes are definitions, scopes, comments, …."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def kinds(kind: str, text: str) -> frozenset[str]:
-    """The kinds that the words of a text tell apart; see `Grammar.kind_steps`."""
+    """The kinds `kind word` for the words of a text; see `Grammar.kind_steps`."""
     return frozenset(f"{kind} {word}" for word in text.split())
 
 
@@ -30,39 +30,37 @@ BLOCKS = ("block", "statement_list")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grammar:
-    """A tree-sitter grammar, and what its nodes are.
-
-    Sets hold kinds of nodes: a kind is the node's type, or what `kind_of` makes of it.
+    """A tree-sitter grammar, and the roles of its nodes, as sets of kinds (see `kind_of`).
 
     Attributes:
-        module: Import name of its wheel, whose distribution is spelt with `-`.
+        module: Import name of its wheel; the distribution's name has `-` for `_`.
         function: The wheel's function that returns the grammar.
-        symbol: Where there is no wheel, its name in the library of `tree-sitter-languages`.
+        symbol: Without a wheel, its name in the library of `tree-sitter-languages`.
         definitions: Functions and methods.
-        values: Functions that are values, which are definitions where something is named so.
-        carriers: What gives a value (its field `value` or `right`) a name.
-        heads: Kind -> kinds, of which one of its first two named children must be for it to be a
-            definition.
-        wrappers: What stands round one definition and belongs to it.
-        names: The steps from a definition or scope to its name, where that is in no field `name`:
-            fields, types of children, or numbers of named children; one that leads nowhere is left
-            out.
-        clauses: Whether neighbouring definitions of one name are one.
+        values: Functions that are values; a definition if a carrier names it.
+        carriers: Nodes that name a value (their field `value` or `right`).
+        heads: Kind -> kinds; the node is a definition if one of its first two named children has
+            one of these kinds.
+        wrappers: Nodes round one definition that belong to it.
+        names: The steps from a definition or scope to its name, if it has no field `name`: fields,
+            types of children, or indices of named children; a step that leads nowhere is skipped.
+        clauses: Whether neighbouring definitions of the same name are one definition.
         scopes: Named containers of definitions or members: classes, modules, namespaces, types.
-            A node of C's `struct_specifier` kind is one only where it has a body.
+            C's `struct_specifier` and the like are scopes only if they have a body.
         comments: Comments.
-        attributes: What belongs to the definition that comes next: decorators, annotations that
-            are no part of it, doc strings.
-        leads: Attributes of which a definition has but one, such as a signature.
-        bodies: Fields that hold what a construct opens, the first found counts.
-        blocks: Kinds that do so without a field.
-        openers: What belongs to all that follows in its construct: start tags, headings.
-        closers: What belongs to all that comes before.
-        kind_steps: Kind -> steps as in `names`, to the word that tells its kinds apart.
-        transparent: Kinds that are what their only named child is.
+        attributes: Nodes that belong to the next definition: decorators, annotations, doc strings.
+        leads: Attributes that a definition has at most one of, such as a signature.
+        bodies: Fields that hold the body of a construct; the first that exists counts.
+        blocks: Kinds of bodies that are in no field.
+        openers: Nodes that belong to the rest of their construct: start tags, headings.
+        closers: Nodes that belong to the part before them.
+        kind_steps: Kind -> steps as in `names`, to the word that distinguishes its kinds.
+        transparent: Kinds that count as their only named child.
         loose: Whether a node may end in the indentation of a later line, or with the comments of
-            what follows it.
-        deepest: How many levels of indentation its scanner can keep; 0 where it has no such bound.
+            the next node.
+        deepest: Levels of indentation that its scanner can keep; 0 if unlimited.
+        plain: Whether the kind of every node is its type.
+        candidates: Kinds and types of definitions and of wrappers round them.
     """
 
     module: str = ""
@@ -91,15 +89,13 @@ class Grammar:
     candidates: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        # Whether a node's kind is its type, whatever the node; and of which kinds or types a
-        # definition is, or what is wrapped round one.
         object.__setattr__(self, "plain", not (self.kind_steps or self.transparent))
         kinds = self.definitions | self.carriers | self.wrappers | self.heads.keys()
         object.__setattr__(self, "candidates", kinds)
 
 
 def kind_of(node: Node, grammar: Grammar) -> str:
-    """The kind of a node: its type, with a word behind it where the grammar says so.
+    """The kind of a node: its type, with a word after it if the grammar has `kind_steps`.
 
     An Elixir function is a call of `def`, so its kind is `call def`.
     """
@@ -117,7 +113,7 @@ def kind_of(node: Node, grammar: Grammar) -> str:
 
 
 def name_of(node: Node, grammar: Grammar) -> Node | None:
-    """What names a definition or a scope by the steps of its grammar, if they lead anywhere."""
+    """The name of a definition or a scope by `Grammar.names`; None if no step leads anywhere."""
     name = node
     for step in grammar.names or ("name",):
         name = _step(name, step) or name
@@ -128,8 +124,8 @@ def _step(node: Node, step: str) -> Node | None:
     if step.isdigit():
         children = node.named_children
         return children[int(step)] if int(step) < len(children) else None
-    if found := node.child_by_field_name(step):
-        return found
+    if child := node.child_by_field_name(step):
+        return child
     return next((child for child in node.named_children if child.type == step), None)
 
 

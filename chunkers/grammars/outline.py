@@ -1,4 +1,4 @@
-"""The named definitions of a source: where each stands, what it is called, and its signature."""
+"""The named definitions of a source: their lines, names and signatures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LONGEST = 200
 """Characters of a name or a signature that are kept."""
 
-# What stands above a definition, or in front of it inside its own node.
+# Nodes above a definition, or at the start of its own node, that do not belong to its signature.
 _ABOVE = (
     ATTRIBUTES
     | COMMENTS
@@ -39,14 +39,13 @@ class Scope:
     """A named definition: function, method, class, module, namespace, ….
 
     Attributes:
-        start_line: First line, counted from 1; comments, attributes and decorators above it are
-            not included, a C++ template head is.
+        start_line: First line, from 1, with a C++ template head but without the comments,
+            attributes and decorators above.
         end_line: Last line, included.
         name: Its name; the type of an `impl`, the variable that holds a function.
         signature: The source from its first line up to its body, white space collapsed, at most
-            200 characters; its first line where it has no body.
-        body_line: The line on which its body begins, the bracket included; `end_line` where it
-            has none.
+            200 characters; without a body, its first line.
+        body_line: The line on which its body or its bracket begins; without a body, `end_line`.
     """
 
     start_line: int
@@ -57,10 +56,10 @@ class Scope:
 
 
 def outline(source: Source) -> tuple[Scope, ...]:
-    """Every named definition of a source, nested ones too, in order of start, outer before inner.
+    """Every named definition of a source, nested or not, in order of start, outer before inner.
 
-    What begins and ends inside a statement of one line is left out. Without a grammar there is
-    none; broken code has those that the parser recovers. Every call parses the source anew.
+    Definitions inside a statement of one line are left out. Without a grammar there are none;
+    broken code has those that the parser recovers. Every call parses the source again.
 
     Raises:
         InputError: The grammar's wheel is missing.
@@ -69,10 +68,10 @@ def outline(source: Source) -> tuple[Scope, ...]:
     if grammar is None or root is None:
         return ()
     octets = source.text.encode("utf-8", "surrogatepass")
-    found = ((one, _scope(one, octets, grammar)) for one in definition_nodes(root, grammar))
-    scopes = [(one.begin.start_byte, scope) for one, scope in found if scope is not None]
-    # A function in a decorator begins before what it decorates.
-    return tuple(scope for _, scope in sorted(scopes, key=lambda one: one[0]))
+    # A function in a decorator begins before the function that it decorates.
+    nodes = sorted(definition_nodes(root, grammar), key=lambda node: node.begin.start_byte)
+    scopes = (_scope(node, octets, grammar) for node in nodes)
+    return tuple(scope for scope in scopes if scope is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +79,10 @@ class DefinitionNode:
     """A definition as nodes of a syntax tree.
 
     Attributes:
-        node: The definition, without what is wrapped round it.
-        begin: Its first part, or that of its outermost wrapper, that is no comment, attribute or
-            decorator.
-        holder: What has its body: itself, or the value that it names.
+        node: The definition without its wrappers.
+        begin: The first part of it, or of its outermost wrapper, after comments, attributes and
+            decorators.
+        holder: The node with its body: itself, or the value that it names.
     """
 
     node: Node
@@ -92,11 +91,8 @@ class DefinitionNode:
 
 
 def definition_nodes(root: Node, grammar: Grammar) -> Iterator[DefinitionNode]:
-    """Every definition of a tree, outer before inner; see `outline` for what is left out.
-
-    Some have no name; see `name_in`.
-    """
-    # A node, and where the wrappers round it begin.
+    """Every definition of a tree as in `outline`, named or not, outer before inner."""
+    # A node, and the beginning of the wrappers round it.
     stack: list[tuple[Node, Node | None]] = [(root, None)]
     while stack:
         node, begin = stack.pop()
@@ -115,19 +111,19 @@ def definition_nodes(root: Node, grammar: Grammar) -> Iterator[DefinitionNode]:
             ]
 
 
-def name_in(one: DefinitionNode, octets: bytes, grammar: Grammar) -> str:
-    """What a definition is called in a source of these bytes; empty where it defines nothing."""
-    name = _collapsed(_name(one.node, grammar), octets)
-    # `struct store *make()` names a type, it does not define one.
-    if one.node.type.endswith("_specifier") and _body(one.holder, grammar) is None:
+def name_in(definition: DefinitionNode, octets: bytes, grammar: Grammar) -> str:
+    """The name of a definition in a source of these bytes; empty if it only refers to a type."""
+    node = definition.node
+    # `struct store *make()` does not define the type that it names.
+    if node.type.endswith("_specifier") and _body(definition.holder, grammar) is None:
         return ""
-    return name
+    return _collapsed(_name(node, grammar), octets)
 
 
 def _holder(node: Node, grammar: Grammar) -> Node | None:
     """The node that has the body, if the node is a definition: itself, or the value it names."""
     if node.type in grammar.transparent and node.start_point[0] < node.end_point[0]:
-        return None  # what it stands for comes next
+        return None  # its only child comes next
     kind = kind_of(node, grammar)
     if kind in grammar.definitions or kind in grammar.scopes:
         return node
@@ -142,17 +138,17 @@ def _holder(node: Node, grammar: Grammar) -> Node | None:
 
 
 def _first(children: list[Node], grammar: Grammar) -> int:
-    """Which of a wrapper's children begins where the wrapper does; -1 if none."""
+    """Index of the child of a wrapper that counts from the wrapper's beginning; -1 if none."""
     kinds = grammar.definitions | grammar.scopes | grammar.carriers | grammar.wrappers
     return next((at for at, child in enumerate(children) if child.type in kinds), -1)
 
 
 def _begin(node: Node) -> Node:
-    """The first part of a node that is no comment, attribute or decorator."""
+    """The first part of a node that is not a comment, attribute or decorator."""
     while True:
         for child in node.children:
             if child.type == "modifiers":
-                rest = [one for one in child.children if one.type not in _ABOVE]
+                rest = [part for part in child.children if part.type not in _ABOVE]
                 if rest:
                     return rest[0]
             elif child.type not in _ABOVE:
@@ -164,16 +160,17 @@ def _begin(node: Node) -> Node:
         node = child
 
 
-def _scope(one: DefinitionNode, octets: bytes, grammar: Grammar) -> Scope | None:
-    node, begin, name = one.node, one.begin, name_in(one, octets, grammar)
+def _scope(definition: DefinitionNode, octets: bytes, grammar: Grammar) -> Scope | None:
+    node, begin = definition.node, definition.begin
+    name = name_in(definition, octets, grammar)
     if not name:
         return None
-    body = _body(one.holder, grammar)
+    body = _body(definition.holder, grammar)
     first, last = begin.start_point[0], _last_row(node)
     start = begin.start_byte
     line = octets.rfind(b"\n", 0, start) + 1
     if _WORDS.fullmatch(octets[line:start].decode("utf-8", "replace")):
-        start = line  # `export default`, `type`: words that belong to it
+        start = line  # `export default` and `type` belong to the definition
     if body is None:
         head = octets[start : node.end_byte].partition(b"\n")[0]
         return Scope(first + 1, last + 1, name, _short(head.rstrip(b"{ \t\r")), last + 1)
@@ -182,7 +179,7 @@ def _scope(one: DefinitionNode, octets: bytes, grammar: Grammar) -> Scope | None
 
 
 def _head_end(body: Node) -> int:
-    """The byte behind what comes before a body, comments between the two left out."""
+    """The end of the code before a body, in bytes, comments between the two left out."""
     before = body.prev_sibling
     while before is not None and before.type in COMMENTS:
         before = before.prev_sibling
@@ -195,15 +192,16 @@ def _last_row(node: Node) -> int:
 
 
 def _name(node: Node, grammar: Grammar) -> Node | None:
-    """What names a definition."""
-    if grammar.names and (found := name_of(node, grammar)):
-        return found
+    """The node that names a definition."""
+    if grammar.names and (name := name_of(node, grammar)):
+        return name
     for field in _NAMES:
-        if found := node.child_by_field_name(field):
-            return found
+        if name := node.child_by_field_name(field):
+            return name
     inner = node.child_by_field_name("declarator")
     if inner is None:
-        return node.child_by_field_name("type") or _identifier(node)
+        identifiers = (child for child in node.named_children if child.type.endswith("identifier"))
+        return node.child_by_field_name("type") or next(identifiers, None)
     while inner.type != "operator_cast":
         deeper = inner.child_by_field_name("declarator") or next(
             (child for child in inner.named_children if child.type.endswith("declarator")), None
@@ -214,14 +212,9 @@ def _name(node: Node, grammar: Grammar) -> Node | None:
     return inner
 
 
-def _identifier(node: Node) -> Node | None:
-    return next((one for one in node.named_children if one.type.endswith("identifier")), None)
-
-
 def _body(holder: Node, grammar: Grammar) -> Node | None:
-    """What follows the signature of a definition."""
-    inside = [holder, *map(holder.child_by_field_name, _VALUES)]
-    for node in filter(None, inside):
+    """The node after the signature of a definition."""
+    for node in filter(None, [holder, *map(holder.child_by_field_name, _VALUES)]):
         if body := node.child_by_field_name("body"):
             return body
         for child in node.children:
@@ -249,5 +242,5 @@ def _collapsed(node: Node | None, octets: bytes) -> str:
 
 
 def _short(octets: bytes) -> str:
-    """A piece of source on one line. What lies far behind, or in half a character, is lost."""
+    """The beginning of a piece of source on one line, at most `LONGEST` characters."""
     return " ".join(octets[: 8 * LONGEST].decode("utf-8", "ignore").split())[:LONGEST].rstrip()

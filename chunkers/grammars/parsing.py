@@ -1,4 +1,4 @@
-"""Parses a source, where a grammar is at hand and bears it."""
+"""Parses a source, if there is a grammar whose parser can take it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from chunkers.source import Source
 
 _BREAK = re.compile(r"[\r\n]")
-# Where a line may open something: its first character, and behind a mark of a list or a key.
+# Where a line may open a level: at its first character, and after the mark of a list or a key.
 _OPENING = re.compile(r"(?:^|[-?:](?=\s))[ \t]*")
 
 
 def parse(source: Source) -> Node | None:
-    """The root of the syntax tree of a source. Its columns are bytes; its rows count LF alone.
+    """The root of the syntax tree of a source. Its columns are bytes; only LF ends a row.
 
-    None where no grammar is at hand, or where its parser would crash on this text.
+    None without a grammar, or if its parser would crash on this text.
 
     Raises:
         InputError: The grammar's wheel is missing.
@@ -36,9 +36,9 @@ def parse(source: Source) -> Node | None:
 
 
 def deeper(text: str, limit: int) -> bool:
-    """Whether lines, or lists on one line, may be nested in each other deeper than the limit.
+    """Whether lines, or lists on one line, may be nested deeper than the limit.
 
-    Everything that could open a level of its own counts, so that text may seem deeper than it is.
+    Everything that could open a level counts, so the text may be less deep than that.
     """
     columns: list[int] = []
     for line in _BREAK.split(text):

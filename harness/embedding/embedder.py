@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import abc
+import dataclasses
+import hashlib
+import json
 import re
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+
+from chunkers.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,11 +51,11 @@ class Embedder(Protocol):
 
     @property
     def query_limit(self) -> int | None:
-        """The same for a query."""
+        """Tokens of a query that the model sees."""
         ...
 
     def renamed(self, name: str) -> Embedder:
-        """The same embedder under another name."""
+        """The same embedder under another name, the canonical form of its spec."""
         ...
 
     def identity(self, role: Role) -> dict[str, Any]:
@@ -71,6 +77,39 @@ class Embedder(Protocol):
     def with_fewer_rows(self) -> Embedder:
         """The same embedder with smaller batches, which has another fingerprint."""
         ...
+
+
+class EmbedderBase(abc.ABC):
+    """The methods that the embedders here share; a subclass is a frozen dataclass with a `name`."""
+
+    name: str
+
+    @property
+    @abc.abstractmethod
+    def limit(self) -> int | None:
+        """Tokens of a document that the model sees."""
+
+    @property
+    def query_limit(self) -> int | None:
+        """Tokens of a query that the model sees."""
+        return self.limit
+
+    @abc.abstractmethod
+    def identity(self, role: Role) -> dict[str, Any]:
+        """Everything that a vector depends on besides its text."""
+
+    def fingerprint(self, role: Role = "document") -> str:
+        """Hash of `identity`: the model's part of a vector's address in the store."""
+        canonical = json.dumps(self.identity(role), sort_keys=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def renamed(self, name: str) -> Self:
+        """The same embedder under another name, the canonical form of its spec."""
+        return dataclasses.replace(self, name=name)  # type: ignore[type-var]
+
+    def with_fewer_rows(self) -> Self:
+        """Refuse, unless overridden: an embedder that computes nothing has no batches to halve."""
+        raise InputError(f"{self.name}: the vectors do not fit into memory")
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

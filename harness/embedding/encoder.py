@@ -11,17 +11,15 @@ as much of it as the text's length implies, whatever else is in the batch.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.embedding.embedder import OutOfMemoryError
+from harness.embedding.embedder import EmbedderBase, OutOfMemoryError
 from harness.embedding.fixed_shapes import BUCKETS, batches, runtime
 from harness.embedding.model_folders import folder_sha256, is_checkpoint, prompts_of
 from harness.embedding.pretrained import DEFAULT_TOKENS, Loaded, load
@@ -40,7 +38,7 @@ _ENCODING = 2
 
 
 @dataclass(frozen=True)
-class Encoder:
+class Encoder(EmbedderBase):
     """A sentence-transformers model or a plain checkpoint, loaded when it is first needed.
 
     Attributes:
@@ -64,11 +62,7 @@ class Encoder:
     prompt: str | None = None
     query_prompt: str | None = None
 
-    def renamed(self, name: str) -> Encoder:
-        """The same model under the canonical form of the spec that asked for it."""
-        return replace(self, name=name)
-
-    def with_fewer_rows(self) -> Encoder:
+    def with_fewer_rows(self) -> Self:
         """The same model with half the rows, which has another fingerprint.
 
         Raises:
@@ -103,11 +97,6 @@ class Encoder:
         if is_checkpoint(self.folder):
             identity["checkpoint"] = {"pooling": "mean", "without_limit": DEFAULT_TOKENS}
         return identity
-
-    def fingerprint(self, role: Role = "document") -> str:
-        """Hash of `identity`: the model's part of a vector's address in the store."""
-        canonical = json.dumps(self.identity(role), sort_keys=True)
-        return hashlib.sha256(canonical.encode()).hexdigest()
 
     def _prompt(self, role: Role) -> str:
         kind, option = "query", self.query_prompt
@@ -213,18 +202,12 @@ class Encoder:
 
 
 def _truncated(ids: list[int], opening: list[int], room: int, *, tail: bool) -> list[int]:
-    """The tokens that the model sees: all, the first, or the prompt's and the last.
+    """The `room` tokens of a prompt and text that the model sees: the first, or the last.
 
-    Args:
-        ids: Tokens of prompt and text.
-        opening: Tokens of the prompt alone. Those that `ids` begin with are kept; the last one may
-            differ, because it merged with the text.
-        room: Number of tokens that the model sees.
-        tail: Whether the text's last tokens are kept.
+    The last tokens follow the prompt's (`opening`); its last token may differ in `ids`, where it
+    merged with the text, and is then not kept.
     """
-    if len(ids) <= room:
-        return ids
-    if not tail:
+    if len(ids) <= room or not tail:
         return ids[:room]
     same = (a == b for a, b in zip(ids, opening, strict=False))
     kept = next((n for n, equal in enumerate(same) if not equal), len(opening))
@@ -234,14 +217,6 @@ def _truncated(ids: list[int], opening: list[int], room: int, *, tail: bool) -> 
 def _with_cost(
     vector: NDArray[np.float32], tokens: int, tokenizing: float, batch: float, texts: int
 ) -> StoredVector:
-    """A vector with its cost; a text is tokenized alone, and passes the model with its batch.
-
-    Args:
-        vector: The vector.
-        tokens: Tokens of the whole text.
-        tokenizing: Seconds for tokenizing the text.
-        batch: Seconds of its batch in the model.
-        texts: Texts in the batch.
-    """
+    """A vector with its cost: seconds to tokenize its text, and to run its batch of `texts`."""
     seconds = tokenizing + batch
     return StoredVector(vector, tokens, seconds, seconds / (tokenizing + batch / texts))

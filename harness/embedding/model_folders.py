@@ -31,9 +31,7 @@ def silence_libraries() -> None:
 def find_folder(name: str, who: str) -> Path:
     """The model folder of this name, or else the hub's model, downloaded or from its local cache.
 
-    Args:
-        name: A folder, or a name on the Hugging Face hub.
-        who: The embedder or retriever that needs it, for messages.
+    `who` is the embedder or retriever, for messages.
 
     Raises:
         InputError: There is no such folder, and the download failed.
@@ -58,13 +56,8 @@ def find_folder(name: str, who: str) -> Path:
 def folder_sha256(folder: Path, who: str, weights_sha256: str | None = None) -> str:
     """sha256 over the names and contents of a model's files.
 
-    Args:
-        folder: The model's.
-        who: The embedder or retriever, for messages.
-        weights_sha256: What the weights must hash to, or None.
-
     Raises:
-        InputError: There is no such folder, it has no safetensors weights or other ones than
+        InputError: There is no such folder, it has no safetensors weights or none with the hash
             `weights_sha256`, or it is not a whole model.
     """
     if not folder.is_dir():
@@ -109,8 +102,8 @@ def refuse_missing_weights(model: Any, folder: Path, who: str, unused: str = "")
     """Refuse a folder that lacks weights, which the libraries would draw at random.
 
     Args:
-        model: The transformers model that was loaded from it.
-        folder: The model's.
+        model: The transformers model that was loaded from the folder.
+        folder: The model's folder.
         who: The embedder or retriever, for messages.
         unused: Weights with this in their name may be missing, if it is not empty.
 

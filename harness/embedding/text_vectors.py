@@ -51,10 +51,10 @@ def embed_texts(
     """Embed texts; those whose vectors are stored are not embedded again.
 
     Args:
-        texts: Any texts; equal ones are embedded once.
+        texts: Any texts; equal texts are embedded once.
         embedder: The model.
-        store: Where vectors are kept.
-        role: Document or query.
+        store: The store of vectors.
+        role: The role of the texts.
         progress: Called with the number of texts that are done and their total, from 0 on.
 
     Raises:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import importlib.util
 import json
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 import numpy as np
 from pydantic import ValidationError
 
 from chunkers.errors import InputError
-from harness.embedding.embedder import encodable
+from harness.embedding.embedder import EmbedderBase, encodable
 from harness.embedding.vector_store import StoredVector
 from harness.support.addresses import is_loopback
 from harness.support.files import file_sha256
@@ -165,22 +164,14 @@ class _Reply(StrictModel):
 
 
 @dataclass(frozen=True)
-class RemoteModel:
-    """A model on a server.
+class RemoteModel(EmbedderBase):
+    """A model on a server. The other fields are the options of `make`.
 
     Attributes:
         name: The spec in canonical form.
         model: Its name on the server.
-        url: The server's base address, without `/` at its end.
-        key_env: The environment variable that holds the key.
-        timeout: Seconds without a byte after which a request is retried.
+        url: The server's base address, without a final `/`.
         retries: Maximum number of retries of a request.
-        dimensions: Requested width, or None.
-        encoding: Requested format of the vectors.
-        batch: Maximum number of documents in a request.
-        tokenizer: The file of the tokenizer, or None.
-        max_tokens: Tokens of a text that are sent, if there is a tokenizer.
-        windows: How texts over the limit are embedded by windows; None truncates them.
     """
 
     name: str
@@ -201,19 +192,6 @@ class RemoteModel:
         """Tokens of a text that are sent; None without a tokenizer."""
         return None if self.tokenizer is None else self.max_tokens
 
-    @property
-    def query_limit(self) -> int | None:
-        """The same for a query."""
-        return self.limit
-
-    def renamed(self, name: str) -> RemoteModel:
-        """The same model under the canonical form of the spec that asked for it."""
-        return replace(self, name=name)
-
-    def with_fewer_rows(self) -> NoReturn:
-        """Refused: nothing is computed here."""
-        raise InputError(f"{self.name}: the vectors do not fit into memory")
-
     def identity(self, role: Role) -> dict[str, Any]:
         """What is known of the origin of a vector; the model itself cannot be hashed."""
         identity: dict[str, Any] = {
@@ -229,11 +207,6 @@ class RemoteModel:
             identity["keeps"] = "tail" if role == "query-tail" else "head"
         return identity
 
-    def fingerprint(self, role: Role = "document") -> str:
-        """Hash of `identity`."""
-        canonical = json.dumps(self.identity(role), sort_keys=True)
-        return hashlib.sha256(canonical.encode()).hexdigest()
-
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """Tokens of each whole text, without special ones, shape (n,).
 
@@ -243,10 +216,8 @@ class RemoteModel:
         return np.array([len(encoding.ids) for encoding in self._encode(texts)], dtype=np.int64)
 
     def _encode(self, texts: Sequence[str]) -> list[Any]:
-        encodings: list[Any] = self._loaded_tokenizer.encode_batch(
-            [encodable(text) for text in texts], add_special_tokens=False
-        )
-        return encodings
+        valid = [encodable(text) for text in texts]
+        return list(self._loaded_tokenizer.encode_batch(valid, add_special_tokens=False))
 
     @cached_property
     def _loaded_tokenizer(self) -> Any:

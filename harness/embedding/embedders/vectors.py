@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.embedding.embedder import EmbedderBase
 from harness.embedding.vector_store import StoredVector
 from harness.support.files import file_sha256
 
@@ -50,7 +51,7 @@ def make(*, argument: str) -> StoredVectors:
 
 
 @dataclass(frozen=True)
-class StoredVectors:
+class StoredVectors(EmbedderBase):
     """An embedder that looks vectors up in a folder.
 
     Attributes:
@@ -69,26 +70,10 @@ class StoredVectors:
     def limit(self) -> None:
         """Unknown: the folder does not say what the model saw."""
 
-    @property
-    def query_limit(self) -> None:
-        """Unknown, like `limit`."""
-
-    def renamed(self, name: str) -> StoredVectors:
-        """The same vectors under the canonical form of the spec that asked for them."""
-        return replace(self, name=name)
-
-    def with_fewer_rows(self) -> NoReturn:
-        """Refused: nothing is computed in batches."""
-        raise InputError(f"{self.name}: the vectors do not fit into memory")
-
     def identity(self, role: Role) -> dict[str, Any]:
         """The hash of the vectors; all roles share them."""
         del role
         return {"vectors": self._digest}
-
-    def fingerprint(self, role: Role = "document") -> str:
-        """Hash of `identity`."""
-        return hashlib.sha256(json.dumps(self.identity(role)).encode()).hexdigest()
 
     @cached_property
     def _digest(self) -> str:
