@@ -59,11 +59,11 @@ def locate(source: Source, texts: Iterable[str], overlap: int = 0) -> list[Locat
 
     Args:
         source: The source.
-        texts: What the library returned.
-        overlap: Characters that a string may repeat of the one before it, at most.
+        texts: The library's strings.
+        overlap: Maximum number of characters that a string repeats from the one before it.
 
     Returns:
-        One place for each string.
+        One position for each string.
     """
     search = _Search(source.text, _visible(source), source.lines.nws)
     return [search.next(text, overlap) for text in texts]
@@ -74,13 +74,7 @@ def spans_of(
 ) -> list[Span]:
     """The spans of a library's strings, in order of `start`, each with the string as embed text.
 
-    A string that is not found is left out and noted as `unlocated`.
-
-    Args:
-        source: The source.
-        texts: What the library returned.
-        services: Where notes go.
-        overlap: As for `locate`.
+    A string that is not found is left out and noted as `unlocated`. Arguments as for `locate`.
     """
     spans = []
     texts = list(texts)
@@ -100,14 +94,14 @@ def _visible(source: Source) -> NDArray[np.int64]:
 
 @dataclass
 class _Text:
-    """A text in which strings are looked for; equal ones have places of their own.
+    """A text that is searched; equal strings get different positions.
 
     Attributes:
         text: The text.
-        taken: String -> where it was found.
-        passed: String -> a place before which all of its places are taken.
-        scans: How often the whole text may yet be searched without an index.
-        index: Made when it may not.
+        taken: String -> positions where it was found.
+        passed: String -> a position before which all of its positions are taken.
+        scans: Number of scans of the whole text that are left before an index is made.
+        index: The index, once it is made.
     """
 
     text: str
@@ -149,16 +143,16 @@ class _Text:
 
 @dataclass
 class _Search:
-    """One pass over a source. Places are numbers of visible characters, unless they say offset.
+    """One pass over a source. Positions count visible characters, unless they are called offsets.
 
     Attributes:
         source: The text.
         offsets: Offset of every visible character, shape (n,).
         before: Visible characters before every offset, shape (len(text) + 1,).
         squeezed: The visible characters.
-        marked: Whether byte order marks are among them.
-        first: The begin of the last match.
-        after: Its end.
+        marked: Whether they include byte order marks.
+        first: Start of the last match.
+        after: End of the last match.
     """
 
     source: str
@@ -176,7 +170,7 @@ class _Search:
         self.marked = _BOM in self.squeezed.text
 
     def next(self, piece: str, overlap: int) -> Located:
-        """The place of the next string."""
+        """The position of the next string."""
         wanted = self._squeeze(piece)
         if not wanted:
             offset = self._end(self.after)
@@ -194,7 +188,7 @@ class _Search:
         """The position of a string, or -1: next, nearby, anywhere; exact, or except for space."""
         back = self.after
         if overlap and back:
-            # As far back as the overlap reaches, but after the begin of the previous string.
+            # As far back as the overlap reaches, but after the start of the previous string.
             back = int(self.before[max(0, self._end(back) - overlap)])
             back = max(back, self.first + 1)
         elif self.squeezed.text.startswith(wanted, back):
@@ -230,7 +224,7 @@ class _Search:
         if margin <= start and self.source.startswith(piece, start - margin):
             return start - margin
         if at == self.after:
-            return -1  # it follows the one before without a gap: nothing further on is meant
+            return -1  # it follows the previous string at once, so it cannot be further on
         return self.source.find(piece, start, end + 2 * len(piece))
 
     def _body(self, piece: str, overlap: int) -> Located:
@@ -270,8 +264,8 @@ class TextIndex:
 
     Attributes:
         text: The text, of n characters.
-        left: Candidates that may still be compared. It runs out if very many strings begin and
-            end like very many positions without a match; then no more strings are found.
+        left: Number of comparisons that are left. It runs out only if many strings begin and end
+            like many positions without a match; then no more strings are found.
     """
 
     text: str
@@ -291,12 +285,7 @@ class TextIndex:
         np.cumsum(self._codes * self._powers[:-1], out=self._sums[1:])
 
     def find(self, wanted: str, low: int) -> int:
-        """The first position of a string at or after `low`, or -1, as `str.find` returns it.
-
-        Args:
-            wanted: The string, not empty.
-            low: A position, 0 or more.
-        """
+        """The first position of a non-empty string at or after `low`, or -1, as `str.find`."""
         length = len(wanted)
         if low + length > len(self.text):
             return -1
@@ -325,7 +314,7 @@ class TextIndex:
         wanted: str,
         low: int,
     ) -> int:
-        """The first of the places from `low` on with a hash of this value, and with the string."""
+        """The first of the positions from `low` on with this hash that holds the string, or -1."""
         at, size = int(places.searchsorted(low)), _FIRST
         high = int(places.searchsorted(len(self.text) - len(wanted), "right"))
         while at < high and self.left > 0:
@@ -346,12 +335,7 @@ class TextIndex:
 
 @dataclass(frozen=True)
 class _Windows:
-    """The windows of one width.
-
-    Attributes:
-        hashes: By place.
-        order: Places sorted by hash, and by place where hashes are equal.
-    """
+    """The windows of one width: hashes by position, and positions sorted by hash, then position."""
 
     hashes: NDArray[np.uint64]
     order: NDArray[np.int64]

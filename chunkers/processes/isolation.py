@@ -1,11 +1,10 @@
-"""Cuts in processes of their own, so that no chunker ends, stops or fills the one that asks.
+"""Runs chunkers in worker processes, so that a bad chunker cannot harm the main process.
 
-A chunker that hangs, takes all memory, crashes in native code, or leaves the process costs its file
-alone: the failure is recorded, and a fresh process cuts the next. Memory is limited where the
-system can (Linux).
+If a chunker hangs, takes all memory, crashes in native code or exits, only its current file fails:
+the failure is recorded, and a new process cuts the next file. Memory is limited on Linux only.
 
-Process pools of the standard library, pebble and loky send pickles, have no answer for a worker
-that asks back, and charge it the time for which it waits; hence the code here.
+Process pools of the standard library, pebble and loky send pickles, cannot answer requests of a
+worker, and count the time that it waits; hence the code here.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 Kind = Literal["raised", "verbatim spans", "order", "timeout", "memory", "crash"]
 
 ENDED: frozenset[str] = frozenset({"timeout", "memory", "crash"})
-"""Kinds of failure that cost a process."""
+"""Kinds of failure that end the process."""
 
 GUARD = 'if __name__ == "__main__":'
 
@@ -54,13 +53,13 @@ _LOADING = 120.0  # seconds for imports: those of large libraries, on a busy mac
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one file may take.
+    """The limits of time and memory for one file.
 
     Attributes:
-        seconds: Time, without what the chunker waits for vectors and token counts.
-        memory: Bytes beyond those that the process has when the chunker is loaded.
-        more_seconds: Further time for every character of the file.
-        more_memory: Further bytes for every character.
+        seconds: Time, without waiting for vectors and token counts.
+        memory: Bytes beyond those of the process when the chunker is loaded.
+        more_seconds: Further time for each character of the file.
+        more_memory: Further bytes for each character.
     """
 
     seconds: float = 30.0
@@ -71,13 +70,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is loaded in the process.
+    """The chunker to load in the process.
 
     Attributes:
-        spec: Names the chunker.
-        file: Name and path of a module that is imported first, where its name alone may not do.
-        keeps_nothing: Whether the chunker leaves nothing behind that another one could meet, so
-            that both may have the same process.
+        spec: Its spec.
+        file: Name and path of a module to import first, if the name alone may not find it.
+        keeps_nothing: Whether the chunker leaves no state behind, so that another may share its
+            process.
     """
 
     spec: str
@@ -87,7 +86,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a loaded chunker says of itself, as `chunkers.plugins.loading.LoadedChunker` has it."""
+    """The attributes of a loaded chunker, as in `chunkers.plugins.loading.LoadedChunker`."""
 
     name: str
     version: str
@@ -100,16 +99,16 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a process is to do.
+    """A task for a process.
 
     Attributes:
-        do: `cut` gives an outcome for each thread, or one where the process ended; `texts` what the
-            chunker will ask vectors for, None where it cannot say so; `parse` why the process
-            ended, None where it did not.
-        sources: One, but any number to parse: what they may take is that of all in one.
+        do: The task and its result. `cut`: an outcome for each thread, or a single one if the
+            process ended; `texts`: the texts that the chunker will embed, or None if unknown;
+            `parse`: the failure if the process ended, else None.
+        sources: One source; `parse` takes any number, with the limits of one source of their size.
         corpus: The id of their corpus.
-        threads: How many cut the source at once.
-        measure: Whether the memory is measured that it takes.
+        threads: Number of threads that cut the source at the same time.
+        measure: Whether to measure the memory.
     """
 
     do: Literal["cut", "texts", "parse"]
@@ -121,7 +120,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a file was not cut: the kind, and a line that says more."""
+    """Why a file was not cut: the kind of failure, and a line of explanation."""
 
     kind: Kind
     reason: str
@@ -132,12 +131,12 @@ class Outcome:
     """The result of cutting one file.
 
     Attributes:
-        path: Its path.
-        spans: Its spans; None where it was not cut.
-        failure: Why not.
-        notes: What the chunker reported.
-        seconds: Time that the chunker took; 0 where it failed.
-        peak: Bytes beyond those at rest that the process had at most; 0 where not measured.
+        path: The file's path.
+        spans: The spans; None if it was not cut.
+        failure: Why it was not cut.
+        notes: The chunker's notes.
+        seconds: The chunker's time; 0 if it failed.
+        peak: Peak memory in bytes beyond the idle process; 0 if not measured.
     """
 
     path: str
@@ -149,7 +148,7 @@ class Outcome:
 
     @classmethod
     def of(cls, path: str, answer: dict[str, Any], peak: int = 0) -> Outcome:
-        """The outcome that an answer of `messages.attempt` describes."""
+        """The outcome of an answer of `messages.attempt`."""
         if "failure" in answer:
             return cls(path, None, Failure(*answer["failure"]), peak=peak)
         notes, seconds = Counter(answer["notes"]), answer.get("seconds", 0.0)
@@ -157,7 +156,7 @@ class Outcome:
 
 
 class _EndedError(Exception):
-    """The process had to be ended, or has ended."""
+    """The process has ended or was killed."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.reason)
@@ -165,18 +164,18 @@ class _EndedError(Exception):
 
 
 class Worker:
-    """One process that cuts; a fresh one takes its place when it has ended.
+    """One process that cuts; it is replaced by a new one when it has ended.
 
     Args:
-        target: Which chunker; None for a process that only parses.
-        limits: What a file may take.
-        services: Answers what the chunker asks for; what it raises reaches the caller.
-        hash_seed: PYTHONHASHSEED of the process; that of this one where it is None.
-        quiet: Whether what the chunker prints is dropped; else it goes to standard error.
+        target: The chunker; None for a process that only parses.
+        limits: The limits for each file.
+        services: Answers the chunker's requests; its exceptions reach the caller.
+        hash_seed: PYTHONHASHSEED of the process; None for that of this process.
+        quiet: Whether to drop what the chunker prints; else it goes to standard error.
 
     Attributes:
-        connection: The socket that the process writes to; None where there is no process.
-        result: Of the last job, as `Job.do` describes it.
+        connection: The socket that the process writes to; None without a process.
+        result: The result of the last job, as in `Job.do`.
     """
 
     def __init__(
@@ -206,13 +205,13 @@ class Worker:
         self.close()
 
     def turn_to(self, target: Target | None, limits: Limits, services: Services) -> None:
-        """Serve another chunker in the same process: only where neither keeps anything."""
+        """Serve another chunker in the same process: only if neither keeps state."""
         if target != self._target:
             self._declared = None
         self._target, self._limits, self._services = target, limits, services
 
     def load(self) -> Declared:
-        """Start the process, if there is none, and load the chunker.
+        """Start the process if necessary, and load the chunker.
 
         Raises:
             InputError: It cannot be loaded.
@@ -235,7 +234,7 @@ class Worker:
         return outcome
 
     def run(self, job: Job) -> Any:
-        """The result of a job, as `Job.do` describes it."""
+        """The result of a job, as in `Job.do`."""
         self.begin(job)
         while not self.poll(self.left):
             continue
@@ -243,18 +242,18 @@ class Worker:
 
     @property
     def left(self) -> float:
-        """Seconds until the process has taken too long."""
+        """Seconds until the deadline."""
         return max(0.0, self._deadline - time.monotonic())
 
     def begin(self, job: Job) -> None:
-        """Start a job, which `poll` brings to its end."""
+        """Start a job; `poll` continues it."""
         self._job, self._sent, self._fresh = job, False, self._process is None or self._fresh
         self._advance()
 
     def poll(self, timeout: float) -> bool:
-        """Read a message if one comes in time; whether the job is done.
+        """Read a message if one arrives before the timeout; True when the job is done.
 
-        This alone ends a process that takes too long: call it at the deadline at the latest.
+        Only this method ends a process that takes too long: call it at the deadline at the latest.
         """
         try:
             reply = self._next(timeout)
@@ -275,7 +274,7 @@ class Worker:
         return self._finish(reply)
 
     def close(self) -> None:
-        """End the process, and those that it has started."""
+        """End the process and its children."""
         process, self._process, self._declared = self._process, None, None
         if process is not None:
             system.kill(process)
@@ -284,7 +283,7 @@ class Worker:
             self.connection = None
 
     def _advance(self) -> None:
-        """Send what comes first: the chunker to load, or the job."""
+        """Send the chunker to load if it is not loaded, else the job."""
         if self._target is not None and self._declared is None:
             self._send_load()
             return
@@ -338,10 +337,10 @@ class Worker:
         return self.connection
 
     def _next(self, timeout: float) -> dict[str, Any] | None:
-        """The next message; None where there is none yet.
+        """The next message, or None if there is none yet.
 
         Raises:
-            _EndedError: There will be none.
+            _EndedError: The process has ended or taken too long.
         """
         if self.connection is None or self._process is None:
             raise RuntimeError("no process is running")
@@ -365,7 +364,7 @@ class Worker:
         self._declared = Declared(**reply | lists)
 
     def _answer(self, reply: dict[str, Any]) -> None:
-        """Answer what the chunker asks for, and go on counting its time."""
+        """Answer a request of the chunker, and restart its clock."""
         if self.connection is None:
             raise RuntimeError("no process is running")
         count, embed = self._services.count_tokens, self._services.embed
@@ -393,9 +392,9 @@ class Worker:
         return True
 
     def _fail(self, failure: Failure) -> bool:
-        """End a job whose process has ended, or start it again where it is not to blame."""
+        """End a job whose process has ended, or rerun it if an earlier file may be the cause."""
         if failure.kind != "timeout" and not self._fresh:
-            # What the files before it left in the process must not fail this one.
+            # State that earlier files left in the process must not fail this one.
             self.begin(self._job)
             return False
         job = self._job
@@ -405,13 +404,13 @@ class Worker:
 
 
 def program_file() -> str:
-    """The file of the program that runs, `__main__`, where another process may import it.
+    """The file of the running program, `__main__`, if another process may import it.
 
-    A process imports it under another name, as `multiprocessing` does, so that what is under
-    `if __name__ == "__main__":` does not run there. A program without such a part would run again.
+    As with `multiprocessing`, a worker imports it under another name, so code under
+    `if __name__ == "__main__":` does not run there. A program without that line would run again.
 
     Raises:
-        InputError: There is none, or it may not be imported; the message says why.
+        InputError: There is no such file, or it may not be imported; the message says why.
     """
     program = sys.modules["__main__"]
     file = getattr(program, "__file__", None)
@@ -429,11 +428,7 @@ def program_file() -> str:
 
 
 def refuse_while_loading(spec: str) -> None:
-    """Refuse to cut while this process imports a chunker: each would start the next without end.
-
-    Raises:
-        InputError: It does.
-    """
+    """Raise InputError while this process imports a chunker: workers would start without end."""
     if LOADING in os.environ:
         raise InputError(
             f"chunker {spec} would run while a chunker is imported; put that code under `{GUARD}`"

@@ -1,4 +1,4 @@
-"""What a process that cuts and the one that asks it say to each other: JSON, never pickles."""
+"""The messages between the main process and a worker process: JSON, never pickles."""
 
 from __future__ import annotations
 
@@ -19,23 +19,18 @@ OUT_OF_MEMORY: dict[str, Any] = {"failure": ["memory", "MemoryError"]}
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    """A message as bytes. Halves of surrogate pairs survive: JSON has escapes for them."""
+    """A message as bytes. Lone surrogates survive: JSON has escapes for them."""
     return json.dumps(message).encode("ascii")
 
 
 def receive(connection: Connection) -> dict[str, Any]:
-    """Read one message.
-
-    Raises:
-        EOFError: The other side has gone.
-        OSError: It has gone while it wrote.
-    """
+    """Read one message; raises EOFError or OSError if the other process has ended."""
     message: dict[str, Any] = json.loads(connection.recv_bytes())
     return message
 
 
 def pack_source(source: Source) -> list[str | None]:
-    """A source as JSON holds it."""
+    """A source as a JSON value."""
     return [source.text, source.path, source.language, source.encoding]
 
 
@@ -45,7 +40,7 @@ def unpack_source(packed: list[Any]) -> Source:
 
 
 def pack_spans(spans: Iterable[Span]) -> list[list[Any]]:
-    """Spans as JSON holds them."""
+    """Spans as JSON values."""
     return [[span.start, span.end, span.embed_text, span.ref_id, span.gaps] for span in spans]
 
 
@@ -63,13 +58,13 @@ def attempt(
     services: Services,
     through: tuple[type[BaseException], ...] = (),
 ) -> dict[str, Any]:
-    """Cut a source; nothing else that the chunker raises goes further.
+    """Cut a source, and catch what the chunker raises.
 
     Args:
-        chunk: Other people's code.
-        source: What it cuts.
-        services: What it is given; its notes are read after the cut.
-        through: Exceptions that are not the chunker's, besides the end of the program.
+        chunk: The chunker's function.
+        source: Its source.
+        services: Its services; the notes are read after the cut.
+        through: Exceptions to pass on besides StoppedError.
 
     Returns:
         `spans` and `notes`, or `failure`: its kind and reason.

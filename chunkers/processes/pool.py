@@ -1,12 +1,11 @@
-"""Many sources cut in several processes at once, in the order of the sources.
+"""Cuts many sources in several processes, in the order of the sources.
 
-To start a process takes about as long as to cut half a million characters, so that only larger
-corpora get several. Chunkers that keep nothing (`Target.keeps_nothing`: the built-in ones) leave
-their processes to the next one, until this process ends; everybody else's have fresh ones, which
-end with the pool.
+Starting a process takes as long as cutting about half a million characters, so only larger corpora
+use several. Built-in chunkers (`Target.keeps_nothing`) leave their processes to the next chunker;
+the processes of other chunkers end with the pool.
 
-All is done in the thread that reads the results, so services need not be safe for threads, and what
-they raise goes to whoever reads.
+Everything runs in the thread that reads the results: services need not be thread-safe, and their
+exceptions reach the reader.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ if TYPE_CHECKING:
     from chunkers.processes.isolation import Declared, Limits, Outcome, Target
     from chunkers.source import Source
 
-_WORTH = 1 << 19  # characters of sources for which one process more is started
-_SEED = 0  # of hashes: a chunker that iterates over a set does the same in every process
+_WORTH = 1 << 19  # characters of sources for each further process
+_SEED = 0  # of hashes, so that iteration over sets is the same in every process
 
 _idle: list[Worker] = []
 
 
 @dataclass(frozen=True)
 class Task:
-    """A source, and the id of the corpus that it belongs to."""
+    """A source, and the id of its corpus."""
 
     source: Source
     corpus: str = ""
@@ -44,10 +43,10 @@ class Pool:
     """Processes for one chunker.
 
     Args:
-        target: Which chunker; None to parse only.
-        limits: What a file may take.
-        services: Answers what the chunker asks for.
-        processes: How many at most; None for one each core.
+        target: The chunker; None to parse only.
+        limits: The limits for each file.
+        services: Answers the chunker's requests.
+        processes: Maximum number of processes; None for the number of cores.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class Pool:
         self.close()
 
     def close(self) -> None:
-        """End the processes, or leave them to the next chunker."""
+        """End the processes, or keep them for the next chunker."""
         workers, self._workers = self._workers, []
         if self._shared:
             _idle.extend(workers)
@@ -80,33 +79,21 @@ class Pool:
             worker.close()
 
     def load(self) -> Declared:
-        """Load the chunker; what it says of itself.
-
-        Raises:
-            InputError: It cannot be loaded.
-        """
+        """Load the chunker; raises InputError if it cannot be loaded."""
         self._grow(1)
         return self._workers[0].load()
 
     def cut(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
-        """Cut sources; yields one outcome for each, in their order.
-
-        Raises:
-            InputError: The chunker cannot be loaded.
-        """
+        """Yield the outcome of each source, in order; InputError if the chunker cannot be loaded."""
         for outcomes in self._each([Job("cut", (task.source,), task.corpus) for task in tasks]):
             yield outcomes[0]
 
     def texts(self, tasks: Sequence[Task]) -> Iterator[list[str] | None]:
-        """What the chunker will ask vectors for; None for a source of which it cannot say so.
-
-        Raises:
-            InputError: The chunker cannot be loaded.
-        """
+        """Yield the texts that the chunker will embed for each source; None if unknown."""
         return self._each([Job("texts", (task.source,), task.corpus) for task in tasks])
 
     def run(self, job: Job) -> Any:
-        """The result of one job, as `Job.do` describes it."""
+        """The result of one job, as in `Job.do`."""
         (result,) = self._each([job])
         return result
 
@@ -131,7 +118,7 @@ class Pool:
         try:
             yield from self._results(jobs)
         except BaseException:
-            # Whoever reads no further waits for no file: what is being cut ends with its process.
+            # A reader that stops early does not wait for the current files.
             workers, self._workers = self._workers, []
             for worker in workers:
                 worker.close()
@@ -163,7 +150,7 @@ class Pool:
 
 
 def _ready(workers: Iterable[Worker], timeout: float) -> list[Worker]:
-    """The workers that have written something, or have taken too long, once there is one."""
+    """Wait for workers that have written something or have taken too long."""
     by_connection = {worker.connection: worker for worker in workers if worker.connection}
     written = wait([*by_connection], timeout)
     return [worker for key, worker in by_connection.items() if key in written or worker.left <= 0]

@@ -1,4 +1,4 @@
-"""Programs that lead a session of their own, and end with everything that they started."""
+"""Programs that run in their own session, so that they end together with their children."""
 
 from __future__ import annotations
 
@@ -13,22 +13,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_CLOSING = 1.0  # seconds between the end of a program's output and its own
+_CLOSING = 1.0  # seconds that a program has to exit after it closed its output
 
 
 def start(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
-    """Start a program in a session of its own; the options are those of `subprocess.Popen`.
-
-    Raises:
-        OSError: It cannot be started.
-    """
+    """Start a program in its own session; options and errors are those of `subprocess.Popen`."""
     return subprocess.Popen(command, start_new_session=True, bufsize=0, **options)  # noqa: S603
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """End a program that leads a session, and all that it has started."""
+    """Kill a program and its children."""
     if process.returncode is not None:
-        return  # its number may be another program's by now
+        return  # its id may already belong to another program
     children = _children(process.pid)
     _kill_group(process)
     for child in children:
@@ -38,7 +34,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def ending(process: subprocess.Popen[bytes]) -> str:
-    """How a program ended that closed its output; what it has started ends too."""
+    """How a program that closed its output ended; its children are killed."""
     try:
         code = process.wait(_CLOSING)
     except subprocess.TimeoutExpired:
@@ -55,7 +51,7 @@ def ending(process: subprocess.Popen[bytes]) -> str:
 
 @contextlib.contextmanager
 def time_limit(process: subprocess.Popen[bytes], seconds: float) -> Iterator[threading.Event]:
-    """Kill a program that is still needed after so many seconds; then the event is set."""
+    """Kill the program if the block takes longer than `seconds`; the event is then set."""
     late = threading.Event()
 
     def end() -> None:
@@ -78,10 +74,10 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _children(process: int) -> list[int]:
-    """The running programs below a running one, in whatever session (Linux)."""
-    found: list[int] = []
+    """The running descendants of a process, in any session (Linux)."""
+    children: list[int] = []
     for file in Path(f"/proc/{process}/task").glob("*/children"):
         with contextlib.suppress(OSError, ValueError):
             for child in map(int, file.read_text(encoding="ascii").split()):
-                found += [child, *_children(child)]
-    return found
+                children += [child, *_children(child)]
+    return children

@@ -1,7 +1,7 @@
-"""The process in which other people's code cuts; `isolation` starts it and speaks to it.
+"""The worker process in which chunkers run; `isolation` starts it and sends it messages.
 
-It answers `load`, `cut`, `texts` and `parse` until the other side has gone. While it cuts it may
-ask back for vectors and token counts.
+It answers `load`, `cut`, `texts` and `parse` until the main process closes the connection. While it
+cuts it may request vectors and token counts.
 """
 
 from __future__ import annotations
@@ -39,9 +39,11 @@ LOADING = "CHUNKMARK_LOADING"
 """Set in the environment of a process while it imports a chunker."""
 
 DECLARED = ("name", "version", "max_size", "unit", "windows", "languages", "exceptions")
-"""The attributes of a loaded chunker that the other side is told."""
+"""The attributes of a loaded chunker that are sent to the main process."""
 
-_GRACE = 10.0  # seconds after the time limit until it is clear that no parent is left to kill this
+_GRACE = (
+    10.0  # seconds after the time limit when the parent must be gone, since it did not kill this
+)
 _OUT_OF_MEMORY = encode({"answers": [OUT_OF_MEMORY], "peak": 0})
 _STATUS = Path("/proc/self/status")
 
@@ -51,14 +53,14 @@ class _Worker:
         self._connection = connection
         self._chunker: LoadedChunker | None = None
         self._seconds = 0.0  # limit of a cut
-        self._memory = 0  # bytes that a cut may take beyond those at rest
-        self._held = 0  # bytes at rest that count for the memory limit
-        self._rest = 0  # resident bytes at rest
+        self._memory = 0  # bytes that a cut may take beyond the idle process
+        self._held = 0  # bytes of the idle process that count for the memory limit
+        self._rest = 0  # resident bytes of the idle process
         self._started = self._waited = 0.0  # start of the cut; seconds of it spent on answers
         self._lock = threading.Lock()
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Do what a message says."""
+        """The answer to a message."""
         if message["do"] == "load":
             return self._load(message)
         if not self._held:
@@ -82,7 +84,7 @@ class _Worker:
             if message["file"]:
                 _import_file(*message["file"])
             self._chunker = load_chunker(message["spec"])
-        # Whatever other people's code raises, the process goes on.
+        # A plug-in may raise anything; the process continues.
         except BaseException as error:
             return {"error": str(error) if isinstance(error, InputError) else reason_of(error)}
         finally:
@@ -91,7 +93,7 @@ class _Worker:
 
     def _parse(self, message: dict[str, Any]) -> dict[str, Any]:
         for packed in message["sources"]:
-            with contextlib.suppress(Exception):  # what it raises, it raises again for its user
+            with contextlib.suppress(Exception):  # it raises the same again when the source is cut
                 parse(unpack_source(packed))
         return {}
 
@@ -102,7 +104,7 @@ class _Worker:
             return {"texts": None}
         try:
             texts = [str(text) for text in chunker.texts(source, self._services(message, source))]
-        # It fails again when the source is cut, and is named there.
+        # It fails again when the source is cut, and is reported there.
         except BaseException:
             return {"texts": None}
         return {"texts": texts}
@@ -126,7 +128,7 @@ class _Worker:
         return answer
 
     def _cut_at_once(self, message: dict[str, Any], source: Source) -> list[dict[str, Any]]:
-        """The answers of several threads that cut the same source at once."""
+        """The answers of several threads that cut the same source at the same time."""
         threads = message["threads"]
         answers: list[dict[str, Any]] = [{"failure": ["raised", "the thread ended"]}] * threads
         start = threading.Barrier(threads)
@@ -158,7 +160,7 @@ class _Worker:
         return Services(embed, count, message["corpus"])
 
     def _counter(self, source: Source) -> Callable[[str], int]:
-        """Counts tokens. Sizes in tokens are those of lines: all of them are asked for at once."""
+        """A token counter. If sizes are in tokens, it requests those of all lines at once."""
         known: dict[str, int] = {}
 
         def count(text: str) -> int:
@@ -181,7 +183,7 @@ class _Worker:
         return np.frombuffer(data, dtype=np.float32).reshape(shape).copy()
 
     def _ask(self, question: str, texts: list[str]) -> dict[str, Any]:
-        """Let the other side answer; the time until then does not count."""
+        """Request an answer from the main process; the waiting time does not count."""
         if not all(isinstance(text, str) for text in texts):
             raise InputError(f"services.{question}: only strings can be sent")
         _alarm(0)
@@ -197,13 +199,13 @@ class _Worker:
             self._arm()
 
     def _arm(self) -> None:
-        """End this process if it hangs and its parent, which would kill it, has died."""
+        """End this process if it hangs after its parent, which would kill it, has died."""
         spent = time.perf_counter() - self._started - self._waited
         _alarm(max(0.0, self._seconds - spent) + _GRACE)
 
 
 def serve(descriptor: int) -> NoReturn:
-    """Answer what comes in on a socket."""
+    """Answer messages on a socket."""
     os.set_inheritable(descriptor, False)
     connection = Connection(descriptor)
     with contextlib.suppress(AttributeError, ValueError):
@@ -221,15 +223,15 @@ def serve(descriptor: int) -> NoReturn:
 
 
 def _leave() -> NoReturn:
-    # Threads and exit handlers of other people's code may hang.
+    # Threads and exit handlers of plug-ins may hang.
     os._exit(0)
 
 
 def _import_file(name: str, path: str) -> None:
-    """Import a module from its file, unless its name leads there anyhow."""
+    """Import a module from its file, unless its name finds that file anyway."""
     alias = name
     if name == "__main__":
-        # As `multiprocessing` does it: what is under `if __name__ == "__main__":` does not run.
+        # As in `multiprocessing`: code under `if __name__ == "__main__":` does not run.
         alias, sys.dont_write_bytecode = "__mp_main__", True
     elif name in sys.modules:
         return
@@ -246,30 +248,29 @@ def _import_file(name: str, path: str) -> None:
 
 
 def _alarm(seconds: float) -> None:
-    """Let SIGALRM end this process after so many seconds; 0 calls that off."""
+    """Let SIGALRM end this process after `seconds`; 0 cancels it."""
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _limit_memory(most: int | None) -> None:
-    """Let the process hold so many bytes; None for any number.
+def _limit_memory(limit: int | None) -> None:
+    """Limit the bytes of the process; None for no limit.
 
-    What counts is memory that it can write to (Linux), so that address space which a library
-    reserves and never touches does not.
+    Only writable memory counts (Linux), not address space that a library reserves without use.
     """
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (hard if most is None else most, hard))
+    resource.setrlimit(resource.RLIMIT_DATA, (hard if limit is None else limit, hard))
 
 
 def _status(key: str) -> int:
-    """A number of bytes that the kernel knows of this process; 0 where there is none."""
+    """A number of bytes in the kernel's status of this process; 0 if absent."""
     try:
         status = _STATUS.read_text(encoding="ascii", errors="replace")
     except OSError:
         return 0
-    found = re.search(rf"^{key}:\s+(\d+) kB", status, re.MULTILINE)
-    return int(found[1]) << 10 if found else 0
+    match = re.search(rf"^{key}:\s+(\d+) kB", status, re.MULTILINE)
+    return int(match[1]) << 10 if match else 0
 
 
 def _forget_peak() -> None:
