@@ -84,7 +84,7 @@ class Pool:
         return self._workers[0].load()
 
     def cut(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
-        """Yield the outcome of each source, in order; InputError if the chunker cannot be loaded."""
+        """Yield the outcome of each source, in order; InputError if the chunker does not load."""
         for outcomes in self._each([Job("cut", (task.source,), task.corpus) for task in tasks]):
             yield outcomes[0]
 

@@ -41,9 +41,7 @@ LOADING = "CHUNKMARK_LOADING"
 DECLARED = ("name", "version", "max_size", "unit", "windows", "languages", "exceptions")
 """The attributes of a loaded chunker that are sent to the main process."""
 
-_GRACE = (
-    10.0  # seconds after the time limit when the parent must be gone, since it did not kill this
-)
+_GRACE = 10.0  # seconds after the time limit, when a parent that lives would have killed this
 _OUT_OF_MEMORY = encode({"answers": [OUT_OF_MEMORY], "peak": 0})
 _STATUS = Path("/proc/self/status")
 

@@ -1,4 +1,4 @@
-"""The conformance kit: what any chunker is held to, for anybody's tests."""
+"""The conformance kit: checks that any chunker can be tested with."""
 
 from chunkers.testing.kit import CHECKS, EXCEPTIONS, LANGUAGES, check_chunker
 from chunkers.testing.report import Check, Example, Report

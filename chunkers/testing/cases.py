@@ -1,4 +1,4 @@
-"""The sources that a chunker is tried on: made by hand for what goes wrong often, and random."""
+"""The sources that a chunker is tested on: written by hand for common faults, and random."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Case:
     """One source.
 
     Attributes:
-        name: What is special about it.
+        name: A description.
         language: Its language; None for plain text.
         text: Its text.
-        encoding: `utf-8-sig` where the reader dropped a byte order mark.
+        encoding: `utf-8-sig` if the reader dropped a byte order mark.
     """
 
     name: str
@@ -34,30 +34,31 @@ class Case:
     encoding: str = "utf-8"
 
     def source(self) -> Source:
-        """What the chunker is given."""
-        suffix = next((end for end, one in SUFFIXES.items() if one == self.language), ".txt")
+        """The source that the chunker gets."""
+        suffixes = (suffix for suffix, language in SUFFIXES.items() if language == self.language)
+        suffix = next(suffixes, ".txt")
         path = f"folder/{self.name.replace(' ', '-')}{suffix}"
         return Source(self.text, path, self.language, self.encoding)
 
     def with_text(self, text: str) -> Case:
-        """The same with another text."""
+        """The same case with another text."""
         return replace(self, text=text)
 
 
 def cases(languages: tuple[str | None, ...], seed: int, programs: int) -> list[Case]:
-    """All cases in some languages: those made by hand, and so many random programs."""
-    found: list[Case] = []
+    """The cases for each language: those written by hand, and a number of random programs."""
+    all_cases: list[Case] = []
     for language in languages:
-        found += _handmade(language)
+        all_cases += _handmade(language)
         for number in range(programs):
             text = program(language, f"{seed} {number}", items=6 * (number + 1))
-            found.append(Case(f"random program {number}", language, text))
-    return found
+            all_cases.append(Case(f"random program {number}", language, text))
+    return all_cases
 
 
 @functools.lru_cache(maxsize=4)
 def large(language: str | None, seed: int, length: int) -> Case:
-    """A program of so many characters, of which no two parts are alike."""
+    """A program of `length` characters, without repetition."""
     parts: list[str] = []
     size = 0
     while size < length:
@@ -115,7 +116,7 @@ def _handmade(language: str | None) -> Iterator[Case]:
 
 
 def _deep_blocks(language: str | None) -> str:
-    """Blocks in blocks, as deep as generated code has them."""
+    """Nested blocks, as deep as in generated code."""
     family = family_of(language)
     depth = 80
     opening = "if (a) {" if family.closing else "if a:"

@@ -1,4 +1,4 @@
-"""What may be wrong with the spans of one source."""
+"""Faults that the spans of one source may have."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SHOWN = 30
 
 
 def not_verbatim(source: Source, spans: Sequence[Span]) -> str:
-    """Why what is embedded does not hold the source's text; empty where it does.
+    """The first embedded text that lacks the text of its span; empty if there is none.
 
-    A text of its own may have more before, behind and between, and other white space. Offsets
-    outside the source and values of other types never come this far.
+    An embedded text may have additions anywhere, and other white space. Types and offsets are
+    checked before.
     """
     for number, span in enumerate(spans, start=1):
         if span.embed_text is None:
@@ -38,7 +38,7 @@ def not_verbatim(source: Source, spans: Sequence[Span]) -> str:
 
 
 def not_once(source: Source, spans: Sequence[Span]) -> tuple[str, str]:
-    """Which characters that are no white space are in no span, and which in several."""
+    """The non-white-space characters that are in no span, and those in several, as messages."""
     depth = np.zeros(len(source.text) + 1, dtype=np.int64)
     np.add.at(depth, [span.start for span in spans], 1)
     np.subtract.at(depth, [span.end for span in spans], 1)
@@ -52,12 +52,12 @@ def not_once(source: Source, spans: Sequence[Span]) -> tuple[str, str]:
     return _share(source, "lost", lost, whole), _share(source, "repeated", repeated, whole)
 
 
-def _share(source: Source, what: str, at: NDArray[np.int64], whole: int) -> str:
-    if not len(at):
+def _share(source: Source, fault: str, offsets: NDArray[np.int64], whole: int) -> str:
+    if not len(offsets):
         return ""
-    first = int(at[0])
+    first = int(offsets[0])
     return (
-        f"{len(at) / whole:.1%} {what}, first in line {source.lines.line_of(first)}: "
+        f"{len(offsets) / whole:.1%} {fault}, first in line {source.lines.line_of(first)}: "
         f"{_shown(source.text[first : first + _SHOWN + 1])}"
     )
 
@@ -65,10 +65,10 @@ def _share(source: Source, what: str, at: NDArray[np.int64], whole: int) -> str:
 def too_large(
     source: Source, spans: Sequence[Span], limit: int, unit: Unit, services: Services
 ) -> str:
-    """Which span of several lines is over the limit; empty for none."""
+    """The first span of several lines over the limit; empty if there is none."""
     for number, span in enumerate(spans, start=1):
         first, last = source.lines.lines_of(span.start, span.end)
-        # White space at the ends of a chunk makes no lines of it.
+        # Blank lines do not count.
         filled = [line for line in range(first, last + 1) if not source.lines.blank(line)]
         if len(filled) < 2:
             continue
@@ -78,11 +78,11 @@ def too_large(
     return ""
 
 
-def differing(one: Sequence[Span], other: Sequence[Span]) -> Iterator[str]:
-    """How two cuts of one source differ."""
-    if len(one) != len(other):
-        yield f"{len(one)} and {len(other)} chunks"
-    for number, (left, right) in enumerate(zip(one, other, strict=False), start=1):
+def differing(spans: Sequence[Span], others: Sequence[Span]) -> Iterator[str]:
+    """The differences between two cuts of one source."""
+    if len(spans) != len(others):
+        yield f"{len(spans)} and {len(others)} chunks"
+    for number, (left, right) in enumerate(zip(spans, others, strict=False), start=1):
         if left != right:
             yield (
                 f"chunk {number} is [{left.start}, {left.end}) and [{right.start}, {right.end})"

@@ -1,7 +1,7 @@
-"""The conformance kit: tries a chunker on what goes wrong often, and says what it found.
+"""The conformance kit: tests a chunker on sources that often cause faults, and reports them.
 
-The chunker runs in processes of its own (`chunkers.processes.isolation`): one that hangs, crashes
-or takes all memory is named, and the rest is tried all the same.
+The chunker runs in worker processes (`chunkers.processes.isolation`), so the report is complete
+even if it hangs, crashes or takes all memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from chunkers.testing.report import Status
 
 LANGUAGES: tuple[str | None, ...] = ("python", "javascript", "java", "c", None)
-"""One of each family: what a chunker is tried on unless languages are named."""
+"""The languages tested by default, one of each family."""
 
 CHECKS = (
     "verbatim spans",
@@ -47,19 +47,19 @@ CHECKS = (
 
 REPEATS = "repeats"
 EXCEPTIONS = (*CHECKS, REPEATS)
-"""What `exceptions` of a chunker may name: a check; or that it repeats text, but loses none."""
+"""Names for `exceptions` of a chunker: a check, or `repeats` if it repeats text but loses none."""
 
 _CHECK_OF = {"raised": "no crash", "crash": "no crash", "timeout": "time per MB"}
-_OF_THE_MACHINE = ("time per MB", "memory")  # here a faster or larger one passes what others fail
-_PATIENCE = 3  # processes that are lost in one way before no further source is tried
+_OF_THE_MACHINE = ("time per MB", "memory")  # a faster or larger machine may pass
+_PATIENCE = 3  # processes lost to one kind of failure before the kit stops
 _THREADS = 8
-_ROUNDS = 3  # of cuts in threads at once,
-_LONG = 0.1  # seconds: fewer where one round takes longer, for in it threads alternate 10,000 times
+_ROUNDS = 3  # of cuts in several threads
+_LONG = 0.1  # seconds of a round in which threads alternate 10,000 times, so that it is the last
 _THREADED = 6  # sources that are cut in threads
-_LARGE = 1 << 18  # characters of the source by which time and memory are measured
-_TRIES = 600  # to find a smaller input that fails,
-_SECONDS = 5.0  # and the time for it,
-_DECLARED = 1.0  # less where it is known to fail
+_LARGE = 1 << 18  # characters of the source for time and memory
+_TRIES = 600  # to find a smaller input that fails
+_SECONDS = 5.0  # the time for that
+_DECLARED = 1.0  # the time for that if the failure is declared
 
 
 def check_chunker(
@@ -72,25 +72,25 @@ def check_chunker(
     memory: int = 1 << 30,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Try a chunker on sources made by hand and on random programs.
+    """Test a chunker on sources written by hand and on random programs.
 
-    A chunker may have an attribute `exceptions`, names from `EXCEPTIONS` that it is known to fail.
-    Such a check is shown as declared; where it passes, as stale, unless languages were chosen, in
-    which it may pass for good, or it is one of time or memory, which another machine may fail.
+    A chunker may have an attribute `exceptions`: names from `EXCEPTIONS` of checks that it is known
+    to fail. Such a check is `declared`; if it passes, `stale`, except for a choice of languages or
+    for time and memory, since other languages or machines may still fail.
 
     Args:
         chunker: A spec, `ast:max_size=300` or `module:attr`; or a function or class at the top of
             a module.
-        languages: In which the sources are; None among them for plain text. By default LANGUAGES,
-            as far as the chunker reads them.
-        seed: Another seed makes other random programs.
-        programs: How many of these for each language.
-        seconds: How long one source may take.
-        memory: Bytes that one source may take.
-        progress: Told how many of how many sources are done.
+        languages: The languages of the sources; None is plain text. Default: those of LANGUAGES
+            that the chunker reads.
+        seed: Random seed of the programs.
+        programs: Number of random programs for each language.
+        seconds: Time limit for one source.
+        memory: Memory limit for one source, in bytes.
+        progress: Called with the number of sources that are done, and their total.
 
     Raises:
-        InputError: The chunker cannot be loaded, or declares exceptions that there are not.
+        InputError: The chunker cannot be loaded, or declares unknown exceptions.
     """
     target = _target(chunker)
     limits = Limits(seconds, memory)
@@ -106,11 +106,11 @@ def check_chunker(
                 f"choose from {', '.join(EXCEPTIONS)}"
             )
         chosen = tuple(languages or _languages(declared))
-        tried = cases(chosen, seed, programs)
+        all_cases = cases(chosen, seed, programs)
         kit = _Kit(declared, first, second, limits, progress or (lambda done, total: None))
         kit.all_languages = not languages
-        whole = kit.try_all(tried)
-        # Memory is measured while the second process is a fresh one.
+        whole = kit.try_all(all_cases)
+        # Memory is measured while the second process is new.
         kit.measure(large(chosen[0], seed, _LARGE))
         kit.try_again(whole)
         checks = tuple(kit.check(name) for name in CHECKS)
@@ -119,21 +119,21 @@ def check_chunker(
 
 def _languages(declared: Declared) -> Sequence[str | None]:
     reads = declared.languages
-    return [one for one in LANGUAGES if not reads or one in reads] or reads
+    return [language for language in LANGUAGES if not reads or language in reads] or reads
 
 
 def _target(chunker: str | Spec | Callable[..., Any]) -> Target:
-    """What the processes load."""
+    """The target that the processes load."""
     if isinstance(chunker, str | Spec):
         spec = parse_spec(chunker) if isinstance(chunker, str) else chunker
         return Target(str(spec))
     name, path = getattr(chunker, "__module__", ""), getattr(chunker, "__qualname__", "")
     module = sys.modules.get(name)
     try:
-        found = operator.attrgetter(path)(module)
+        attribute = operator.attrgetter(path)(module)
     except AttributeError:
-        found = None
-    if module is None or found is not chunker:
+        attribute = None
+    if module is None or attribute is not chunker:
         raise InputError(
             f"{chunker!r} cannot be checked: other processes must be able to import it; "
             "give a spec, module:attr, or a function or class at the top of a module"
@@ -152,17 +152,17 @@ class _Kit:
     """One run of the kit.
 
     Attributes:
-        declared: What the chunker says of itself.
-        first: The process that most is tried in.
-        second: One with another hash seed.
-        limits: What one source may take.
-        progress: Told how many sources are done.
-        found: Check -> the sources that failed it, with what was found.
-        counts: Check -> how many sources it was made on.
-        measured: Check -> what was measured.
-        lost: Kind of failure -> processes that it cost.
-        tried: Sources that were tried.
-        all_languages: Whether a declared exception must be met.
+        declared: The chunker's attributes.
+        first: The process for most cuts.
+        second: A process with another hash seed.
+        limits: The limits for one source.
+        progress: Called with the number of sources that are done, and their total.
+        faults: Check -> the sources that failed it, each with the fault.
+        counts: Check -> number of sources that were checked.
+        measured: Check -> the measurement, as text.
+        lost: Kind of failure -> number of processes that it ended.
+        tried: Number of sources that were cut.
+        all_languages: Whether a declared exception must occur.
     """
 
     declared: Declared
@@ -170,7 +170,7 @@ class _Kit:
     second: Worker
     limits: Limits
     progress: Callable[[int, int], None]
-    found: defaultdict[str, list[tuple[Case, str]]] = field(
+    faults: defaultdict[str, list[tuple[Case, str]]] = field(
         default_factory=lambda: defaultdict(list)
     )
     counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -179,10 +179,10 @@ class _Kit:
     tried: int = 0
     all_languages: bool = True
 
-    def try_all(self, tried: Sequence[Case]) -> list[tuple[Case, Outcome]]:
-        """Cut every source in order; gives those that cost no process, with what became of them."""
+    def try_all(self, all_cases: Sequence[Case]) -> list[tuple[Case, Outcome]]:
+        """Cut every source in order; returns those that did not end the process, with outcomes."""
         whole = []
-        for case in tried:
+        for case in all_cases:
             if self._hopeless():
                 break
             outcome = self.first.cut(case.source())
@@ -190,11 +190,11 @@ class _Kit:
             if not _ended(outcome):
                 whole.append((case, outcome))
             self.tried += 1
-            self.progress(self.tried, 3 * len(tried))
+            self.progress(self.tried, 3 * len(all_cases))
         return whole
 
     def try_again(self, whole: Sequence[tuple[Case, Outcome]]) -> None:
-        """Cut the sources backwards, then so in the other process, then some in threads."""
+        """Cut the sources in reverse order in both processes, then some in threads."""
         again = []
         for worker in (self.first, self.second):
             for case, outcome in reversed(whole):
@@ -207,7 +207,7 @@ class _Kit:
             self._count("thread safety", case, self._threads(case))
 
     def measure(self, case: Case) -> None:
-        """Take the time and the memory of a large source, in the second process."""
+        """Measure time and memory of a large source, in the second process."""
         if self._hopeless():
             return
         part = case.with_text(case.text[: len(case.text) // 4])
@@ -216,8 +216,8 @@ class _Kit:
         self._note(case, outcome)
         if outcome.failure is not None:
             return
-        # Once more, now that whatever is made at first use is there.
-        pace = [_pace(one, self.second.cut(one.source())) for one in (part, case)]
+        # Again, without the cost of the first use.
+        pace = [_pace(large, self.second.cut(large.source())) for large in (part, case)]
         if min(pace) > 0:
             self.measured["time per MB"] = (
                 f"{pace[1]:.2f} s per MB on a source of {len(case.text) / 1e6:.2f} MB, "
@@ -230,12 +230,12 @@ class _Kit:
 
     def check(self, name: str) -> Check:
         """The row of a check, with the smallest input that fails it."""
-        shown = name
+        title = name
         expected = name in self.declared.exceptions
-        found = self.found[name]
-        if name == "exactly-once" and not found and REPEATS in self.declared.exceptions:
-            name, expected, found = REPEATS, True, self.found[REPEATS]
-        if not found:
+        faults = self.faults[name]
+        if name == "exactly-once" and not faults and REPEATS in self.declared.exceptions:
+            name, expected, faults = REPEATS, True, self.faults[REPEATS]
+        if not faults:
             status: Status = "pass" if self.counts[name] else "unchecked"
             detail = self.measured.get(name, f"on {self.counts[name]} sources")
             if status == "unchecked":
@@ -244,19 +244,19 @@ class _Kit:
                 detail = f"declared as an exception, but not met: {detail}"
                 stale = self.all_languages and name not in _OF_THE_MACHINE
                 status = "stale" if stale else status
-            return Check(shown, status, detail)
-        case, detail = min(found, key=lambda one: len(one[0].text))
+            return Check(title, status, detail)
+        case, detail = min(faults, key=lambda fault: len(fault[0].text))
         patience = _DECLARED if expected else max(_SECONDS, 3 * self.limits.seconds)
         case, detail = self._smallest(name, case, detail, patience)
         example = Example(case.name, case.language, case.text)
-        share = f"{len(found)} of {self.counts[name]} sources: {detail}"
-        return Check(shown, "declared" if expected else "fail", share, example)
+        share = f"{len(faults)} of {self.counts[name]} sources: {detail}"
+        return Check(title, "declared" if expected else "fail", share, example)
 
     def _hopeless(self) -> bool:
         return any(count >= _PATIENCE for count in self.lost.values())
 
     def _note(self, case: Case, outcome: Outcome) -> None:
-        for name, detail in self._faults(case.source(), outcome):
+        for name, detail in self._check_faults(case.source(), outcome):
             self._count(name, case, detail)
         if outcome.failure is not None and _ended(outcome):
             self.lost[outcome.failure.kind] += 1
@@ -264,16 +264,16 @@ class _Kit:
     def _count(self, name: str, case: Case, detail: str) -> None:
         self.counts[name] += 1
         if detail:
-            self.found[name].append((case, detail))
+            self.faults[name].append((case, detail))
 
-    def _faults(self, source: Source, outcome: Outcome) -> Iterator[tuple[str, str]]:
-        """Every check that can be made on one outcome, with what is wrong."""
+    def _check_faults(self, source: Source, outcome: Outcome) -> Iterator[tuple[str, str]]:
+        """Every check that one outcome allows, with the fault or an empty text."""
         failure, spans = outcome.failure, outcome.spans
-        wrong = "" if failure is None else _CHECK_OF.get(failure.kind, failure.kind)
+        failed = "" if failure is None else _CHECK_OF.get(failure.kind, failure.kind)
         for name in ("no crash", "time per MB", "memory"):
-            yield name, failure.reason if failure is not None and name == wrong else ""
-        if failure is not None and wrong in ("verbatim spans", "order"):
-            yield wrong, failure.reason
+            yield name, failure.reason if failure is not None and name == failed else ""
+        if failure is not None and failed in ("verbatim spans", "order"):
+            yield failed, failure.reason
         if spans is None:
             return
         yield "verbatim spans", not_verbatim(source, spans)
@@ -306,13 +306,13 @@ class _Kit:
         return ""
 
     def _probe(self, name: str, case: Case) -> str:
-        """Make one check on one source again."""
+        """The fault of one source in one check, checked again."""
         if name == "determinism":
             return self._repeated(case)
         if name == "thread safety":
             return self._threads(case)
         source = case.source()
-        return dict(self._faults(source, self.first.cut(source))).get(name, "")
+        return dict(self._check_faults(source, self.first.cut(source))).get(name, "")
 
     def _smallest(self, name: str, case: Case, detail: str, patience: float) -> tuple[Case, str]:
         text = shrink(
@@ -333,10 +333,11 @@ def _ended(outcome: Outcome) -> bool:
     return outcome.failure is not None and outcome.failure.kind in ENDED
 
 
-def _difference(one: Outcome, other: Outcome) -> str:
-    """How two outcomes of one source differ; empty where they do not."""
-    if one.spans is None or other.spans is None:
-        reasons = ["cut" if x.failure is None else x.failure.reason for x in (one, other)]
-        kinds = [x.failure and x.failure.kind for x in (one, other)]
+def _difference(left: Outcome, right: Outcome) -> str:
+    """The difference between two outcomes of one source; empty if there is none."""
+    if left.spans is None or right.spans is None:
+        failures = (left.failure, right.failure)
+        kinds = [failure and failure.kind for failure in failures]
+        reasons = ["cut" if failure is None else failure.reason for failure in failures]
         return "" if kinds[0] == kinds[1] else " and ".join(reasons)
-    return "; ".join(differing(one.spans, other.spans))
+    return "; ".join(differing(left.spans, right.spans))

@@ -1,4 +1,4 @@
-"""Random programs, and how each family of languages writes what they are made of."""
+"""Random programs in many languages."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _ODD = ("é", "ß", "e\u0301", "漢字", "🐍", "👩\u200d👩\u200d👧", "�
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """How a group of languages is written.
+    """The syntax of a group of languages.
 
     Attributes:
-        comment: What begins a comment that ends with its line.
-        function: Heads a function; `{name}` stands in it.
-        closing: What ends a block; empty where indentation does.
-        outer: Heads what a function must stand in; empty where it needs nothing.
-        nest: What opens and closes one level of an expression.
+        comment: Mark of a line comment.
+        function: Head of a function, with `{name}`.
+        closing: End of a block; empty if indentation ends it.
+        outer: Head of the class that a function must be in; empty if none is needed.
+        nest: Opening and closing bracket of an expression.
     """
 
     comment: str
@@ -55,25 +55,21 @@ FAMILIES: Mapping[str | None, Family] = MappingProxyType(
         "typescript": Family("//", "function {name}(a: number, b: number): number {{"),
     }
 )
-"""Languages that are written as they are; others are written as most are, with braces."""
+"""Syntax by language; other languages are written with braces."""
 
 
 def family_of(language: str | None) -> Family:
-    """How a language is written."""
+    """The syntax of a language."""
     return FAMILIES.get(language, _BRACES)
 
 
 def function(language: str | None, name: str, body: list[str]) -> str:
-    """A function with the lines of its body, on a level of its own."""
+    """A function with the lines of its body, which are indented."""
     return "".join(f"{line}\n" for line in _function(family_of(language), name, body))
 
 
 def program(language: str | None, seed: str, items: int) -> str:
-    """A random program of so many definitions, statements, comments and paragraphs.
-
-    Equal seeds give equal programs, whatever the hash seed.
-    """
-    # It makes examples, no secrets.
+    """A random program of `items` definitions, statements, comments and paragraphs."""
     chance = random.Random(f"{seed} {language}")  # noqa: S311
     family = family_of(language)
     make = _paragraph if family is _PLAIN else _item
@@ -91,7 +87,7 @@ def _item(chance: random.Random, family: Family, number: int) -> list[str]:
     if kind == 1:
         return [_statement(chance, family) for _ in range(chance.randint(1, 8))]
     if kind == 2:
-        # Longer than most limits: it cannot be merged, and must not be dropped.
+        # Longer than most limits: it cannot be merged, and must not be lost.
         return [f'text{number} = "{_words(chance, chance.choice((20, 200)))}"']
     name = f"{chance.choice(_WORDS)}_{number}"
     return list(_function(family, name, _block(chance, family, chance.randint(1, 25), 3)))
@@ -112,7 +108,7 @@ def _function(family: Family, name: str, body: list[str]) -> Iterator[str]:
 
 def _block(chance: random.Random, family: Family, lines: int, depth: int) -> list[str]:
     """The lines of a block, a few of them in blocks of their own."""
-    # The first line does something: there are languages in which an empty block is none.
+    # The first line is a statement: some languages have no empty blocks.
     block = [f"{chance.choice(_WORDS)} = a{';' if family.closing else ''}"]
     while len(block) < lines:
         if depth and chance.random() < 0.2:

@@ -1,4 +1,4 @@
-"""What the conformance kit found."""
+"""The report of the conformance kit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 Status = Literal["pass", "fail", "declared", "stale", "unchecked"]
 
 BROKEN: frozenset[str] = frozenset({"fail", "stale"})
-"""What makes a report fail."""
+"""The statuses that fail a report."""
 
 _SHOWN = 400
 _WIDTH = 100
@@ -20,7 +20,7 @@ class Example:
     """The smallest source found that fails a check.
 
     Attributes:
-        case: What it was made from.
+        case: The case that it was reduced from.
         language: Its language; None for plain text.
         text: Its text.
     """
@@ -41,11 +41,11 @@ class Check:
     """One row of the report.
 
     Attributes:
-        name: What was checked.
+        name: The name of the check.
         status: `pass`; `fail`; `declared`: it fails, as the chunker declares; `stale`: it passes,
-            though the chunker declares that it fails; `unchecked`: nothing could be told.
-        detail: What was found, or measured.
-        example: Of a failure.
+            although the chunker declares that it fails; `unchecked`: it could not be checked.
+        detail: The fault or the measurement.
+        example: A source that fails.
     """
 
     name: str
@@ -56,13 +56,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Report:
-    """What was found about one chunker.
+    """The report about one chunker.
 
     Attributes:
         chunker: Its name.
         version: Its version.
-        languages: In which it was tried.
-        sources: On how many sources.
+        languages: The languages of the sources.
+        sources: Number of sources.
         checks: One row for each check.
     """
 
@@ -79,7 +79,7 @@ class Report:
 
     @property
     def failures(self) -> tuple[Check, ...]:
-        """The checks that went other than they should."""
+        """The checks that failed or are stale."""
         return tuple(check for check in self.checks if check.status in BROKEN)
 
     def check(self, name: str) -> Check:
@@ -87,11 +87,7 @@ class Report:
         return next(check for check in self.checks if check.name == name)
 
     def raise_for_failures(self) -> None:
-        """Fail a test.
-
-        Raises:
-            AssertionError: A check failed; the message is the whole report.
-        """
+        """Raise AssertionError with the whole report if a check failed."""
         if not self.ok:
             raise AssertionError(str(self))
 
@@ -99,13 +95,14 @@ class Report:
         return "\n".join([self.heading(), *self._rows(), *self.examples()])
 
     def heading(self) -> str:
-        """A line that says what was tried, and how it ended."""
-        languages = ", ".join(one or "plain text" for one in self.languages)
-        verdict = "conforms" if self.ok else f"fails {', '.join(one.name for one in self.failures)}"
+        """The chunker, the verdict, and the sources, on one line."""
+        languages = ", ".join(language or "plain text" for language in self.languages)
+        failed = ", ".join(check.name for check in self.failures)
+        verdict = f"fails {failed}" if failed else "conforms"
         return f"{self.chunker}: {verdict} ({self.sources} sources; {languages})"
 
     def examples(self) -> list[str]:
-        """Lines about what fails."""
+        """The smallest failing inputs, a line each."""
         return [
             f"{check.name}: the smallest input that fails: {check.example}"
             for check in self.checks

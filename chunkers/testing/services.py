@@ -1,4 +1,4 @@
-"""Vectors and token counts that cost nothing and are the same everywhere."""
+"""Cheap vectors and token counts, the same on every machine."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _WIDTH = 32
 
 
 def cheap_services() -> Services:
-    """Services for chunkers that ask for vectors or token counts."""
+    """Services with vectors and token counts."""
     return Services(embed=embed, count_tokens=count_tokens)
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Unit vectors by the words of each text, shape (n, 32); equal words, near vectors."""
+    """Unit vectors by the words of each text, shape (n, 32); shared words give near vectors."""
     vectors = np.zeros((len(texts), _WIDTH))
     vectors[:, 0] = 1.0  # so that an empty text has a direction too
     for row, text in enumerate(texts):

@@ -1,4 +1,4 @@
-"""Finds a small input that still fails: whole lines are taken away, then characters."""
+"""Finds a small input that still fails, by removing lines, then characters."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 def shrink(text: str, fails: Callable[[str], bool], tries: int, seconds: float) -> str:
-    """The smallest text found, in so many tries or seconds, that fails as `text` does.
+    """A small text that fails as `text` does.
 
     Args:
-        text: It fails.
-        fails: Whether another text does.
-        tries: How often it is asked at most.
-        seconds: How long it is asked at most; the last answer may take longer.
+        text: A text that fails.
+        fails: Whether a text fails.
+        tries: Maximum number of calls of `fails`.
+        seconds: Maximum time, apart from the last call.
     """
     budget = _Budget(fails, tries, time.monotonic() + seconds)
     if budget.fails(""):
@@ -41,7 +41,7 @@ class _Budget:
 
 
 def _reduced(parts: list[str], budget: _Budget) -> list[str]:
-    """The parts without runs that are not needed: long runs first, then ever shorter ones."""
+    """The parts without unneeded runs: long runs are removed first, then shorter ones."""
     size = max(1, len(parts) // 2)
     while not budget.spent:
         at, before = 0, len(parts)
