@@ -16,9 +16,11 @@ The walk keeps its own stack, for code may be nested deeper than Python calls.
 from __future__ import annotations
 
 import contextlib
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from chunkers.grammars.chains import arms
 from chunkers.grammars.line_map import (
     ATTRIBUTE,
     BINDERS,
@@ -40,8 +42,8 @@ if TYPE_CHECKING:
     from chunkers.sizes import Lines
     from chunkers.source import Services, Source
 
-# First line, last line, flags, and the node if it can be split.
-_Entry: TypeAlias = "tuple[int, int, int, Node | None]"
+# First line, last line, flags, and what it can be split into: a node, items, or nothing.
+_Entry: TypeAlias = "tuple[int, int, int, Node | list[_Part] | None]"
 
 
 @dataclass(slots=True)
@@ -131,13 +133,20 @@ class Cutter:
         total = lines.count - 1
         levels = [iter([_Part(0, total, 0, root)])]
         runs: list[tuple[int, int]] = []
+        borders: list[tuple[int, int]] = []
         start, end = 0, -1  # the run that is being filled
         most = before[0] + limit  # what may come before its end
         while levels:
             for part in levels[-1]:
                 last = part.last
+                borders.append((part.first, len(levels)))
                 if through[last] > most:
-                    if start <= end:
+                    alone = through[last] - before[part.first] <= limit
+                    if start <= end and (
+                        alone
+                        or (part.node is None and not part.items)
+                        or through[end] - before[start] >= self.small
+                    ):
                         runs.append((start, end))
                         start = part.first
                         most = before[start] + limit
@@ -153,6 +162,55 @@ class Cutter:
             else:
                 levels.pop()
         runs.append((start, end))
+        return self._balanced(runs, borders)
+
+    @property
+    def small(self) -> int:
+        """Size below which a run is joined with a part of a neighbour."""
+        return self.limit // 5
+
+    def _balanced(
+        self, runs: list[tuple[int, int]], borders: list[tuple[int, int]]
+    ) -> list[tuple[int, int]]:
+        """The runs, with the borders of small ones moved so that they hold more.
+
+        Args:
+            runs: Lines first..last, in order.
+            borders: Lines at which parts begin, each with its depth: where runs may be cut.
+        """
+        size, limit, small = self.lines.size, self.limit, self.small
+        firsts = [first for first, _ in borders]
+        at = 0
+        while at < len(runs):
+            first, last = runs[at]
+            if size(first, last) >= small or len(runs) == 1:
+                at += 1
+                continue
+            best: tuple[int, int, int, int] | None = None
+            for left in (at, at - 1):  # the border between runs[left] and runs[left + 1] may move
+                if not 0 <= left < len(runs) - 1:
+                    continue
+                begin, end = runs[left][0], runs[left + 1][1]
+                if size(begin, end) <= limit:
+                    best = (-1, 0, left, begin)
+                    break
+                if size(begin, end) > 2 * limit:
+                    continue
+                low, high = bisect_left(firsts, begin + 1), bisect_right(firsts, end)
+                for border, depth in borders[low:high]:
+                    sizes = size(begin, border - 1), size(border, end)
+                    if max(sizes) <= limit and min(sizes) >= small:
+                        choice = (depth, abs(sizes[0] - sizes[1]), left, border)
+                        best = min(best, choice) if best else choice
+            if best is None:
+                at += 1
+                continue
+            _, _, left, border = best
+            begin, end = runs[left][0], runs[left + 1][1]
+            runs[left : left + 2] = (
+                [(begin, end)] if border == begin else [(begin, border - 1), (border, end)]
+            )
+            at = left
         return runs
 
     def _fits(self, first: int, last: int) -> bool:
@@ -227,8 +285,53 @@ def _split(part: _Part, line_map: LineMap) -> list[_Part]:
         elif line_map.grammar.loose:
             entries += _loose(item, line_map)
         else:
-            entries += _children(item.node, line_map)
+            entries += _arms(item, line_map) or [
+                (first, min(last, item.last), flags, node)
+                for first, last, flags, node in _children(item.node, line_map)
+                if first <= item.last
+            ]
     return _join(part, entries) if entries else []
+
+
+def _arms(item: _Part, line_map: LineMap) -> list[_Entry]:
+    """The arms of a chain, each with the lines up to the next; empty without a chain."""
+    grammar = line_map.grammar
+    parts: list[_Part] = []
+    for arm in arms(item.node, grammar.bodies, grammar.comments) if item.node else ():
+        places = [(*line_map.place(node), node) for node in arm]
+        items = [
+            _Part(
+                first,
+                last,
+                COMMENT if node.type in grammar.comments else DEEP if first < last else 0,
+                node if first < last and node.child_count else None,
+            )
+            for first, last, node in places
+            if first <= last
+        ]
+        if parts and items and items[0].first <= parts[-1].first:
+            parts[-1].items = [*(parts[-1].items or ()), *items]
+        elif items and items[0].first <= item.last:
+            if parts:
+                _end(parts[-1], items[0].first - 1)
+            parts.append(_Part(items[0].first, item.last, 0, None, items))
+    if len(parts) < 2:
+        return []
+    parts[0].first = item.first
+    _end(parts[-1], item.last)
+    return [(part.first, part.last, part.flags, part.items) for part in parts]
+
+
+def _end(arm: _Part, last: int) -> None:
+    """Let an arm end where the next one begins, which may be on the last line of its nodes."""
+    arm.last = last
+    arm.items = [
+        _Part(item.first, min(item.last, last), item.flags, item.node)
+        for item in arm.items or ()
+        if item.first <= last
+    ]
+    kinds = {item.flags for item in arm.items}
+    arm.flags = COMMENT if kinds == {COMMENT} else DEEP if DEEP in kinds else 0
 
 
 def _children(node: Node, line_map: LineMap) -> list[_Entry]:
@@ -268,7 +371,7 @@ def _loose(item: _Part, line_map: LineMap) -> list[_Entry]:
     """
     entries: list[_Entry] = []
     for first, last, flags, node in _children(item.node, line_map) if item.node else ():
-        tail = line_map.tail(node) if node else []
+        tail = line_map.tail(node) if node and not isinstance(node, list) else []
         places = [line_map.place(comment) for comment in tail]
         ends = [start for start, _ in places] + [last + 1]
         entries.append((first, ends[0] - 1, flags, node))
@@ -321,7 +424,7 @@ def _join(part: _Part, entries: list[_Entry]) -> list[_Part]:
         if first > reach:
             if parts:
                 new.last = first - 1
-            new = _Part(first, last, flags, node)
+            new = _part(first, last, flags, node)
             parts.append(new)
             reach = last
             continue
@@ -329,17 +432,24 @@ def _join(part: _Part, entries: list[_Entry]) -> list[_Part]:
         if flags != COMMENT:
             new.flags = new.flags & flags & OF_ALL | (new.flags | flags) & OF_ANY
         if first < last:
+            added = _part(first, last, flags, node)
             if new.items:
-                new.items.append(_Part(first, last, flags, node))
+                new.items += added.items or [added]
             elif new.first < reach:
                 old = _Part(new.first, reach, new.flags, new.node)
-                new.node, new.items = None, [old, _Part(first, last, flags, node)]
+                new.node, new.items = None, [old, *(added.items or [added])]
             else:
-                new.node = node
+                new.node, new.items = added.node, added.items
             reach = max(reach, last)
     parts[0].first = part.first
     new.last = part.last
     return parts
+
+
+def _part(first: int, last: int, flags: int, inside: Node | list[_Part] | None) -> _Part:
+    if isinstance(inside, list):
+        return _Part(first, last, flags, None, inside)
+    return _Part(first, last, flags, inside)
 
 
 def _merge(old: _Part, new: _Part, flags: int, bracket: int = 0) -> _Part:

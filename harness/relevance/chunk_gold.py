@@ -208,14 +208,26 @@ def _twin_units(
     relevance: Relevance,
     grades: Mapping[int, float],
 ) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """The chunks of copies, each with the relevant chunk that holds most of the same characters.
+
+    A chunk of several copies has one for each; of equal ones the first counts.
+    """
     stands: dict[int, set[int]] = {}
     for place, units in zip(places, own, strict=True):
+        gold = np.array(units, dtype=np.int64)
+        _, target, _ = place.stretch
         for twin, lines in zip(place.twins, place.twin_lines, strict=True):
             touching = table.touching(twin)
             passed = _passed(relevance, *_overlaps(table, touching, twin, lines))
             for unit in touching[passed].tolist():
-                if unit not in grades and units:
-                    stands.setdefault(unit, set()).update(units)
+                if unit in grades or not units:
+                    continue
+                # The characters of the target that the chunk has a copy of.
+                low = target + max(0, int(table.low[unit]) - twin[1])
+                high = target + min(twin[2], int(table.high[unit])) - twin[1]
+                shared = np.maximum(table.held(gold, low, high), 0)
+                if shared.any():
+                    stands.setdefault(unit, set()).add(units[int(shared.argmax())])
     return tuple((unit, tuple(sorted(stands[unit]))) for unit in sorted(stands))
 
 

@@ -91,6 +91,10 @@ _COUNTED = {
         "masked query is still word for word in a file",
         "masked queries are still word for word in a file",
     ),
+    "zero_query_vectors": (
+        "query has a zero or non-finite vector and retrieves nothing",
+        "queries have a zero or non-finite vector and retrieve nothing",
+    ),
     "zero_vectors": (
         "text has a zero or non-finite vector",
         "texts have a zero or non-finite vector",
@@ -124,6 +128,11 @@ def _marks(cell: CellResult) -> list[str]:
         )
     if health["single_chunk_files"] > 0.5 and cell.chunker != "whole-file":
         marks.append(f"{health['single_chunk_files']:.0%} of the files are one chunk")
+    queries = cell.metrics["n_queries"]
+    if count := health.get("unranked_queries"):
+        marks.append(f"nothing was retrieved for {count} of {queries} queries; they score 0")
+    if count := health.get("short_rankings"):
+        marks.append(f"less than the budget was retrieved for {count} of {queries} queries")
     if count := health["disturbed"]:
         rankings = counted(count, "ranking has", "rankings have")
         marks.append(f"{rankings} NaN scores, which the reproduced system cannot sort; put last")

@@ -6,7 +6,8 @@ alphabetical order. An identifier is a run of word characters that is a valid Py
 written; words of comments and strings and keywords are included, though keywords are too common to
 come first. Headers are not read. Without such an identifier there is no second hop.
 
-The final ranking is the head of the first one, then the second one without repeats.
+The final ranking is the beginning of the first one, then the second one, then the rest of the
+first, without repeats.
 """
 
 from __future__ import annotations
@@ -60,15 +61,16 @@ class Lexicon:
 def join(
     first: Ranking, second: Ranking, hop_units: int, order: Order, rankable: Rankable
 ) -> Ranking:
-    """The first scored units of the first ranking, then the second ranking without them.
+    """The first scored units of the first ranking, the second one, then the rest of the first.
 
     Units keep the scores of their own hop, which cannot be compared with each other.
     """
     head = slice(0, min(hop_units, int(np.count_nonzero(~np.isnan(first.scores)))))
     new = ~np.isin(second.units, first.units[head])
+    rest = ~np.isin(first.units, np.concatenate((first.units[head], second.units)))
     joined = Ranking(
-        np.concatenate((first.units[head], second.units[new])),
-        np.concatenate((first.scores[head], second.scores[new])),
+        np.concatenate((first.units[head], second.units[new], first.units[rest])),
+        np.concatenate((first.scores[head], second.scores[new], first.scores[rest])),
         by_rank=True,
         disturbed=first.disturbed or second.disturbed,
         counts=Counter(first.counts) + Counter(second.counts),

@@ -2,7 +2,8 @@
 
 `words` are runs of word characters. `identifiers` are the same runs, each as a whole and then
 split into its parts, so that `parse_url`, `parseURL` and "parse url" meet in `parse` and `url`,
-while the whole name still tells apart what shares a part.
+while the whole name still tells apart what shares a part. Chinese, Japanese, Korean, Thai and other
+scripts without spaces between words are read as overlapping pairs of letters.
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ from typing import Literal
 
 Tokens = Literal["identifiers", "words"]
 
-_RUN = re.compile(r"\w+")
+# Scripts that put no spaces between words; a run of their letters is read as pairs.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff"  # Thai, Lao, Burmese, Jamo, Khmer
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese syllables and repeat marks
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese characters
+    "\uac00-\ud7af"  # Korean syllables
+)
+_RUN = re.compile(rf"[\w{_UNSPACED}]+")
+_SCRIPTS = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_PAIRED = re.compile(f"[{_UNSPACED}]")
 
 
 def tokenize(text: str, kind: Tokens) -> list[str]:
@@ -23,8 +33,25 @@ def tokenize(text: str, kind: Tokens) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Runs of word characters, lower-cased."""
-    return _RUN.findall(text.lower())
+    """Runs of word characters, lower-cased; those of scripts without spaces as pairs."""
+    return [token for run in _RUN.findall(text.lower()) for token in _split(run) or (run,)]
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _split(run: str) -> tuple[str, ...]:
+    """A run with letters of scripts without spaces as its other parts and pairs of these letters.
+
+    Pairs overlap, as in Lucene's CJK analyzer; a single letter is a token. Empty for other runs.
+    """
+    if not _PAIRED.search(run):
+        return ()
+    tokens: list[str] = []
+    for part in _SCRIPTS.findall(run):
+        if _PAIRED.match(part):
+            tokens += [part[at : at + 2] for at in range(max(1, len(part) - 1))]
+        else:
+            tokens.append(part)
+    return tuple(tokens)
 
 
 def identifiers(text: str) -> list[str]:
@@ -45,6 +72,10 @@ def word_runs(text: str) -> list[str]:
 # Code repeats its names, so each is split once.
 @functools.lru_cache(maxsize=1 << 16)
 def _tokens(run: str) -> tuple[str, ...]:
+    if mixed := _split(run):
+        return tuple(
+            token for part in mixed for token in ((part,) if _PAIRED.match(part) else _tokens(part))
+        )
     whole, own = run.lower(), tuple(part.lower() for part in parts(run))
     return own if own == (whole,) else (whole, *own)
 

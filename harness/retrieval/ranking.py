@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from chunkers.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -215,21 +217,46 @@ class Rankable:
 
 
 def rank(index: Index | Ranker, query: SearchQuery, order: Order, rankable: Rankable) -> Ranking:
-    """Rank one corpus for one query, until both depth and budget are reached."""
+    """Rank one corpus for one query, to the depth and on until the budget is spent.
+
+    The ranking ends with the last unit that the retriever scored, even where the budget is not
+    spent: what was not scored was not retrieved.
+
+    Raises:
+        InputError: The index returned an invalid ranking.
+    """
     if isinstance(index, Ranker):
-        return index.rank(query, order, rankable)
+        ranking = index.rank(query, order, rankable)
+        _check(ranking.units, ranking.scores, rankable)
+        return ranking
     depth = order.depth
     while True:
         units, scores = index.scores(query, depth)
-        rest = rankable.indexed[~np.isin(rankable.indexed, units)]
+        _check(units, scores, rankable)
         best = in_order(units, scores, order.ties, rankable)[:depth]
-        ranked = np.concatenate((units[best], rest))[:depth]
-        enough = int(rankable.spends[ranked].sum()) >= order.budget
-        if enough or len(ranked) == len(rankable.indexed):
-            unscored = np.full(max(0, len(ranked) - len(best)), np.nan)
-            disturbed = bool(np.isnan(scores[best]).any())
-            return Ranking(ranked, np.concatenate((scores[best], unscored)), disturbed=disturbed)
+        ranked, scored = units[best], scores[best]
+        spent = int(rankable.spends[ranked].sum()) >= order.budget
+        if spent or len(units) < depth or len(ranked) == len(rankable.indexed):
+            return Ranking(ranked, scored, disturbed=bool(np.isnan(scored).any()))
         depth *= 2
+
+
+def _check(units: NDArray[np.int64], scores: NDArray[np.float64], rankable: Rankable) -> None:
+    """Refuse units that do not exist or repeat, and scores that cannot be ordered.
+
+    A score of NaN is allowed: it ranks last and marks the ranking.
+    """
+    problem = None
+    if len(units) != len(scores):
+        problem = f"{len(units)} units with {len(scores)} scores"
+    elif len(units) and not (units.min() >= 0 and units.max() < len(rankable.sizes)):
+        problem = f"a unit outside 0 to {len(rankable.sizes) - 1}"
+    elif len(np.unique(units)) < len(units):
+        problem = "a unit more than once"
+    elif np.isinf(scores).any():
+        problem = "an infinite score"
+    if problem:
+        raise InputError(f"the retriever returned {problem}")
 
 
 def in_order(

@@ -107,6 +107,9 @@ def compute(
             **pair_truncation(ranked.counts),
             "masked_copies": query_set.copied,
             "zero_vectors": texts.unusable,
+            "zero_query_vectors": ranked.unusable_queries,
+            "unranked_queries": ranked.unranked,
+            "short_rankings": ranked.short,
             "disturbed": ranked.disturbed,
         },
         cost={

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chunkers.errors import InputError
 from harness.chunking.corpus import uncovered
 from harness.embedding.text_vectors import unit_vectors
 from harness.retrieval.expansion import companions, expand
@@ -43,6 +44,10 @@ class CellRankings:
         seconds: Search time of each query, both hops together, shape (q,).
         delivered: Size of the first `DELIVERED` units of each ranking in `c`, shape (q,).
         index_bytes: Size of all indexes.
+        unusable_queries: Number of queries with a zero or non-finite vector, which retrieve nothing.
+        unranked: Number of queries for which nothing was retrieved.
+        short: Number of other queries for which less than the budget was retrieved although the
+            corpus has more.
         disturbed: Number of rankings with a score of NaN, for profiles that keep them.
         counts: Counts of the retriever, summed over queries.
         again: Vectors of the second queries, in order of query; None if there are none.
@@ -52,6 +57,9 @@ class CellRankings:
     seconds: NDArray[np.float64]
     delivered: NDArray[np.int64]
     index_bytes: int
+    unusable_queries: int
+    unranked: int
+    short: int
     disturbed: int
     counts: Counter[str]
     again: Vectors | None
@@ -80,7 +88,7 @@ def rank_cell(
         embed_again: Embeds second queries; an empty one gets the zero vector.
     """
     indexer = _Indexer(query_set, texts, pipeline, timer)
-    table = _RankingTable(len(query_set.queries), pipeline, timer)
+    table = _RankingTable([query.id for query in query_set.queries], pipeline, timer)
     two_passes = pipeline.retriever.options.hops > 1 and pipeline.retriever.dense
     index_sizes: defaultdict[str, list[int]] = defaultdict(list)
     for number, corpus in enumerate(chunked):
@@ -99,15 +107,17 @@ def rank_cell(
             table.rank_second(indexed, vectors)
             table.expand(indexed)
     rankings = tuple(table.rankings[at] for at in range(len(query_set.queries)))
-    # NaN compares as neither more nor less, which the sort of the reproduced system cannot handle.
-    keeps_nan = pipeline.profile.blank == "index"
     return CellRankings(
         rankings=rankings,
         seconds=table.seconds,
         delivered=table.delivered,
         # A corpus that queries see with different masks needs one index at a time.
         index_bytes=sum(round(sum(sizes) / len(sizes)) for sizes in index_sizes.values()),
-        disturbed=sum(ranking.disturbed for ranking in rankings) if keeps_nan else 0,
+        unusable_queries=indexer.unusable_queries,
+        unranked=sum(len(ranking.units) == 0 for ranking in rankings),
+        short=table.short,
+        # NaN compares as neither more nor less, which the reproduced system's sort cannot handle.
+        disturbed=sum(ranking.disturbed for ranking in rankings),
         counts=sum((Counter(ranking.counts) for ranking in rankings), Counter[str]()),
         again=again,
     )
@@ -152,7 +162,11 @@ class _Indexer:
         self._query_set, self._texts = query_set, texts
         self._pipeline, self._timer = pipeline, timer
         self._documents = None if texts.vectors is None else self.scaled(texts.vectors)
-        self._queries = None if texts.queries is None else self.scaled(texts.queries.values)[0]
+        self._queries: NDArray[np.float32] | None = None
+        self.unusable_queries = 0
+        if texts.queries is not None:
+            self._queries, usable = self.scaled(texts.queries.values)
+            self.unusable_queries = int((~usable).sum())
 
     def scaled(self, values: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Vectors as the profile's similarity needs them, and which of them are usable."""
@@ -224,11 +238,14 @@ def unit_ids(query_set: QuerySet, chunked: ChunkedCorpus) -> tuple[str, ...]:
 class _RankingTable:
     """The rankings of all queries, filled corpus by corpus."""
 
-    def __init__(self, queries: int, pipeline: Pipeline, timer: PhaseTimer) -> None:
+    def __init__(self, ids: Sequence[str], pipeline: Pipeline, timer: PhaseTimer) -> None:
         self.rankings: dict[int, Ranking] = {}
-        self.seconds = np.zeros(queries)
-        self.delivered = np.zeros(queries, dtype=np.int64)
-        self.second = [""] * queries
+        self.seconds = np.zeros(len(ids))
+        self.delivered = np.zeros(len(ids), dtype=np.int64)
+        self.second = [""] * len(ids)
+        self.short = 0
+        self._ids = ids
+        self._keeps_nan = pipeline.profile.blank == "index"
         self._ranked_again = 0
         self._options = pipeline.retriever.options
         self._order = pipeline.order
@@ -241,7 +258,7 @@ class _RankingTable:
         with self._timer.phase("searching") as progress:
             for at, query in corpus.queries.items():
                 with self._timed(at):
-                    ranking = rank(corpus.index, query, self._order, corpus.rankable)
+                    ranking = self._rank(corpus, at, query)
                     self.rankings[at] = ranking
                     if lexicon is not None:
                         # A unit without a score is no evidence about the query.
@@ -256,7 +273,7 @@ class _RankingTable:
             for at in filter(self.second.__getitem__, corpus.queries):
                 with self._timed(at):
                     query = SearchQuery(self.second[at], None if vectors is None else vectors[at])
-                    second = rank(corpus.index, query, self._order, corpus.rankable)
+                    second = self._rank(corpus, at, query)
                     self.rankings[at] = join(
                         self.rankings[at],
                         second,
@@ -279,8 +296,20 @@ class _RankingTable:
                         self.rankings[at] = expand(
                             self.rankings[at], added, self._order, corpus.rankable
                         )
-                units = self.rankings[at].units[:DELIVERED]
-                self.delivered[at] = corpus.rankable.sizes[units].sum()
+                units, rankable = self.rankings[at].units, corpus.rankable
+                self.delivered[at] = rankable.sizes[units[:DELIVERED]].sum()
+                if 0 < len(units) < len(rankable.indexed):
+                    self.short += int(rankable.spends[units].sum()) < self._order.budget
+
+    def _rank(self, corpus: _IndexedCorpus, at: int, query: SearchQuery) -> Ranking:
+        """One ranking; an invalid one is an error that names the query."""
+        try:
+            ranking = rank(corpus.index, query, self._order, corpus.rankable)
+            if ranking.disturbed and not self._keeps_nan:
+                raise InputError("the retriever returned a score of NaN")
+        except InputError as error:
+            raise InputError(f"query {self._ids[at]}: {error}") from error
+        return ranking
 
     @contextmanager
     def _timed(self, at: int) -> Iterator[None]:

@@ -69,7 +69,7 @@ class Bow:
 
     tokens: Tokens
     dense: bool = False
-    version: str = "1"
+    version: str = "2"
 
     def index(self, material: Material) -> Index:
         """Count the tokens of every chunk."""

@@ -100,10 +100,9 @@ class Rerank:
 def make(*, argument: str, first: First = "dense", top: int = 50) -> Rerank:
     """A sentence-transformers cross-encoder over the beginning of another ranking.
 
-    It scores the query with the whole text of every chunk of the first `top` units, including
-    units without a score. The score of a unit is that of its best chunk. Scores are the model's
-    logits, because its activation would make large ones equal. The other units follow in the first
-    retriever's order, without a score.
+    It scores the query with the whole text of every chunk of the first `top` units. A unit scores
+    as its best chunk. Scores are the model's logits: its activation would make large ones equal.
+    The other units follow in the first retriever's order, without a score.
 
     Args:
         argument: A folder with the model, or a name on the hub.

@@ -57,17 +57,17 @@ class Reader(Base):
         self.closed = True
 ''',
     ),
-    "python: neighbours are merged as long as they fit": (
+    "python: neighbours are merged as long as they fit, a small rest with some of them": (
         "python",
         20,
         """\
 a = 1
 b = 2
 c = 3
+~~~
 d = 4
 e = 5
 f = 6
-~~~
 g = 7
 """,
     ),

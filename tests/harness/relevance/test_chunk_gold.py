@@ -8,6 +8,10 @@ import pytest
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.chunking.layout import Layout
+from harness.measures.cell import Cell
+from harness.measures.evaluate import evaluate
+from harness.measures.grammar import parse_measure
+from harness.measures.profiles import load_profile
 from harness.model import Corpus, Query, Relevance, Target
 from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
 from harness.relevance.targets import Squeezed, locate
@@ -223,3 +227,34 @@ def test_document_gold_keeps_what_is_judged_not_relevant():
     gold = document_gold({"b": 2, "a": 1, "z": 0, "y": -1}, {"a": 0, "b": 1, "y": 2, "z": 3}, 0)
     assert (gold.unit.tolist(), gold.grade.tolist()) == ([0, 1], [1, 2])
     assert gold.judged_zero.tolist() == [2, 3]
+
+
+def test_a_copy_stands_for_the_chunk_with_the_same_characters():
+    """Two copies of part 1 and part 1 itself find one of three parts."""
+    long = "def f():\n" + BODY + BODY.replace("value", "other") + BODY.replace("value", "third")
+    parts = [(1, 7), (8, 13), (14, 19)]
+    chunks = [(path, *part) for path in ("a.py", "b.py", "c.py") for part in parts]
+    world = World(chunks, a_py=long, b_py=long, c_py=long)
+    gold = world.gold(("a.py", 1, 19))
+    assert gold.unit.tolist() == [0, 1, 2]
+    assert gold.twins == tuple((3 * copy + part, (part,)) for copy in (1, 2) for part in range(3))
+    values = values_of(gold, world, [3, 6, 0], "R@2", "nDCG@3")
+    assert values == pytest.approx([1 / 3, 1 / (1 + 1 / np.log2(3) + 1 / 2)], abs=1e-12)
+    assert round(values[1], 3) == 0.469
+    assert values_of(gold, world, [3, 7, 2], "R@3", "nDCG@3") == [1, 1]
+
+
+def test_a_copy_cut_elsewhere_stands_for_the_chunk_that_it_shares_most_with():
+    long = "def f():\n" + BODY + BODY.replace("value", "other")
+    world = World(
+        [("a.py", 1, 7), ("a.py", 8, 13), ("b.py", 1, 5), ("b.py", 6, 13)], a_py=long, b_py=long
+    )
+    assert world.gold(("a.py", 1, 13)).twins == ((2, (0,)), (3, (1,)))
+
+
+def values_of(gold, world, ranked, *measures):
+    units = world.table.units
+    cell = Cell(("q",), (units,), (gold,), (np.array(ranked),))
+    names = [parse_measure(name) for name in measures]
+    scores = evaluate(cell, names, load_profile("default"))
+    return [float(scores.per_query[name][0]) for name in measures]
