@@ -44,7 +44,7 @@ class CellRankings:
         seconds: Search time of each query, both hops together, shape (q,).
         delivered: Size of the first `DELIVERED` units of each ranking in `c`, shape (q,).
         index_bytes: Size of all indexes.
-        unusable_queries: Number of queries with a zero or non-finite vector, which retrieve nothing.
+        unusable_queries: Number of queries with a zero or non-finite vector; they retrieve nothing.
         unranked: Number of queries for which nothing was retrieved.
         short: Number of other queries for which less than the budget was retrieved although the
             corpus has more.

@@ -36,7 +36,7 @@ def test_ten_documents_have_hand_computed_scores():
     expected = lucene(counts, lengths, ["parse", "url"])
     assert scores(found) == pytest.approx(expected, rel=1e-6)
     by_hand = sorted(expected, key=lambda unit: -expected[unit])
-    assert found.units.tolist() == [*by_hand, 1, 4, 5, 7]
+    assert found.units.tolist() == by_hand
 
 
 def test_whole_words_alone_where_asked():
