@@ -281,7 +281,7 @@ def test_a_collection_of_documents_is_reranked(folder, tmp_path):
 
 
 def test_completion_queries_keep_their_end(folder, tmp_path):
-    long = "x " * 200 + "parse url"
+    long = "x " * 200 + "return parse url"
     alpha = (Target("one/alpha.py", 1, 6),)
     dataset = small(
         queries=tuple(
