@@ -37,6 +37,8 @@ from chunkers.grammars.model import kind_of
 from chunkers.grammars.parsing import parse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from tree_sitter import Node
 
     from chunkers.sizes import Lines
@@ -133,20 +135,15 @@ class Cutter:
         total = lines.count - 1
         levels = [iter([_Part(0, total, 0, root)])]
         runs: list[tuple[int, int]] = []
-        borders: list[tuple[int, int]] = []
+        depths: dict[int, int] = {}  # of the outermost part that begins at a line
         start, end = 0, -1  # the run that is being filled
         most = before[0] + limit  # what may come before its end
         while levels:
             for part in levels[-1]:
                 last = part.last
-                borders.append((part.first, len(levels)))
+                depths.setdefault(part.first, len(levels))
                 if through[last] > most:
-                    alone = through[last] - before[part.first] <= limit
-                    if start <= end and (
-                        alone
-                        or (part.node is None and not part.items)
-                        or through[end] - before[start] >= self.small
-                    ):
+                    if start <= end:
                         runs.append((start, end))
                         start = part.first
                         most = before[start] + limit
@@ -162,56 +159,57 @@ class Cutter:
             else:
                 levels.pop()
         runs.append((start, end))
-        return self._balanced(runs, borders)
-
-    @property
-    def small(self) -> int:
-        """Size below which a run is joined with a part of a neighbour."""
-        return self.limit // 5
+        return self._balanced(runs, depths)
 
     def _balanced(
-        self, runs: list[tuple[int, int]], borders: list[tuple[int, int]]
+        self, runs: list[tuple[int, int]], depths: Mapping[int, int]
     ) -> list[tuple[int, int]]:
         """The runs, with the borders of small ones moved so that they hold more.
 
+        A run under a fifth of the limit is joined with a neighbour if both fit, or takes some of
+        the parts of one.
+
         Args:
             runs: Lines first..last, in order.
-            borders: Lines at which parts begin, each with its depth: where runs may be cut.
+            depths: Lines at which parts begin, where runs may be cut, ascending, each with its
+                depth in the tree.
         """
-        size, limit, small = self.lines.size, self.limit, self.small
-        firsts = [first for first, _ in borders]
+        borders = list(depths)
         at = 0
         while at < len(runs):
-            first, last = runs[at]
-            if size(first, last) >= small or len(runs) == 1:
+            moves = []
+            if self.lines.size(*runs[at]) < self.limit // 5:
+                for left in (at - 1, at):  # the border between runs[left] and runs[left + 1]
+                    if 0 <= left < len(runs) - 1:
+                        begin, end = runs[left][0], runs[left + 1][1]
+                        inside = borders[bisect_left(borders, begin) : bisect_right(borders, end)]
+                        # The deeper a border, the more belongs together across it.
+                        joint = -depths.get(runs[left + 1][0], 0)
+                        moves += [
+                            (*cost, joint, depths[border], imbalance, left, border)
+                            for border in inside
+                            for *cost, imbalance in self._halves(begin, border, end)
+                        ]
+            if not moves:
                 at += 1
                 continue
-            best: tuple[int, int, int, int] | None = None
-            for left in (at, at - 1):  # the border between runs[left] and runs[left + 1] may move
-                if not 0 <= left < len(runs) - 1:
-                    continue
-                begin, end = runs[left][0], runs[left + 1][1]
-                if size(begin, end) <= limit:
-                    best = (-1, 0, left, begin)
-                    break
-                if size(begin, end) > 2 * limit:
-                    continue
-                low, high = bisect_left(firsts, begin + 1), bisect_right(firsts, end)
-                for border, depth in borders[low:high]:
-                    sizes = size(begin, border - 1), size(border, end)
-                    if max(sizes) <= limit and min(sizes) >= small:
-                        choice = (depth, abs(sizes[0] - sizes[1]), left, border)
-                        best = min(best, choice) if best else choice
-            if best is None:
-                at += 1
-                continue
-            _, _, left, border = best
+            *_, left, border = min(moves)
             begin, end = runs[left][0], runs[left + 1][1]
-            runs[left : left + 2] = (
-                [(begin, end)] if border == begin else [(begin, border - 1), (border, end)]
-            )
+            halves = [(begin, border - 1), (border, end)]
+            runs[left : left + 2] = [(begin, end)] if border == begin else halves
             at = left
         return runs
+
+    def _halves(self, begin: int, border: int, end: int) -> Iterator[tuple[int, int]]:
+        """Whether a run may be cut at a border: rank and imbalance of the halves, or nothing."""
+        size, limit = self.lines.size, self.limit
+        if border == begin:
+            if size(begin, end) <= limit:
+                yield 0, 0
+            return
+        sizes = size(begin, border - 1), size(border, end)
+        if limit // 5 <= min(sizes) and max(sizes) <= limit:
+            yield 1, abs(sizes[0] - sizes[1])
 
     def _fits(self, first: int, last: int) -> bool:
         return self.lines.through[last] - self.lines.before[first] <= self.limit
