@@ -18,8 +18,8 @@ def adapter(limit: Limit, names: Mapping[str, str] | None, *, strip: bool) -> Ad
     """The splitter as a chunker; its limit is hard.
 
     Args:
-        limit: `chunk_size`, what `length_function` counts, and `chunk_overlap` in the same unit.
-        names: Language -> what the library calls it; None for the separators of text.
+        limit: `chunk_size`, the unit of `length_function`, and `chunk_overlap` in that unit.
+        names: Language -> its name in the library; None for the separators of text.
         strip: `strip_whitespace`: whether chunks lose the white space at their ends.
 
     Raises:
@@ -49,8 +49,8 @@ def _chunk(
         strip_whitespace=strip,
     )
     texts = splitter.split_text(source.text)
-    found = zip(chain(splitter.starts, repeat(-1)), texts, strict=False)
-    return spans_at(source, found, services)
+    chunks = zip(chain(splitter.starts, repeat(-1)), texts, strict=False)
+    return spans_at(source, chunks, services)
 
 
 @cache
@@ -58,23 +58,23 @@ def _splitter() -> Any:
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
     class Splitter(RecursiveCharacterTextSplitter):  # type: ignore[misc]
-        """Notes where its strings start.
+        """Records where its strings start.
 
-        `start_index` of the library is -1 where the overlap is not in characters, and text that
-        repeats itself is found too early. But pieces are taken in order, without a gap.
+        The library's `start_index` is -1 if the overlap is not in characters, and too small for
+        text that repeats itself. But pieces are taken in order, without gaps.
         """
 
         def __init__(self, **options: Any) -> None:
             super().__init__(**options)
             self.starts: list[int] = []
-            self._end = 0  # of the pieces that the next string is joined of
+            self._end = 0  # of the pieces of the next string
 
         def _merge_splits(self, splits: Iterable[str], separator: str) -> Any:
             return super()._merge_splits(self._taken(splits), separator)
 
         def _taken(self, splits: Iterable[str]) -> Iterator[str]:
             for piece in splits:
-                yield piece  # before it is added, what came before it may be joined
+                yield piece  # before it is added, the pieces before it may be joined
                 self._end += len(piece)
 
         def _join_docs(self, docs: list[str], separator: str) -> Any:

@@ -1,4 +1,4 @@
-"""What the adapters share: is the library here, what is counted, where its strings stand."""
+"""The common part of the adapters: versions, size limits, positions of the library's strings."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _EXTRA = "pip install 'chunkmark[chunkers]'"
 
 @dataclass(frozen=True)
 class Limit:
-    """What a library is told about size.
+    """The size limit for a library.
 
     Attributes:
         max_size: Its parameter for the size of a chunk.
-        unit: What it is made to count.
-        overlap: Its parameter for what a chunk may repeat of the one before, in the same unit.
-        units: What it can count.
+        unit: The unit that it is made to count.
+        overlap: Its parameter for the overlap with the chunk before, in the same unit.
+        units: The units that it can count.
 
     Raises:
-        InputError: One of them is out of range, or the unit is one that it cannot count.
+        InputError: A number is out of range, or the library cannot count the unit.
     """
 
     max_size: int
@@ -55,10 +55,10 @@ class Limit:
             raise InputError(f"overlap={self.overlap}: must be >= 0 and < max_size={self.max_size}")
 
     def counter(self, services: Services) -> Callable[[str], int]:
-        """What measures a string as the harness does.
+        """The size of a string as the harness measures it.
 
         Raises:
-            InputError: The unit is `tokens` and no tokenizer is at hand.
+            InputError: The unit is `tokens` and there is no tokenizer.
         """
         if self.unit == "chars":
             return len
@@ -74,15 +74,15 @@ def _visible(text: str) -> int:
 
 @dataclass(frozen=True)
 class Adapter:
-    """A chunker round somebody else's library.
+    """A chunker that wraps a library.
 
     Attributes:
         chunk: Cuts a source; imports the library.
-        version: The adapter's own, and what `installed` returned.
-        limit: Its limit; None where it has none.
-        languages: Those that it reads, where it does not read all.
-        faults: The checks of `chunkers.testing` that it fails whatever its options are.
-        embeds: Whether it asks for vectors.
+        version: The adapter's version, and those of `installed`.
+        limit: Its limit, or None.
+        languages: The languages that it reads; empty for all.
+        faults: The checks of `chunkers.testing` that it fails with any options.
+        embeds: Whether it needs an embedder.
     """
 
     chunk: Callable[[Source, Services], list[Span]]
@@ -94,54 +94,54 @@ class Adapter:
 
     @property
     def max_size(self) -> int | None:
-        """The limit's number."""
+        """The size of the limit."""
         return self.limit.max_size if self.limit else None
 
     @property
     def unit(self) -> Unit:
-        """What the limit counts."""
+        """The unit of the limit."""
         return self.limit.unit if self.limit else "nws"
 
     @property
     def exceptions(self) -> tuple[str, ...]:
-        """What it is known to fail: with an overlap, text is repeated."""
+        """The checks that it is known to fail: with an overlap, text is repeated."""
         return (*self.faults, "repeats") if self.limit and self.limit.overlap else self.faults
 
     def texts(self, source: Source, services: Services) -> list[str]:
-        """What `chunk` will embed; no library here asks for what depends on other vectors."""
-        asked: list[str] = []
+        """The texts that `chunk` will embed; for no library here do they depend on vectors."""
+        embedded: list[str] = []
 
         def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-            asked.extend(texts)
+            embedded.extend(texts)
             return np.ones((len(texts), 1), np.float32)
 
         if self.embeds:
             self.chunk(source, Services(embed, services.count_tokens, services.corpus))
-        return asked
+        return embedded
 
 
 def installed(*distributions: str, below: Mapping[str, str] | None = None) -> str:
-    """The versions of what an adapter's output depends on. Nothing is imported.
+    """The versions of the distributions that an adapter's output depends on. Nothing is imported.
 
     Args:
         distributions: Their names.
-        below: Distribution -> the first version that does not do.
+        below: Distribution -> the first version that is not supported.
 
     Raises:
-        MissingError: One of them is not installed, or too new.
+        MissingError: A distribution is not installed, or too new.
     """
-    found = {}
+    versions = {}
     for name in distributions:
         try:
-            found[name] = importlib.metadata.version(name)
+            versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             raise MissingError(f"{name} is not installed: {_EXTRA}") from None
     for name, limit in (below or {}).items():
-        if _number(found[name]) >= _number(limit):
+        if _number(versions[name]) >= _number(limit):
             raise MissingError(
-                f"{name} {found[name]} is not supported, use one below {limit}: {_EXTRA}"
+                f"{name} {versions[name]} is not supported, use one below {limit}: {_EXTRA}"
             )
-    return ", ".join(f"{name} {one}" for name, one in found.items())
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def _number(version: str) -> tuple[int, ...]:
@@ -149,51 +149,41 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def named(same: str, **others: str) -> dict[str, str]:
-    """Language -> its name in a library.
-
-    Args:
-        same: Languages that are called so there too, separated by blanks.
-        others: Those that have another name.
-    """
+    """Language -> its name in a library: the `same` name (separated by blanks), or another."""
     return {name: name for name in same.split()} | others
 
 
 def known(source: Source, services: Services, names: Mapping[str, str]) -> str | None:
-    """What a library calls a source's language; None, with a note, where it does not read it."""
+    """The library's name of a source's language; None, with a note, if it does not read it."""
     language = source.language or "unknown language"
     if language not in names:
         services.note(f"not read: {language}")
     return names.get(language)
 
 
-def spans_at(source: Source, found: Iterable[tuple[int, str]], services: Services) -> list[Span]:
-    """Spans where the library says they start, or else wherever its strings are found.
+def spans_at(source: Source, chunks: Iterable[tuple[int, str]], services: Services) -> list[Span]:
+    """Spans of chunks (start, text) at the library's starts, or where the texts are found.
 
-    A start is believed where all of a source's are right: so offsets in bytes, or -1, are not.
-
-    Args:
-        source: The source.
-        found: Start and text of every chunk, in the library's order.
-        services: Where notes go.
+    The starts are used only if all of them are right; offsets in bytes, or -1, are not.
     """
-    found = list(found)
-    if all(start >= 0 and source.text.startswith(text, start) for start, text in found):
-        spans = [Span(start, start + len(text)) for start, text in found]
+    chunks = list(chunks)
+    if all(start >= 0 and source.text.startswith(text, start) for start, text in chunks):
+        spans = [Span(start, start + len(text)) for start, text in chunks]
         return sorted(spans, key=lambda span: (span.start, span.end))
-    return spans_of(source, [text for _, text in found], services)
+    return spans_of(source, [text for _, text in chunks], services)
 
 
 def spans_joined(source: Source, texts: Sequence[str], services: Services) -> list[Span]:
-    """Spans of strings that make up the source when they are joined, or else where they are."""
+    """Spans of strings that give the source when joined; if they do not, where they are found."""
     starts = accumulate(map(len, texts), initial=0)
     return spans_at(source, zip(starts, texts, strict=False), services)
 
 
 def embedder(services: Services) -> Callable[[Sequence[str]], NDArray[np.float32]]:
-    """What turns texts into vectors, and notes a text that has none.
+    """The function from texts to vectors, which notes a text without one.
 
     Raises:
-        InputError: No embedder is at hand.
+        InputError: There is no embedder.
     """
     embed = services.need_embed()
 

@@ -12,20 +12,20 @@ from chunkers.source import Services, Source, Span
 
 FAMILY = "syntax"
 
-#: Language -> what the library calls it; it reads TypeScript by the grammar of TSX.
+#: Language -> its name in the library, which reads TypeScript by the grammar of TSX.
 _LANGUAGES = named("csharp java python typescript", tsx="typescript")
 _WHEELS = tuple(f"tree-sitter-{name}" for name in ("python", "java", "c-sharp", "typescript"))
 
 
 def make(*, max_size: int = 600, expansion: bool = False) -> Adapter:
-    """astchunk; its limit is hard, and it drops what has no parts and is over the limit.
+    """astchunk; its limit is hard, and it drops nodes without children that are over the limit.
 
-    So long literals and comments are in no chunk, though the text before and behind may be in one:
-    such a span has gaps. White space between nodes is made anew, of line feeds and blanks. Deep
-    nesting is too much for it.
+    So long literals and comments are in no chunk, though the text before and after may be in one:
+    such a span has gaps. White space between nodes is replaced by line feeds and blanks. It fails
+    on deep nesting.
 
     Args:
-        max_size: `max_chunk_size`, in bytes of UTF-8 that are no white space.
+        max_size: `max_chunk_size`, in bytes of UTF-8, white space left out.
         expansion: `chunk_expansion`: whether path, classes and functions come before each chunk.
 
     Raises:
@@ -68,8 +68,9 @@ def _characters(octets: bytes) -> NDArray[np.int64]:
 
 
 def _span(source: Source, window: Sequence[Any], text: str, offsets: NDArray[np.int64]) -> Span:
-    """The span of a window of nodes; what lies between them and is no white space is a gap."""
-    places = [(int(offsets[one.brange.start]), int(offsets[one.brange.stop])) for one in window]
+    """The span of a window of nodes, with a gap for other text than white space between them."""
+    ranges = [node.brange for node in window]
+    places = [(int(offsets[place.start]), int(offsets[place.stop])) for place in ranges]
     between = zip((end for _, end in places), (start for start, _ in places[1:]), strict=False)
     gaps = tuple((end, start) for end, start in between if source.lines.size(end, start))
     start, end = places[0][0], places[-1][1]
@@ -82,10 +83,10 @@ def _span(source: Source, window: Sequence[Any], text: str, offsets: NDArray[np.
 
 @functools.cache
 def _library() -> Any:
-    """Its builder, with nodes that say where they are without harm.
+    """The library's builder, without its crash in tree-sitter 0.26.0.
 
-    It reads `row` and `column` of tree-sitter's points. In tree-sitter 0.26.0 every such read takes
-    a reference too many from the number, until the interpreter crashes; items do not.
+    Each read of `row` or `column` of a point drops one reference too many there, until the
+    interpreter crashes; reading the items of the point does not.
     """
     from astchunk import ASTChunkBuilder
     from astchunk.astnode import ASTNode

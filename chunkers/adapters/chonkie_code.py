@@ -22,17 +22,17 @@ _GRAMMARS = named(
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> Adapter:
-    """Chonkie's CodeChunker; its limit is soft, and deep nesting is too much for it.
+    """Chonkie's CodeChunker; its limit is soft, and it fails on deep nesting.
 
     Args:
-        max_size: `chunk_size`. White space between nodes comes on top of it, and a node without
+        max_size: `chunk_size`. White space between nodes is not counted, and a node without
             children is never split.
-        unit: What the library is made to count: `nws`, `chars` or `tokens`.
+        unit: The unit that the library counts: `nws`, `chars` or `tokens`.
 
     Raises:
         InputError: `max_size` is below 1.
-        MissingError: chonkie or the grammars are missing, or those that are there are fetched from
-            the network at first use.
+        MissingError: chonkie or the grammars are missing, or the installed grammars are downloaded
+            at first use.
     """
     limit = Limit(max_size, unit)
     return Adapter(
@@ -51,5 +51,5 @@ def _chunk(limit: Limit, source: Source, services: Services) -> list[Span]:
     from chonkie import CodeChunker
 
     chunker = CodeChunker(limit.counter(services), limit.max_size, language)
-    found = ((one.start_index, one.text) for one in chunker.chunk(source.text))
-    return spans_at(source, found, services)
+    chunks = ((chunk.start_index, chunk.text) for chunk in chunker.chunk(source.text))
+    return spans_at(source, chunks, services)

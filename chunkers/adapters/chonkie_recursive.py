@@ -14,7 +14,7 @@ def make(*, max_size: int = 600, unit: Unit = "nws") -> Adapter:
 
     Args:
         max_size: `chunk_size`.
-        unit: What the library is made to count: `nws`, `chars` or `tokens`.
+        unit: The unit that the library counts: `nws`, `chars` or `tokens`.
 
     Raises:
         InputError: `max_size` is below 1.
@@ -28,10 +28,10 @@ def _chunk(limit: Limit, source: Source, services: Services) -> list[Span]:
     from chonkie import RecursiveChunker
     from chonkie.tokenizer import CharacterTokenizer
 
-    # What has no delimiter and is over the limit, the library cuts by the tokenizer's tokens. They
-    # are characters whatever is counted, for there is no tokenizer at hand that decodes.
+    # Text over the limit without delimiters is cut by the tokenizer's tokens. These are characters
+    # for every unit, since there is no tokenizer that decodes.
     tokenizer = CharacterTokenizer()
     tokenizer.count_tokens = limit.counter(services)
     chunker = RecursiveChunker(tokenizer, limit.max_size)
-    found = ((one.start_index, one.text) for one in chunker.chunk(source.text))
-    return spans_at(source, found, services)
+    chunks = ((chunk.start_index, chunk.text) for chunk in chunker.chunk(source.text))
+    return spans_at(source, chunks, services)

@@ -18,7 +18,7 @@ def make(*, max_size: int = 600, unit: Unit = "nws", threshold: float = 0.8) -> 
     Args:
         max_size: `chunk_size`. A sentence, which may be many lines of code, is never split, nor is
             a text of three sentences or fewer.
-        unit: What the library is made to count: `nws`, `chars` or `tokens`.
+        unit: The unit that the library counts: `nws`, `chars` or `tokens`.
         threshold: `threshold`, above 0 and below 1: the share of minima at which chunks part.
 
     Raises:
@@ -38,8 +38,8 @@ def _chunk(limit: Limit, threshold: float, source: Source, services: Services) -
 
     model = _model()(embedder(services), limit.counter(services))
     chunker = SemanticChunker(model, threshold, limit.max_size)
-    found = ((one.start_index, one.text) for one in chunker.chunk(source.text))
-    return spans_at(source, found, services)
+    chunks = ((chunk.start_index, chunk.text) for chunk in chunker.chunk(source.text))
+    return spans_at(source, chunks, services)
 
 
 @cache

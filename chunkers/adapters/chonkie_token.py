@@ -1,4 +1,4 @@
-"""chonkie's TokenChunker: equal stretches, whatever they hold."""
+"""chonkie's TokenChunker: pieces of equal length."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ def make(*, max_size: int = 800, unit: Unit = "chars", overlap: int = 0) -> Adap
 
     Args:
         max_size: `chunk_size`. The default makes about as many chunks of code as 600 `nws`.
-        unit: `chars` alone: for others the library needs a tokenizer that decodes too.
+        unit: Only `chars`: for other units the library needs a tokenizer that decodes.
         overlap: `chunk_overlap`, in characters.
 
     Raises:
@@ -29,5 +29,5 @@ def _chunk(limit: Limit, source: Source, services: Services) -> list[Span]:
     from chonkie import TokenChunker
 
     chunker = TokenChunker("character", limit.max_size, limit.overlap)
-    found = ((one.start_index, one.text) for one in chunker.chunk(source.text))
-    return spans_at(source, found, services)
+    chunks = ((chunk.start_index, chunk.text) for chunk in chunker.chunk(source.text))
+    return spans_at(source, chunks, services)

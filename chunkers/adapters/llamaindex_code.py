@@ -13,14 +13,14 @@ FAMILY = "syntax"
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> Adapter:
-    """LlamaIndex's CodeSplitter; its limit is soft, and it loses what ends a node behind its parts.
+    """LlamaIndex's CodeSplitter; its limit is soft, and it may lose the end of a node.
 
-    It refuses what begins with a syntax error.
+    It refuses a source that begins with a syntax error.
 
     Args:
-        max_size: `max_chars`, or `max_tokens` where the unit is not `chars`. The gap before a node
-            comes on top of it.
-        unit: What the library is made to count: `nws`, `chars` or `tokens`.
+        max_size: `max_chars`, or `max_tokens` if the unit is not `chars`. The gap before a node is
+            not counted.
+        unit: The unit that the library counts: `nws`, `chars` or `tokens`.
 
     Raises:
         InputError: `max_size` is below 1, or a grammar is missing.
@@ -49,10 +49,10 @@ def _chunk(limit: Limit, source: Source, services: Services) -> list[Span]:
     count = limit.counter(services)
 
     def tokens(text: str) -> Sized:
-        """As many as there are to be counted; the library asks for nothing but their number."""
+        """As many items as tokens; the library only reads their number."""
         return range(count(text))
 
-    # Without a parser and a tokenizer of ours it would look for its own in the network.
+    # Without a parser and a tokenizer the library would download its own.
     splitter = CodeSplitter(
         language,
         max_chars=limit.max_size,

@@ -14,9 +14,9 @@ def make(*, buffer: int = 1, percentile: int = 95) -> Adapter:
     """LlamaIndex's SemanticSplitterNodeParser with the run's embedder; it has no limit.
 
     Args:
-        buffer: `buffer_size`: sentences on each side that are embedded with one.
-        percentile: `breakpoint_percentile_threshold`, 0 to 100: of the distances between
-            neighbours, the one above which chunks part.
+        buffer: `buffer_size`: sentences on each side that are embedded with a sentence.
+        percentile: `breakpoint_percentile_threshold`, 0 to 100: the percentile of the distances
+            between neighbours above which chunks part.
 
     Raises:
         InputError: `buffer` is below 0, or `percentile` out of range.
@@ -46,7 +46,7 @@ def _chunk(buffer: int, percentile: int, source: Source, services: Services) -> 
 
 
 def _sentences(text: str) -> Any:
-    """As the library's default has it, which looks in the network for data it does not need."""
+    """The library's default, which would download data that it does not need."""
     from llama_index.core.node_parser.text.utils import split_by_sentence_tokenizer_internal
     from nltk.tokenize import PunktSentenceTokenizer
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 FAMILY = "process"
 
 _FORMS = (("start", "end"), ("start_line", "end_line"), ("text",))
-_ANSWER = 4 << 20  # bytes that an answer may have,
-_EACH = 64  # and for each character of the source
+_ANSWER = 4 << 20  # maximum bytes of an answer,
+_EACH = 64  # and further bytes for each character of the source
 _KEPT = 2_000  # bytes of standard error
 _SHOWN = 100
 _READ = 1 << 16
@@ -44,7 +44,7 @@ class _Program:
 
     Args:
         command: The program and its arguments.
-        owner: With it the program ends, even where it hangs.
+        owner: The program ends with this object, even if it hangs.
     """
 
     def __init__(self, command: tuple[str, ...], owner: object) -> None:
@@ -59,11 +59,11 @@ class _Program:
         self._end = weakref.finalize(owner, _close, self.process)
 
     def ask(self, request: bytes, most: int) -> bytes:
-        """Send a line, and read the next, or what there is of it if it is longer than `most`.
+        """Send a line, and read the reply, or its beginning if it is longer than `most` bytes.
 
         Raises:
-            ValueError: It wrote a line before that.
-            OSError: It ended while it was written to.
+            ValueError: The program wrote something before the request.
+            OSError: The program ended while it was written to.
         """
         if self._readable() and (early := self._read()):
             raise ValueError(
@@ -89,14 +89,14 @@ class _Program:
         return os.read(self.process.stdout.fileno(), _READ)  # type: ignore[union-attr]
 
     def end(self) -> str:
-        """End it; the last line of its standard error, as the end of a message."""
+        """End the program; returns the last line of its standard error, for a message."""
         self._end()
         self._listener.join(1.0)
         lines = self._errors.decode("utf-8", "replace").strip().splitlines()
         return f"; its standard error ends with {_shown(lines[-1])}" if lines else ""
 
     def _listen(self) -> None:
-        """Keep the end of standard error, so that a program may write any amount there."""
+        """Read standard error, so that it never blocks the program, and keep its end."""
         with self.process.stderr as stream:  # type: ignore[union-attr]
             while text := stream.read(_READ):
                 self._errors = (self._errors + text)[-_KEPT:]
@@ -124,7 +124,7 @@ class ProcessChunker:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def chunk(self, source: Source, services: Services) -> list[Span]:
-        """Spans of what the program answers.
+        """The spans of the program's reply.
 
         Raises:
             InputError: It timed out, ended, or sent an invalid reply. The next source goes to a new
@@ -142,7 +142,7 @@ class ProcessChunker:
             raise InputError(f"{self.command[0]}: {error}") from None
 
     def _answer(self, request: bytes, length: int) -> Any:
-        """What the program writes when it has read a request."""
+        """The program's reply to a request."""
         program, self._program = self._program or _Program(self.command, self), None
         most = _ANSWER + _EACH * length
         data, problem = b"", ""
@@ -150,7 +150,7 @@ class ProcessChunker:
             try:
                 data = program.ask(request, most)
             except OSError:
-                pass  # as if it had answered nothing
+                pass  # reported as an empty reply
             except ValueError as error:
                 problem = str(error)
         line, feed, more = data.partition(b"\n")
@@ -186,13 +186,14 @@ def make(
     """Any program that answers lines of JSON with lines of JSON: docs/process-chunkers.md.
 
     Args:
-        command: Program and arguments, as a shell splits them; no shell runs.
-        max_size: The limit that the program keeps to; it is one of its options.
-        unit: What `max_size` counts, so too.
-        overlap: Characters that a chunk `{"text"}` may repeat of the one before; so too.
-        timeout: Seconds that one source may take.
-        version: Part of the chunker's version, for what the program is made of besides the files
-            that the command names.
+        command: Program and arguments, split as by a shell; no shell runs.
+        max_size: The program's size limit, passed on as an option.
+        unit: The unit of `max_size`, passed on as an option.
+        overlap: Characters that a chunk `{"text"}` may repeat of the chunk before, passed on as an
+            option.
+        timeout: Time limit for one source, in seconds.
+        version: Part of the chunker's version, for parts of the program that are not files named in
+            the command.
         options: A JSON object with further options of the program.
 
     Raises:
@@ -213,14 +214,14 @@ def make(
         raise InputError(f"process: options={options!r}: must be a JSON object")
     if not words or shutil.which(words[0]) is None:
         raise InputError(f"process: command={command!r}: program not found")
-    given = {"max_size": max_size, "unit": unit, "overlap": overlap} | more
+    passed = {"max_size": max_size, "unit": unit, "overlap": overlap} | more
     return ProcessChunker(
-        tuple(words), _version(command, words, version), max_size, unit, overlap, timeout, given
+        tuple(words), _version(command, words, version), max_size, unit, overlap, timeout, passed
     )
 
 
 def _version(command: str, words: list[str], version: str) -> str:
-    """Changes with the command, with its program and with the files that it names."""
+    """A version that changes with the command, its program, and the files that it names."""
     digest = hashlib.sha256(command.encode("utf-8", "surrogatepass"))
     for file in (Path(shutil.which(words[0]) or words[0]), *map(Path, words[1:])):
         if file.is_file():
@@ -229,7 +230,7 @@ def _version(command: str, words: list[str], version: str) -> str:
 
 
 def _spans(answer: Any, source: Source, services: Services, overlap: int) -> list[Span]:
-    """The spans of an answer.
+    """The spans of a reply.
 
     Raises:
         ValueError: The reply is not a list of chunks.
@@ -240,7 +241,7 @@ def _spans(answer: Any, source: Source, services: Services, overlap: int) -> lis
     if not chunks:
         return []
     first = chunks[0]
-    form = next((one for one in _FORMS if isinstance(first, dict) and one[0] in first), None)
+    form = next((keys for keys in _FORMS if isinstance(first, dict) and keys[0] in first), None)
     if form is None:
         raise ValueError(
             f"chunk 1 is {_shown(json.dumps(first))}; start, start_line or text is missing"
@@ -260,7 +261,7 @@ def _spans(answer: Any, source: Source, services: Services, overlap: int) -> lis
 
 
 def _rows(chunks: list[Any], form: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-    """The values of every chunk, all of which have one form."""
+    """The values of every chunk; all chunks have the same form."""
     kind = str if form == ("text",) else int
     for number, chunk in enumerate(chunks, start=1):
         row = tuple(chunk.get(key) for key in form) if isinstance(chunk, dict) else ()

@@ -14,7 +14,7 @@ def make(*, max_size: int = 600, unit: Unit = "nws", overlap: int = 0) -> Adapte
 
     Args:
         max_size: `chunk_size`.
-        unit: What `token_counter` counts: `nws`, `chars` or `tokens`.
+        unit: The unit of `token_counter`: `nws`, `chars` or `tokens`.
         overlap: `overlap`, in the same unit: how much a chunk may repeat of the one before.
 
     Raises:
@@ -28,7 +28,7 @@ def make(*, max_size: int = 600, unit: Unit = "nws", overlap: int = 0) -> Adapte
 def _chunk(limit: Limit, source: Source, services: Services) -> list[Span]:
     import semchunk
 
-    # What it memoizes it keeps for good.
+    # The library never frees its memo.
     texts, offsets = semchunk.chunk(
         source.text,
         limit.max_size,

@@ -10,19 +10,19 @@ from chunkers.source import Services, Source, Span
 
 FAMILY = "syntax"
 
-# Those of the extra are in no wheel.
-_GRAMMARS = named(" ".join(name for name, one in GRAMMARS.items() if one.module))
+# The grammars of the extra are in no wheel.
+_GRAMMARS = named(" ".join(name for name, grammar in GRAMMARS.items() if grammar.module))
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws", overlap: int = 0) -> Adapter:
     """semantic-text-splitter's CodeSplitter with `trim=False`; its limit is hard.
 
-    Deep nesting takes it time that grows faster than its depth.
+    Its time grows faster than the depth of nesting.
 
     Args:
         max_size: `capacity`.
-        unit: What the library is made to count: `nws`, `chars` or `tokens`.
-        overlap: `overlap`, in the same unit: how much a chunk may repeat of the one before.
+        unit: The unit that the library counts: `nws`, `chars` or `tokens`.
+        overlap: `overlap`, in the same unit: how much a chunk may repeat of the chunk before.
 
     Raises:
         InputError: `max_size` is below 1, `overlap` is not below it, or a grammar is missing.
@@ -45,7 +45,7 @@ def _chunk(limit: Limit, source: Source, services: Services) -> list[Span]:
         return []
     from semantic_text_splitter import CodeSplitter
 
-    # The library has a tree-sitter of its own, so it is given what the wheel gives to ours.
+    # The library has its own tree-sitter, so it gets the wheel's object.
     wheel = importlib.import_module(GRAMMARS[language].module)
     grammar = getattr(wheel, GRAMMARS[language].function)()
     count = limit.counter(services)

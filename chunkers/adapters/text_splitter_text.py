@@ -14,8 +14,8 @@ def make(*, max_size: int = 600, unit: Unit = "nws", overlap: int = 0) -> Adapte
 
     Args:
         max_size: `capacity`.
-        unit: What the library is made to count: `nws`, `chars` or `tokens`.
-        overlap: `overlap`, in the same unit: how much a chunk may repeat of the one before.
+        unit: The unit that the library counts: `nws`, `chars` or `tokens`.
+        overlap: `overlap`, in the same unit: how much a chunk may repeat of the chunk before.
 
     Raises:
         InputError: `max_size` is below 1, or `overlap` is not below it.

@@ -1,4 +1,4 @@
-"""What all chunkers by whole lines share: a limit and its unit, overlap, and what they embed."""
+"""The common part of chunkers that cut between lines: size limit, overlap, texts to embed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class LineChunker:
     """Cuts a source into runs of whole lines, each a span.
 
     Attributes:
-        runs: Cuts all lines, of which there is one at least, into runs that follow each other
-            without a gap and are within a limit where they have several lines.
-        max_size: The limit, what is repeated included.
-        unit: What it counts.
+        runs: Cuts all lines (at least one) into consecutive runs, within a limit if they have
+            several lines.
+        max_size: The limit, repeated lines included.
+        unit: The unit of the limit.
         version: Changes whenever the output may.
-        wants: The texts whose vectors `runs` asks for; None where it needs none.
-        split: Cuts the span of a line that alone exceeds the limit; None leaves it whole.
+        wants: The texts that `runs` will embed; None if it needs no embedder.
+        split: Cuts the span of a single line over the limit; None leaves it whole.
         overlap: Lines, blank ones included, that a chunk repeats from before it.
 
     Raises:
@@ -55,7 +55,7 @@ class LineChunker:
 
     @property
     def exceptions(self) -> tuple[str, ...]:
-        """What it is known to fail: with an overlap, text is repeated, but none lost."""
+        """With an overlap, text is repeated, but none is lost."""
         return ("repeats",) if self.overlap else ()
 
     def chunk(self, source: Source, services: Services) -> list[Span]:
@@ -72,7 +72,7 @@ class LineChunker:
         return cut
 
     def texts(self, source: Source, services: Services) -> list[str]:
-        """What `chunk` will embed, so that the texts of many files can be embedded at once."""
+        """The texts that `chunk` will embed, so that those of many files are embedded at once."""
         lines = self._lines(source, services)
         if self.wants is None or lines.count == 0:
             return []
@@ -83,6 +83,6 @@ class LineChunker:
 
 
 def pack_lines(lines: Lines, services: Services, limit: int) -> Runs:
-    """As many lines in each run as fit, whatever they hold; `LineChunker.runs` of what is fixed."""
+    """`LineChunker.runs` of chunkers of fixed size: as many lines in each run as fit."""
     del services
     return lines.pack(0, lines.count - 1, limit)

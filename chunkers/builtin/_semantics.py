@@ -1,7 +1,7 @@
-"""Small units of a source, and how near their meanings are: what cuts by meaning starts from.
+"""Small units of a source and the similarities of their vectors, for semantic chunkers.
 
-Sums over the dimensions of vectors are made in a fixed order and in float64, where the products of
-float32 numbers are exact, so that equal vectors give equal cuts on every machine.
+Sums over the dimensions of vectors are computed in a fixed order and in float64, where products of
+float32 numbers are exact, so equal vectors give equal cuts on every machine.
 """
 
 from __future__ import annotations
@@ -25,14 +25,10 @@ if TYPE_CHECKING:
 
 
 def small_units(lines: Lines, services: Services, size: int) -> Runs:
-    """Runs of all lines, one at least: statements along the syntax tree, merged while they fit.
+    """Runs of all lines (at least one): statements along the syntax tree, merged while they fit.
 
-    Where there is no grammar, whole lines are packed.
-
-    Args:
-        lines: The lines of a source.
-        services: Where notes go.
-        size: No unit is larger, unless it is a single line. What runs repeat does not count.
+    Without a grammar whole lines are packed. No unit is larger than `size`, repeated lines left
+    out, unless it is a single line.
     """
     plain = lines.plain
     if grammar_of(plain.source.language):
@@ -41,7 +37,7 @@ def small_units(lines: Lines, services: Services, size: int) -> Runs:
 
 
 def texts_of(lines: Lines, units: Sequence[tuple[int, int]], buffer: int = 0) -> list[str]:
-    """The text of each unit, with so many units before and behind it."""
+    """The text of each unit with `buffer` units before and after it."""
     spans = lines.plain.spans(units)
     last = len(spans) - 1
     return [
@@ -51,10 +47,10 @@ def texts_of(lines: Lines, units: Sequence[tuple[int, int]], buffer: int = 0) ->
 
 
 def vectors_of(texts: Sequence[str], services: Services) -> NDArray[np.float64]:
-    """Unit vectors of texts, shape (d, n); a column of zeros where a text has none, which is noted.
+    """Unit vectors of texts, shape (d, n); a text without a vector is noted and has zeros.
 
     Raises:
-        InputError: No embedder is at hand, or it gave another number of vectors.
+        InputError: There is no embedder, or it returned another number of vectors.
     """
     rows = np.asarray(services.need_embed()(texts), dtype=np.float64)
     if rows.ndim != 2 or len(rows) != len(texts):
@@ -67,48 +63,41 @@ def vectors_of(texts: Sequence[str], services: Services) -> NDArray[np.float64]:
 
 
 def _usable(vectors: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which columns are vectors: neither zero nor beyond all numbers, shape (n,)."""
+    """Which columns are finite and not zero, shape (n,)."""
     sizes = np.add.reduce(np.abs(vectors), axis=0)
     usable: NDArray[np.bool_] = np.isfinite(sizes) & (sizes > 0)
     return usable
 
 
 def similarities(vectors: NDArray[np.float64], apart: int) -> NDArray[np.float64]:
-    """Cosine of each vector with the one so many places before it; 1 where one of them is zero.
+    """Cosine of each vector with the vector `apart` places before it, shape (n - apart,).
 
-    So what has no vector is at no distance from anything, and nothing is cut for its sake.
+    It is 1 if one of them is zero, so that a text without a vector causes no cut.
 
     Args:
         vectors: Unit vectors, shape (d, n).
-        apart: At least 1 and below n.
-
-    Returns:
-        Shape (n - apart,).
+        apart: From 1 to n - 1.
     """
-    found = np.add.reduce(vectors[:, apart:] * vectors[:, :-apart], axis=0)
+    cosines = np.add.reduce(vectors[:, apart:] * vectors[:, :-apart], axis=0)
     usable = _usable(vectors)
-    return np.where(usable[apart:] & usable[:-apart], found, 1.0)
+    return np.where(usable[apart:] & usable[:-apart], cosines, 1.0)
 
 
 def mean_similarity(vectors: NDArray[np.float64]) -> float:
-    """Mean cosine of all pairs of vectors, zero ones left out; 1 where there is no pair.
-
-    Args:
-        vectors: Unit vectors, shape (d, n).
-    """
+    """Mean cosine of all pairs of unit vectors, shape (d, n), without zero ones; 1 if no pair."""
     count = int(_usable(vectors).sum())
     if count < 2:
         return 1.0
-    # The square of the sum holds every pair twice, and each vector with itself.
+    # The square of the sum has every pair twice, and each vector with itself.
     total = np.add.reduce(np.add.accumulate(vectors, axis=1)[:, -1] ** 2)
     own = np.add.reduce(np.add.reduce(vectors * vectors, axis=0))
     return float((total - own) / (count * (count - 1)))
 
 
 def pack_units(lines: Lines, units: Sequence[tuple[int, int]], limit: int) -> Runs:
-    """Units that follow each other, merged as long as they fit; one that does not is cut by lines.
+    """Consecutive units, merged while they fit; a unit that does not fit is cut by lines.
 
-    A unit exceeds the limit where it is a single line, or with what its run repeats.
+    A unit exceeds the limit if it is a single long line, or because of the lines that it repeats.
     """
     runs: Runs = []
     start, end = units[0][0], -1

@@ -1,4 +1,4 @@
-"""Chunks that hold together best: the whole file is cut at once, by dynamic programming."""
+"""Chunks with the most similar contents: a file is cut by dynamic programming."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ FAMILY = "semantic"
 
 @dataclass(frozen=True)
 class _Clusters:
-    """How to cut; see `make`."""
+    """The options of `make`."""
 
     unit_size: int
 
     def texts(self, lines: Lines, services: Services, limit: int) -> list[str]:
-        """What must be embedded; nothing where it would not matter."""
+        """The texts to embed; none if the vectors would not matter."""
         units = small_units(lines, services, min(self.unit_size, limit))
-        # The one similarity of two units is the mean: nothing speaks for or against a cut.
+        # The only similarity of two units is the mean, so it is neither for nor against a cut.
         return texts_of(lines, units) if len(units) > 2 else []
 
     def runs(self, lines: Lines, services: Services, limit: int) -> Runs:
@@ -51,7 +51,7 @@ class _Clusters:
 
 
 def _most_units(lines: Lines, units: Sequence[tuple[int, int]], limit: int) -> list[int]:
-    """For each unit, how many that end with it are within the limit; 1 at least."""
+    """For each unit, the number of units ending with it that fit into the limit, at least 1."""
     most, first = [], 0
     for at, (_, last) in enumerate(units):
         while first < at and lines.size(units[first][0], last) > limit:
@@ -61,20 +61,20 @@ def _most_units(lines: Lines, units: Sequence[tuple[int, int]], limit: int) -> l
 
 
 def gains(vectors: NDArray[np.float64], longest: int) -> NDArray[np.float64]:
-    """What chunks are worth: the similarities of all pairs inside, each less the file's mean.
+    """The value of chunks: the sum of similarities of all pairs inside, each minus the file's mean.
 
     Args:
         vectors: Unit vectors of the units, shape (d, n).
-        longest: Most units of a chunk.
+        longest: Maximum number of units of a chunk.
 
     Returns:
-        Shape (longest, n): row s - 1 for the chunks of s units, by the unit that they end with;
-        of no use where there are not so many units.
+        Shape (longest, n): row s - 1 has the chunks of s units, by their last unit; its first s - 1
+        values are unused.
     """
     count = vectors.shape[1]
     worth = np.zeros((longest, count))
     mean = mean_similarity(vectors)
-    near = np.zeros(count)  # of each unit to all those before it in the chunk
+    near = np.zeros(count)  # similarity of each unit to all units before it in the chunk
     for apart in range(1, min(longest, count)):
         near[apart:] += similarities(vectors, apart) - mean
         worth[apart, apart:] = worth[apart - 1, apart - 1 : -1] + near[apart:]
@@ -82,15 +82,15 @@ def gains(vectors: NDArray[np.float64], longest: int) -> NDArray[np.float64]:
 
 
 def best_cut(worth: NDArray[np.float64], most: Sequence[int]) -> list[int]:
-    """The cut into chunks that are worth most together.
+    """The cut into chunks with the largest total value.
 
     Args:
-        worth: From `gains`.
-        most: Most units of a chunk, by the unit that it ends with.
+        worth: The values from `gains`.
+        most: Maximum number of units of a chunk, by its last unit.
 
     Returns:
-        The first unit of every chunk. Of equal cuts it is the one whose last chunk begins first,
-        and so on from there.
+        The first unit of every chunk. Of equal cuts, the one whose last chunk begins first, then
+        the one whose last but one does, and so on.
     """
     best = np.zeros(len(most) + 1)
     begins = []
@@ -110,8 +110,8 @@ def make(*, max_size: int = 600, unit: Unit = "nws", unit_size: int = 100) -> Li
     """The cut of a file whose chunks are most similar inside, found by dynamic programming.
 
     Units are statements along the syntax tree, or lines, each embedded alone. Of all cuts into
-    chunks within `max_size` this is the one with the largest sum of cosines of all pairs of units
-    inside chunks, each less the mean over all pairs of the file; that is the
+    chunks within `max_size` it is the one with the largest sum of cosines of all pairs of units
+    inside chunks, each minus the mean over all pairs of the file. This is the
     ClusterSemanticChunker of Chroma's chunking evaluation, whose units are an eighth of a chunk.
 
     Args:

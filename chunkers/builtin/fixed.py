@@ -1,4 +1,4 @@
-"""Chunks of as many whole lines as fit, whatever they hold."""
+"""Chunks of as many whole lines as fit, without regard to syntax."""
 
 from chunkers.builtin._lines import LineChunker, pack_lines
 from chunkers.sizes import Unit
@@ -7,7 +7,7 @@ FAMILY = "fixed"
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> LineChunker:
-    """As many whole lines as fit, whatever they hold.
+    """As many whole lines as fit, without regard to syntax.
 
     Args:
         max_size: No chunk is larger, unless it is a single line.

@@ -1,4 +1,4 @@
-"""Chunks of a number of characters, cut wherever that falls."""
+"""Chunks of a fixed number of characters."""
 
 from dataclasses import dataclass
 
@@ -20,11 +20,11 @@ class FixedChars:
 
     @property
     def exceptions(self) -> tuple[str, ...]:
-        """What it is known to fail: with an overlap, text is repeated, but none lost."""
+        """With an overlap, text is repeated, but none is lost."""
         return ("repeats",) if self.overlap else ()
 
     def chunk(self, source: Source, services: Services) -> list[Span]:
-        """Spans with every character in one and what is repeated in two; none adds but blanks."""
+        """Spans of all text; a span that would add only white space is left out."""
         del services
         text, spans, end = source.text, [], 0
         while end < len(text):
@@ -36,14 +36,14 @@ class FixedChars:
 
 
 def make(*, max_size: int = 1500, overlap: int = 0) -> FixedChars:
-    """As many characters as asked for, cut in the middle of lines and words.
+    """A fixed number of characters, cut in the middle of lines and words.
 
-    This is what is mostly meant by chunks of a fixed size with an overlap: a window of `max_size`
-    characters that moves on by `max_size - overlap`.
+    This is the usual meaning of chunks of a fixed size with an overlap: a window of `max_size`
+    characters that moves by `max_size - overlap`.
 
     Args:
-        max_size: Characters of a chunk, white space included; the last one has fewer.
-        overlap: Characters, not lines, that a chunk repeats from the one before.
+        max_size: Characters of a chunk, white space included; the last chunk may have fewer.
+        overlap: Characters, not lines, that a chunk repeats from the chunk before.
 
     Raises:
         InputError: `max_size` is below 1, or `overlap` is not from 0 to below it.

@@ -1,4 +1,4 @@
-"""Chunks of a number of tokens of the embedder."""
+"""Chunks of a fixed number of tokens of the embedder."""
 
 from chunkers.builtin._lines import LineChunker, pack_lines
 from chunkers.source import Services, Source, Span
@@ -7,7 +7,7 @@ FAMILY = "fixed"
 
 
 def _split(source: Source, services: Services, span: Span, limit: int) -> list[Span]:
-    """A line cut into pieces of as many tokens as fit; a single character over it is a piece."""
+    """A line cut into pieces of at most `limit` tokens, or of a single character."""
     pieces = []
     start, end = span.start, span.start + len(source.text[span.start : span.end].rstrip("\n"))
     while start < end:
@@ -19,7 +19,7 @@ def _split(source: Source, services: Services, span: Span, limit: int) -> list[S
 
 
 def _reach(text: str, services: Services, start: int, end: int, limit: int) -> int:
-    """Where a piece of the line ends: found by doubling and halving, for counting is all we can."""
+    """The end of the piece that begins at `start`, by doubling and halving its length."""
     count = services.need_tokens()
     low, step = start + 1, 4 * limit
     while (high := min(start + step, end)) > low and count(text[start:high]) <= limit:
@@ -36,9 +36,9 @@ def _reach(text: str, services: Services, start: int, end: int, limit: int) -> i
 def make(*, max_size: int = 254) -> LineChunker:
     """As many whole lines as the tokens allow; a line over the limit is cut inside.
 
-    This is what is mostly meant by chunks of a fixed number of tokens: tokens of the embedder that
-    searches, or of the run's first one for lexical retrieval. Each line is tokenised alone.
-    254 are what the bundled embedder sees of a text.
+    This is the usual meaning of chunks of a fixed number of tokens: tokens of the embedder that
+    searches, or of the run's first embedder for lexical retrieval. Each line is tokenised alone.
+    The bundled embedder sees 254 tokens of a text.
 
     Args:
         max_size: Tokens of a chunk, special ones left out. No chunk has more, unless a single

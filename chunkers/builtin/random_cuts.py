@@ -1,7 +1,7 @@
-"""The null chunker: chunks of the sizes that `ast` makes, cut without regard to syntax.
+"""The null chunker: chunks with the sizes of those of `ast`, cut without regard to syntax.
 
-Whether syntax boundaries matter is judged against it: number and sizes of the chunks are nearly
-those of `ast`, only the places of the cuts are not.
+It is the baseline for the question whether syntax boundaries matter: number and sizes of its chunks
+are nearly those of `ast`, only the positions of the cuts differ.
 """
 
 import functools
@@ -33,9 +33,9 @@ def _shuffled(sizes: list[int], seed: int, path: str) -> list[int]:
     digest = hashlib.blake2b(f"{seed}\0".encode() + path.encode("utf-8", "surrogatepass"))
 
     def key(at: int) -> bytes:
-        mine = digest.copy()
-        mine.update(b"\0%d" % at)
-        return mine.digest()
+        copy = digest.copy()
+        copy.update(b"\0%d" % at)
+        return copy.digest()
 
     return [sizes[at] for at in sorted(range(len(sizes)), key=key)]
 
@@ -43,8 +43,8 @@ def _shuffled(sizes: list[int], seed: int, path: str) -> list[int]:
 def _recut(lines: Lines, sizes: list[int], limit: int) -> Runs:
     """Runs that end at the line ends nearest to where chunks of these sizes would end.
 
-    A run has one line at least, leaves one for each later run, and stays within the limit where it
-    has more than one. What the limit leaves over at the end makes further runs.
+    A run has at least one line, leaves one for each later run, and is within the limit if it has
+    more than one. Lines that are left over at the end make further runs.
     """
     runs = []
     first, last = 0, lines.count - 1
@@ -62,7 +62,7 @@ def _recut(lines: Lines, sizes: list[int], limit: int) -> Runs:
 
 
 def _nearest(values: list[int], low: int, high: int, target: int) -> int:
-    """Where in low..high of ascending values the nearest to the target stands."""
+    """The index, from low to high, of the ascending value nearest to the target."""
     at = bisect_left(values, target, low, high)
     return at - 1 if at > low and target - values[at - 1] <= values[at] - target else at
 

@@ -1,4 +1,4 @@
-"""Chunks that end where the meaning turns: between neighbours that are far apart."""
+"""Chunks that end where the meaning changes: between neighbours with distant vectors."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,7 +17,7 @@ FAMILY = "semantic"
 
 @dataclass(frozen=True)
 class _Breaks:
-    """Where to break; see `make`."""
+    """The options of `make`."""
 
     unit_size: int
     buffer: int
@@ -25,9 +25,9 @@ class _Breaks:
     min_size: int
 
     def texts(self, lines: Lines, services: Services, limit: int) -> list[str]:
-        """What must be embedded; nothing where no break is possible."""
+        """The texts to embed; none if no break is possible."""
         units = small_units(lines, services, min(self.unit_size, limit))
-        # One distance alone never exceeds a percentile of all.
+        # A single distance never exceeds its percentile.
         return texts_of(lines, units, self.buffer) if len(units) > 2 else []
 
     def runs(self, lines: Lines, services: Services, limit: int) -> Runs:
@@ -50,33 +50,33 @@ class _Breaks:
 def _join_small(
     lines: Lines, runs: Runs, borders: dict[int, float], min_size: int, limit: int
 ) -> Runs:
-    """Join every run below the least size with the nearer neighbour that it fits into one with.
+    """Join every run below `min_size` with the nearer of the neighbours that fit.
 
     Args:
         lines: The lines.
-        runs: Of all lines.
+        runs: The runs of all lines.
         borders: First line of a unit -> distance from the unit before; inside a unit it is 0.
-        min_size: The least size, what is repeated left out.
-        limit: What joined runs do not exceed.
+        min_size: The minimum size, repeated lines left out.
+        limit: The maximum size of joined runs.
     """
     plain = lines.plain
-    held: Runs = []
-    coming = runs[::-1]
-    while coming:
-        first, last = coming.pop()
+    joined: Runs = []
+    pending = runs[::-1]
+    while pending:
+        first, last = pending.pop()
         choices = []
         if plain.size(first, last) < min_size:
-            if held and lines.size(held[-1][0], last) <= limit:
+            if joined and lines.size(joined[-1][0], last) <= limit:
                 choices.append((borders.get(first, 0.0), 0))
-            if coming and lines.size(first, coming[-1][1]) <= limit:
-                choices.append((borders.get(coming[-1][0], 0.0), 1))
+            if pending and lines.size(first, pending[-1][1]) <= limit:
+                choices.append((borders.get(pending[-1][0], 0.0), 1))
         if not choices:
-            held.append((first, last))
+            joined.append((first, last))
         elif min(choices)[1] == 0:
-            held[-1] = (held[-1][0], last)
+            joined[-1] = (joined[-1][0], last)
         else:
-            coming[-1] = (first, coming[-1][1])
-    return held
+            pending[-1] = (first, pending[-1][1])
+    return joined
 
 
 def make(
@@ -91,20 +91,19 @@ def make(
     """Breaks between small units whose vectors are farther apart than most of the file's.
 
     Units are statements along the syntax tree, or lines. A chunk ends where the cosine distance of
-    one unit from the next exceeds a percentile of all such distances of the file; that is Greg
-    Kamradt's percentile splitter, with its usual percentile of 95. Its usual buffer of 1 is an
-    option: units that are embedded with their neighbours share text across a change of subject, and
-    breaks come a unit early or late. A chunk over `max_size` is then packed anew from its units,
-    and one below `min_size` is joined with the nearer neighbour, the one before where both are as
-    near.
+    a unit from the next exceeds a percentile of all such distances of the file. This is Greg
+    Kamradt's percentile splitter, with its usual percentile of 95. Its usual buffer of 1 is not the
+    default: units embedded with their neighbours share text across a change of subject, and breaks
+    come a unit early or late. A chunk over `max_size` is then packed again from its units, and a
+    chunk below `min_size` is joined with the nearer neighbour, or the one before if both are equal.
 
     Args:
         max_size: No chunk is larger, unless it is a single line.
         unit: What sizes count: `nws`, `chars` or `tokens`.
         unit_size: No unit is larger, unless it is a single line; small statements are merged.
-        buffer: Units before and behind each one that are embedded with it.
-        percentile: Of the distances in a file: from 0 to 100; a lower one breaks more often.
-        min_size: Chunks below are joined where `max_size` allows.
+        buffer: Units before and after each unit that are embedded with it.
+        percentile: Percentile of the distances in a file, 0 to 100; lower values break more often.
+        min_size: Smaller chunks are joined if `max_size` allows.
 
     Raises:
         InputError: A number is out of range, or a grammar's wheel is missing.

@@ -1,4 +1,4 @@
-"""One chunk a file: the anchor that every way of cutting is held against."""
+"""One chunk for each file: a baseline for every way of cutting."""
 
 from dataclasses import dataclass
 
@@ -15,11 +15,11 @@ class WholeFile:
     windows: str = "max"
 
     def chunk(self, source: Source, services: Services) -> list[Span]:
-        """One span of all of `source`; none where it is blank."""
+        """One span of the whole source, or none if it is blank."""
         text = source.text
         return [Span(0, len(text))] if text and not text.isspace() else []
 
 
 def make() -> WholeFile:
-    """One chunk a file, embedded by windows."""
+    """One chunk for each file, embedded by windows."""
     return WholeFile()

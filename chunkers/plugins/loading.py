@@ -40,17 +40,17 @@ class LoadedChunker:
 
     Attributes:
         name: Its spec in canonical form: `ast`, `fixed:max_size=1500`.
-        chunk: Cuts a source; raises InputError where other people's code returns no valid spans.
+        chunk: Cuts a source; raises InputError if a plug-in returns invalid spans.
         version: Changes whenever its output may.
         max_size: Its declared limit, or None.
-        unit: What the limit counts.
-        windows: `max` where its chunks are long and are embedded by windows, else None.
-        embeds: Whether it asks for vectors.
-        texts: Which texts of a source it asks for, where it can say so beforehand.
-        languages: Those that it reads, where it does not read all.
+        unit: The unit of the limit.
+        windows: `max` if its long chunks are embedded by windows, else None.
+        embeds: Whether it needs an embedder.
+        texts: The texts of a source that it will embed, if it can tell in advance.
+        languages: The languages that it reads; empty for all.
         exceptions: The checks of `chunkers.testing` that it is known to fail.
-        made_by: `module:object` that made it, by which another process finds it; empty for one
-            that is put together by hand, and cuts in this process alone.
+        made_by: The `module:object` that made it, so that another process can make it again; empty
+            for a chunker that only cuts in this process.
     """
 
     name: str
@@ -70,7 +70,7 @@ class InvalidSpansError(InputError):
     """A chunker did not return an ordered list of valid spans.
 
     Attributes:
-        check: `order` where spans are out of order, else `verbatim spans`.
+        check: `order` if spans are out of order, else `verbatim spans`.
     """
 
     def __init__(self, message: str, check: Fault = "verbatim spans") -> None:
@@ -83,17 +83,15 @@ class ListedChunker:
     """A registered chunker, usable or not.
 
     Attributes:
-        name: What a spec begins with.
-        origin: `built-in`, or the distribution that brings it.
+        name: Its name in a spec.
+        origin: `built-in`, or its distribution.
         description: One line.
-        options: Key -> default, as a spec says it; empty for None.
-        family: What it goes by: `syntax`, `text`, `semantic`, `fixed`, `anchor`, `process`; empty
-            where its module does not say.
-        languages: Those that it reads, separated by blanks, or `any`; empty where it cannot be
-            used.
-        version: Its version; empty where it needs options or cannot be used.
-        problem: Why it cannot be used, in one line; empty where it can.
-        absent: Whether the reason is no fault: an extra that is not installed.
+        options: Key -> default as in a spec; empty for None.
+        family: `syntax`, `text`, `semantic`, `fixed`, `anchor` or `process`, or empty.
+        languages: The languages that it reads, separated by blanks, or `any`; empty if unusable.
+        version: Its version; empty if it needs options or is unusable.
+        problem: Why it is unusable, in one line, or empty.
+        absent: Whether the reason is only an extra that is not installed.
     """
 
     name: str
@@ -110,9 +108,9 @@ class ListedChunker:
 def load_chunker(spec: Spec | str) -> LoadedChunker:
     """Make the chunker that a spec names.
 
-    What it names is a callable `make(**options)` that returns a chunker, or a plain function whose
-    first parameter is called `source`; it may take `services` too, and its parameters with a
-    default are its options. Every built-in chunker also has the options of `_common`.
+    The spec names a callable `make(**options)` that returns a chunker, or a function whose first
+    parameter is `source`; it may also take `services`, and its parameters with a default are
+    options. Every built-in chunker also has the options of `_common`.
 
     Raises:
         InputError: No such chunker or option, a bad value, or it cannot be imported or made.
@@ -131,12 +129,12 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
         if "overlap" in shared:
             chunker = replace(chunker, overlap=shared["overlap"])
         chunk = chunker.chunk
-    options = {key: one.default for key, one in parameters.items()} | bound
+    options = {key: parameter.default for key, parameter in parameters.items()} | bound
     try:
         loaded = _declared(name, chunker, chunk, options, lambda: _file_version(entry, make))
     except InputError:
         raise
-    # What it declares may be computed by other people's code too.
+    # A plug-in may also compute its attributes, and fail.
     except BaseException as error:
         if type(error) in STOPPING:
             raise
@@ -187,7 +185,7 @@ def _names(name: str, chunker: object, attribute: str) -> tuple[str, ...]:
     """The names in an attribute of a chunker, sorted."""
     names = getattr(chunker, attribute, ())
     listed = isinstance(names, list | tuple | set | frozenset)
-    if not listed or not all(isinstance(one, str) for one in names):
+    if not listed or not all(isinstance(item, str) for item in names):
         raise InputError(f"chunker {name}: {attribute}={names!r}; must be a tuple of names")
     return tuple(sorted(names))
 
@@ -216,7 +214,7 @@ def _headed(
 
 
 def list_chunkers() -> list[ListedChunker]:
-    """Every registered chunker in order of name; one that is broken warns and stops nothing."""
+    """Every registered chunker in order of name; a broken chunker causes a warning."""
     return [_listed(entry) for entry in CHUNKERS.entries().values()]
 
 
@@ -228,9 +226,9 @@ def _listed(entry: Entry) -> ListedChunker:
         common = _common(entry, parameters)
         shared = inspect.signature(common).parameters if common else {}
         options = {
-            key: _shown(one.default)
-            for key, one in {**parameters, **shared, **parameters}.items()
-            if one.default is not inspect.Parameter.empty and key != "services"
+            key: _shown(parameter.default)
+            for key, parameter in {**parameters, **shared, **parameters}.items()
+            if parameter.default is not inspect.Parameter.empty and key != "services"
         }
         listed = replace(
             listed,
@@ -268,20 +266,20 @@ def _parameters(entry: Entry, make: object) -> Mapping[str, inspect.Parameter]:
 def _make(entry: Entry, make: Callable[..., Any], bound: Mapping[str, Any]) -> Any:
     where = f"chunker {entry.name} ({entry.origin})"
     try:
-        made = make(**bound)
+        chunker = make(**bound)
     except InputError as error:
         raise type(error)(f"chunker {entry.name}: {error}") from error
-    # Other people's code may raise anything.
+    # A plug-in may raise anything.
     except BaseException as error:
         if type(error) in STOPPING:
             raise
         raise InputError(f"{where} cannot be created: {reason_of(error)}") from error
-    if not callable(getattr(made, "chunk", None)):
+    if not callable(getattr(chunker, "chunk", None)):
         raise InputError(
-            f"{where}: {entry.target} returned {type(made).__name__}, "
+            f"{where}: {entry.target} returned {type(chunker).__name__}, "
             "which has no method chunk(source, services)"
         )
-    return made
+    return chunker
 
 
 def _call(
@@ -304,18 +302,18 @@ def _chunk(
     return checked(name, chunk(source, services), source)
 
 
-def checked(name: str, found: object, source: Source) -> list[Span]:
+def checked(name: str, result: object, source: Source) -> list[Span]:
     """Check the result of a chunker for a source.
 
     Raises:
         InvalidSpansError: It is not an ordered list of valid spans.
     """
-    if not isinstance(found, list):
+    if not isinstance(result, list):
         raise InvalidSpansError(
-            f"chunker {name} on {source.path}: it returned {type(found).__name__}, "
+            f"chunker {name} on {source.path}: it returned {type(result).__name__}, "
             "not a list of Span"
         )
-    spans = list(found)  # a list of its own kind may give others when it is asked again
+    spans = list(result)  # a subclass of list may return other items the next time
     before = 0
     for number, span in enumerate(spans, start=1):
         where = f"chunker {name} on {source.path}: item {number}"

@@ -1,4 +1,4 @@
-"""Finds parts by name without importing them: built-ins by file name, others by entry point."""
+"""Finds plug-ins without importing them: built-ins by file name, others by entry point."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A registered part: its name, the `module:object` that makes it, and who brings it."""
+    """A registered part: its name, the `module:object` that makes it, and its distribution."""
 
     name: str
     target: str
@@ -34,7 +34,7 @@ class Registry:
     Attributes:
         kind: For messages: `chunker`, `embedder`, ….
         packages: Packages whose modules are the built-ins; each module has a `make`.
-        group: Entry-point group of other people's packages.
+        group: Entry-point group of other packages.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Registry:
     group: str
 
     def entries(self) -> dict[str, Entry]:
-        """Every part, in order of name. A built-in keeps its name against an entry point."""
+        """Every part, in order of name. An entry point cannot replace a built-in."""
         entries: dict[str, Entry] = {}
         for package in self.packages:
             path = importlib.import_module(package).__path__
@@ -63,12 +63,12 @@ class Registry:
         return dict(sorted(entries.items()))
 
     def find(self, spec: Spec) -> tuple[Entry, Spec]:
-        """The entry that a spec names, and the spec with only its options left.
+        """The entry of a spec, and the spec to bind its options from.
 
-        A name that is not registered, with an identifier for an argument, is `module:attr`.
+        An unregistered name with an identifier as its argument is `module:attr`.
 
         Raises:
-            InputError: No such part; the message names the nearest ones, or all.
+            InputError: No such part; the message suggests similar names, or lists all.
         """
         entries = self.entries()
         if spec.name in entries:
@@ -79,16 +79,12 @@ class Registry:
         raise InputError(f"unknown {self.kind} {spec.name!r}; {suggestion(spec.name, entries)}")
 
     def load(self, entry: Entry) -> Any:
-        """Import what makes a part.
-
-        Raises:
-            InputError: It cannot be imported; the message holds the reason in one line.
-        """
+        """Import the object that makes a part; raises InputError with the reason if it fails."""
         module, _, attribute = entry.target.partition(":")
         try:
-            made: Any = importlib.import_module(module)
+            target: Any = importlib.import_module(module)
             for part in attribute.split("."):
-                made = getattr(made, part)
+                target = getattr(target, part)
         # A plug-in may fail in any way while it is imported, SystemExit included.
         except BaseException as error:
             if type(error) in STOPPING:
@@ -96,17 +92,12 @@ class Registry:
             raise InputError(
                 f"{self.kind} {entry.name} ({entry.origin}) cannot be loaded: {reason_of(error)}"
             ) from error
-        return made
+        return target
 
 
 @functools.cache
 def _entry_points(group: str, path: tuple[str, ...]) -> list[importlib.metadata.EntryPoint]:
-    """The entry points of a group, in order of name.
-
-    Args:
-        group: Their group.
-        path: `sys.path`; reading the metadata of every distribution on it takes long.
-    """
+    """The entry points of a group, in order of name; cached by `sys.path`, since it takes long."""
     del path
     points = importlib.metadata.entry_points(group=group)
     return sorted(points, key=lambda point: (point.name, point.value))

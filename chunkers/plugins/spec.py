@@ -1,11 +1,10 @@
-"""The spec grammar: how a chunker, data set, embedder, retriever or profile is named with options.
+"""The spec grammar, for chunkers, data sets, embedders, retrievers and profiles with options.
 
     spec  := name [":" item {"," item}]
     item  := key "=" value            the first item may be a bare argument instead
 
-The argument and values may be JSON strings, which is how a comma gets into one. `a|b|c` is a
-sweep. A name that is not registered and is followed by `:identifier` names a Python object,
-`module:attr`; that reading is the registry's, which knows the names.
+The argument and values may be JSON strings, for instance to contain a comma. `a|b|c` is a sweep. An
+unregistered name followed by `:identifier` is a Python object, `module:attr` (see the registry).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _STRING = json.JSONDecoder(strict=True)
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A parsed spec; `options` in the order written. `str()` gives it back, quoted where needed."""
+    """A parsed spec, with `options` in the order written. `str()` adds quotes if needed."""
 
     name: str
     argument: str | None = None
@@ -140,20 +139,20 @@ def bind(
 ) -> dict[str, Any]:
     """Convert a spec's options by the annotations of `make`, and check them.
 
-    The parameters of `make` that have a default are the options, annotated with `int`, `float`,
-    `str`, `bool` (`on|off`), a `Literal` of strings, or a union of these, `None` included. A
-    parameter named `argument` takes the bare argument. Those by keyword alone and without a default
-    are options that must be given. Others, and `services`, are the caller's.
+    The options are the parameters of `make` with a default, annotated with `int`, `float`, `str`,
+    `bool` (`on|off`), a `Literal` of strings, or a union of these and `None`. The parameter
+    `argument` takes the bare argument. Keyword-only parameters without a default are required
+    options. Other parameters, and `services`, are left to the caller.
 
     Args:
         make: The factory.
-        spec: What the user wrote.
+        spec: The user's spec.
         what: The kind, for messages: `chunker`, `dataset`, ….
         common: A function whose parameters are options of every part of the kind, unless `make`
-            has one of the same name.
+            has a parameter of the same name.
 
     Returns:
-        Keyword arguments for `make`, and for `common` where there is one: only what was written.
+        Keyword arguments for `make` and `common`: only the options in the spec.
 
     Raises:
         InputError: An unknown key, a value of the wrong kind, a missing option, a missing or
@@ -193,7 +192,7 @@ def bind(
 
 
 def needed(make: Callable[..., object]) -> list[str]:
-    """The required options of a spec: the argument or options of `make` that have no default."""
+    """The required options of a spec: the argument and options of `make` without a default."""
     return [
         name
         for name, parameter in inspect.signature(make).parameters.items()
@@ -209,12 +208,12 @@ def canonical(
     bound: Mapping[str, Any],
     common: Callable[..., object] | None = None,
 ) -> str:
-    """The spec with its keys sorted, their values as they were read, defaults left out."""
+    """The spec with sorted keys and converted values, without defaults."""
     defaults = {
         name: parameter.default
-        for one in (common, make)
-        if one is not None
-        for name, parameter in inspect.signature(one).parameters.items()
+        for function in (common, make)
+        if function is not None
+        for name, parameter in inspect.signature(function).parameters.items()
     }
     changed = sorted(key for key, _ in spec.options if bound[key] != defaults[key])
     options = tuple((key, _printed(bound[key])) for key in changed)
@@ -231,7 +230,7 @@ def _hints(
     keys: set[str],
     what: str,
 ) -> dict[str, Any]:
-    """The types of the parameters `keys`. Others stay unread: a type may be at hand for typing."""
+    """The types of the parameters `keys`; the types of others may not exist at run time."""
     annotated = types.SimpleNamespace(
         __annotations__={
             name: parameter.annotation
@@ -249,10 +248,10 @@ def _hints(
 def _convert(value: str, hint: Any, where: str) -> Any:
     origin, choices = typing.get_origin(hint), typing.get_args(hint)
     if origin in (Union, types.UnionType):
-        *others, last = (one for one in choices if one is not type(None))
-        for one in others:
+        *others, last = (choice for choice in choices if choice is not type(None))
+        for choice in others:
             with contextlib.suppress(InputError):
-                return _convert(value, one, where)
+                return _convert(value, choice, where)
         return _convert(value, last, where)
     if origin is Literal:
         if value not in choices:
