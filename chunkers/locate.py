@@ -28,9 +28,9 @@ _SCANS = 16  # of the whole text, before it is worth an index
 _BODY = 0.5  # share of a string that must be found, if it does not follow the one before at once
 _BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2^64
 _INVERSE = pow(_BASE, -1, 1 << 64)
-_FIRST = 8  # candidates that are compared at first,
-_MORE = 16  # and so many times as many each time that none of them is it
-_EFFORT = 16  # candidates in all, for each character of the text
+_FIRST = 8  # candidates in the first comparison
+_MORE = 16  # factor by which this number grows
+_EFFORT = 16  # maximum number of candidates, for each character of the text
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Folders of models: found by name, hashed, and checked before anything of them is loaded."""
+"""Folders of models: found by name, hashed, and checked before anything in them is loaded."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _unzip(file: Path, target: Path, max_bytes: int, wanted: Callable[[str], boo
         )
         archive.extractall(  # noqa: S202 - all names were checked
             target,
-            [one.filename for one in members if not one.is_dir() and wanted(one.filename)],
+            [item.filename for item in members if not item.is_dir() and wanted(item.filename)],
         )
 
 
