@@ -133,7 +133,6 @@ FILES: dict[str, tuple[str, ...]] = {
         "usr/share/php/Twig/Lexer.php",
     ),
     "debian php-symfony-console": (f"{SYMFONY}/Application.php", f"{SYMFONY}/Helper/Table.php"),
-    "npm lodash@4.17.21": ("package/_baseClone.js",),
 }  # fmt: skip
 """Registry and package -> files. Debian's packages have the version of the distribution."""
 
