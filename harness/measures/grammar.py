@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from harness.measures.family import Family
 
 _NAME = re.compile(r"\s*(?P<name>[^@]*?)\s*(?:(?:@|_at_)(?P<cut>[^@]*))?\s*", re.IGNORECASE)
+# trec_eval's own names: `ndcg_cut_10`, `P.10`.
+_TREC_NAME = re.compile(r"(?P<name>ndcg_cut|map_cut|P|recall|success)[_.](?P<cut>[0-9]+)")
 _CUT = re.compile(r"0*(?P<number>[1-9][0-9]{0,14})(?P<unit>[A-Za-z]*)")
 
 
@@ -46,6 +48,8 @@ def parse_measure(text: str) -> Measure:
         InputError: An unknown name, or a cut-off that is missing, not allowed or not a positive
             whole number.
     """
+    if trec := _TREC_NAME.fullmatch(text.strip()):
+        text = f"{trec['name'].removesuffix('_cut')}@{trec['cut']}"
     match = _NAME.fullmatch(text)
     family = _find(match["name"]) if match else None
     if match is None or family is None:

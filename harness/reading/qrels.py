@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 QUERY_COLUMNS = frozenset({"query_id", "query-id", "queryid", "qid", "query"})
 """Names of the column that holds the query, by which the heading of a table is known."""
 
+_DOCUMENT_COLUMNS = frozenset(
+    {"corpus-id", "corpus_id", "doc-id", "doc_id", "docid", "docno", "document", "document_id"}
+)
+_GRADE_COLUMNS = frozenset({"score", "grade", "rel", "relevance", "label"})
+
 Layout = Literal["trec", "beir", "columns"]
 """`trec`: query, iteration, document, grade. `beir`: query, document, grade between tabs.
 `columns`: the same, or between white space in a line without tabs."""
@@ -52,15 +57,20 @@ def read_qrels(path: Path, lines: Iterable[tuple[int, bytes]], layout: Layout) -
     values: dict[str, float] = {}
     repeated = 0
     first = True
+    columns, count = (0, -2, -1), 4 if layout == "trec" else 3
     for number, line in lines:
-        if not line.strip():
+        if not line.strip() or is_comment(line):
             continue
         where = f"{path}, line {number}"
-        query, document, text = _fields(decode_utf8(line, where), where, layout)
-        heading = first and layout != "trec" and query.strip().lower() in QUERY_COLUMNS
+        fields = _fields(line, where, layout)
+        heading = first and layout != "trec" and _is_heading(fields)
         first = False
-        if heading and not _GRADE.fullmatch(text):
+        if heading:
+            columns, count = _columns(fields), len(fields)
             continue
+        if len(fields) != count:
+            raise InputError(f"{where}: {len(fields)} fields; judgements have {_FIELDS[layout]}")
+        query, document, text = (fields[column] for column in columns)
         if text not in values:
             values[text] = _grade(text, where)
         grade, row = values[text], grades.setdefault(query, {})
@@ -74,14 +84,33 @@ def read_qrels(path: Path, lines: Iterable[tuple[int, bytes]], layout: Layout) -
     return Qrels(grades, repeated)
 
 
-def _fields(line: str, where: str, layout: Layout) -> tuple[str, str, str]:
-    if layout == "beir" or (layout == "columns" and "\t" in line):
-        fields = line.rstrip("\r\n").split("\t")
+def is_comment(line: bytes) -> bool:
+    """Whether a line is a comment, as in trec_eval: it begins with `#` and has no tabs."""
+    return line.startswith(b"#") and b"\t" not in line
+
+
+def _fields(line: bytes, where: str, layout: Layout) -> list[str]:
+    if layout == "beir" or (layout == "columns" and b"\t" in line):
+        raw = line.rstrip(b"\r\n").split(b"\t")
     else:
-        fields = line.split()
-    if len(fields) != (4 if layout == "trec" else 3):
-        raise InputError(f"{where}: {len(fields)} fields; judgements have {_FIELDS[layout]}")
-    return fields[0], fields[-2], fields[-1].strip()
+        raw = line.split()  # at ASCII white space alone: others may be in an id
+    fields = [decode_utf8(field, where) for field in raw]
+    return [*fields[:-1], fields[-1].strip()]
+
+
+def _is_heading(fields: list[str]) -> bool:
+    names = {field.strip().lower() for field in fields}
+    return not names.isdisjoint(QUERY_COLUMNS) and not _GRADE.fullmatch(fields[-1])
+
+
+def _columns(heading: list[str]) -> tuple[int, int, int]:
+    """The columns of query, document and grade, by name; first, last but one and last without."""
+    names = [name.strip().lower() for name in heading]
+
+    def column(known: frozenset[str], default: int) -> int:
+        return next((at for at, name in enumerate(names) if name in known), default)
+
+    return column(QUERY_COLUMNS, 0), column(_DOCUMENT_COLUMNS, -2), column(_GRADE_COLUMNS, -1)
 
 
 def _grade(text: str, where: str) -> float:

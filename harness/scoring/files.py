@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote
 
 from chunkers.errors import InputError
-from harness.reading.qrels import QUERY_COLUMNS, Qrels, read_qrels
+from harness.reading.qrels import QUERY_COLUMNS, Qrels, is_comment, read_qrels
 from harness.runs.record import encode_id
 from harness.scoring.records import from_array, from_lines, from_table, rows_of
 from harness.scoring.trec_runs import OUR_TAG, read_run
@@ -61,10 +61,10 @@ def open_file(path: Path) -> InputFile:
     head: list[tuple[int, bytes]] = []
 
     def next_row() -> bytes:
-        """The next line that is not blank; empty at the end."""
+        """The next line that is neither blank nor a comment; empty at the end."""
         for number, line in lines:
             head.append((number, line))
-            if line.strip():
+            if line.strip() and not is_comment(line):
                 return line
         return b""
 
@@ -84,10 +84,12 @@ def open_file(path: Path) -> InputFile:
 
 def _shape_of_row(first: bytes, path: Path) -> Shape:
     columns = [name.strip() for name in first.decode("utf-8", "replace").lower().split("\t")]
-    if len(columns) > 1 and columns[0] in QUERY_COLUMNS:
+    if len(columns) > 1 and not QUERY_COLUMNS.isdisjoint(columns):
         ids = {"retrieved_ids", "relevant_ids"}
         return "judgements" if ids.isdisjoint(columns) else "table"
     fields = len(columns) if len(columns) > 1 else len(first.split())
+    if fields > 6 and first.split()[1].upper() == b"Q0":
+        return "run"  # its tag has spaces
     if fields not in _BY_FIELDS:
         raise InputError(
             f"{path}: unknown format with {fields} fields in the first line\n"

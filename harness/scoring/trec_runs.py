@@ -15,6 +15,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.reading.qrels import is_comment
 from harness.support.json_files import decode_utf8
 
 if TYPE_CHECKING:
@@ -127,6 +128,8 @@ def read_run(
 ) -> tuple[Run, int]:
     """Read a TREC run: query, Q0, document, rank, score, tag. The rank is ignored.
 
+    A tag may have spaces; an id that has some is percent-encoded. Comments are passed over.
+
     Args:
         path: The file, for messages.
         lines: Its lines with their numbers.
@@ -147,15 +150,22 @@ def read_run(
     end = 0
     seen: dict[bytes, int | None] = {}
     for number, line in lines:
-        fields = line.split()
+        fields = line.split(None, 5)
         if len(fields) != 6:
-            if not fields:
+            if not fields or is_comment(line):
                 continue
             raise InputError(
                 f"{path}, line {number}: {len(fields)} fields; a run has query, Q0, document, "
-                "rank, score and tag\nwrite an id that holds a space percent-encoded"
+                "rank, score and tag"
             )
-        query, _, document, _, text, _ = fields
+        query, _, document, rank, text, tag = fields
+        if query.startswith(b"#") and is_comment(line):
+            continue
+        if len(tag.split()) > 1 and not rank.isdigit():
+            raise InputError(
+                f"{path}, line {number}: {len(line.split())} fields, and the fourth is not a rank\n"
+                "write an id that holds a space percent-encoded"
+            )
         if query not in seen:
             name = decode_utf8(query, f"{path}, line {number}")
             name = unquote(name) if ours else name

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
 import math
 import re
+import zlib
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+_GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SCHEMA = re.compile(rb'\s*\{\s*"schema":\s*"(chunkmark\.[a-z/0-9.-]+)"')
@@ -176,14 +180,20 @@ def require_regular_file(path: Path) -> None:
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file with their numbers, without a byte order mark; LF ends a line.
 
+    A file that begins with the bytes of gzip is decompressed.
+
     Raises:
         InputError: The file cannot be read.
     """
     require_regular_file(path)
     try:
-        with path.open("rb") as file:
+        with path.open("rb") as raw, contextlib.ExitStack() as stack:
+            zipped = raw.peek(2)[:2] == _GZIP
+            file = stack.enter_context(gzip.GzipFile(fileobj=raw)) if zipped else raw
             for number, line in enumerate(file, 1):
                 yield number, line if number > 1 else line.removeprefix(_BYTE_ORDER_MARK)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{path} cannot be decompressed: {error}") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
 

@@ -247,7 +247,7 @@ FAMILIES = (
         source="success of trec_eval",
         cut="rank",
         evaluate=_hit,
-        aliases=("Success", "hit_rate", "hits"),
+        aliases=("Success", "hit_rate"),
         chance=_chance_hit,
     ),
     Family(

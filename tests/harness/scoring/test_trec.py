@@ -68,7 +68,7 @@ def test_equal_rows_are_merged_and_counted(put):
         ("q1 Q0 x 4 high t", ["line 4", "'high'", "not a number"]),
         ("q1 Q0 x 4 1_0 t", ["line 4", "'1_0'", "not a number"]),
         ("q1 Q0 x 4 1,5 t", ["line 4", "'1,5'", "not a number"]),
-        ("q1 Q0 an id 4 1 t", ["line 4", "7 fields", "percent-encoded"]),
+        ("q1 Q0 an id 4 1 t", ["line 4", "7 fields", "not a rank", "percent-encoded"]),
         ("q1 Q0 x 4 1", ["line 4", "5 fields"]),
         ("q1 Q0 \udcff 4 1 t", ["line 4", "UTF-8"]),
         ("\udcff Q0 x 4 1 t", ["line 4", "UTF-8"]),
