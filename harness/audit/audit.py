@@ -22,9 +22,9 @@ from harness.audit.counts import (
     query_truncation,
 )
 from harness.audit.self_retrieval import SelfRetrieval, find_leaks, summarise
-from harness.chunking.chunk_vectors import counter
 from harness.chunking.corpus import chunk_corpora
 from harness.relevance.chunk_gold import ChunkTable
+from harness.runs.chunking import counter
 from harness.runs.folder import read_cell, stored_cells
 from harness.runs.query_set import prepare
 from harness.runs.record import read_record

@@ -31,12 +31,8 @@ class Finding:
     reading: str
 
 
-def findings(audit: Audit) -> tuple[Finding, ...]:
+def findings(audit: Audit) -> Iterator[Finding]:
     """Every finding of an audit, those of the data set first."""
-    return tuple(_findings(audit))
-
-
-def _findings(audit: Audit) -> Iterator[Finding]:
     if audit.self_retrieval is not None:
         yield from _self_retrieval(audit.self_retrieval)
     if audit.twins is not None:

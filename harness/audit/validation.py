@@ -6,27 +6,32 @@ text. Everything else is a finding, to be read beside the scores.
 
 from __future__ import annotations
 
+import itertools
+import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, suggestion
 from chunkers.languages import language_of
 from harness.audit.audit import Audit
 from harness.audit.counts import count_twins, identical_files
 from harness.audit.interpretation import SOME, findings
-from harness.audit.pair_differences import pairs_of
 from harness.audit.self_retrieval import find_leaks, summarise
 from harness.building.built_queries import folder_of, same_words
+from harness.measures.grammar import parse_measure
+from harness.runs.folder import read_cell, stored_cells
 from harness.runs.query_set import prepare
 from harness.stats.power import Spread, queries_for, smallest_difference, spread_of, worst_case
+from harness.support.files import DAMAGE_ERRORS
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from harness.model import Corpus, Dataset, Query, Target
+    from chunkers.source import Source
+    from harness.model import Dataset, Query, Target
     from harness.runs.query_set import QuerySet
 
 State = Literal["broken", "finding", "ok"]
@@ -155,14 +160,18 @@ def _gold(query: Query) -> list[tuple[str, Target | None]]:
 
 
 def _targets(dataset: Dataset) -> Iterator[ValidationCheck]:
-    fault_of = {corpus.id: _TargetFaults(corpus) for corpus in dataset.corpora}
+    sources = {
+        corpus.id: {source.path: source for source in corpus.sources} for corpus in dataset.corpora
+    }
+    skipped = {corpus.id: {file.path for file in corpus.skipped} for corpus in dataset.corpora}
     faults: defaultdict[str, list[str]] = defaultdict(list)
     count = 0
     for query in dataset.queries:
         gold = _gold(query)
         count += len(gold)
         for path, target in gold:
-            faults[fault_of[query.corpus].fault(path, target)].append(query.id)
+            fault = _target_fault(path, target, sources[query.corpus], skipped[query.corpus])
+            faults[fault].append(query.id)
         if not gold:
             faults["none"].append(query.id)
     for fault, (state, what, reading) in _TARGET_FAULTS.items():
@@ -176,25 +185,18 @@ def _targets(dataset: Dataset) -> Iterator[ValidationCheck]:
         yield ValidationCheck("targets", "ok", counted(count, "target"), "all exist and have text")
 
 
-class _TargetFaults:
-    """Looks up targets in the files of a corpus."""
-
-    def __init__(self, corpus: Corpus) -> None:
-        self._sources = {source.path: source for source in corpus.sources}
-        self._skipped = {skipped.path for skipped in corpus.skipped}
-
-    def fault(self, path: str, target: Target | None) -> str:
-        """A key of `_TARGET_FAULTS`; empty for a sound target."""
-        if path not in self._sources:
-            folders = {path[: at + 1] for at, mark in enumerate(path) if mark == "/"}
-            return "skipped" if {path, *folders} & self._skipped else "absent"
-        lines = self._sources[path].lines
-        first, last = 1, lines.count
-        if target is not None and target.start_line is not None and target.end_line is not None:
-            first, last = target.start_line, target.end_line
-        if last > lines.count:
-            return "lines"
-        return "blank" if all(map(lines.blank, range(first, last + 1))) else ""
+def _target_fault(
+    path: str, target: Target | None, sources: Mapping[str, Source], skipped: set[str]
+) -> str:
+    """A key of `_TARGET_FAULTS`; empty for a sound target."""
+    if path not in sources:
+        folders = {path[: at + 1] for at, mark in enumerate(path) if mark == "/"}
+        return "skipped" if {path, *folders} & skipped else "absent"
+    lines = sources[path].lines
+    first, last = (target and target.start_line) or 1, (target and target.end_line) or lines.count
+    if last > lines.count:
+        return "lines"
+    return "blank" if all(map(lines.blank, range(first, last + 1))) else ""
 
 
 def _texts(dataset: Dataset) -> Iterator[ValidationCheck]:
@@ -368,3 +370,77 @@ def _power(
             spread, pair = known[at]
             of = f"{which} of {len(known)} pairs in the run: {pair.a} and {pair.b} ({pair.beside})"
             yield Power.of(f"{name}, {of}", spread)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two chunkers with the same embedder and retriever.
+
+    `beside` names both; `differences` are the value of `a` minus that of `b`, by query.
+    """
+
+    a: str
+    b: str
+    beside: str
+    differences: Mapping[str, float]
+
+
+def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[str, list[Pair]]:
+    """The differences of every pair of chunkers of a run folder on a data set.
+
+    The data set's fingerprint must be the run's. The measure is by default the headline for the
+    kind of gold. Returns its name and the pairs.
+
+    Raises:
+        InputError: The folder is damaged, or has no two chunkers on this data set and measure.
+    """
+    headline = "SpanR@10000c" if dataset.gold == "span" else "nDCG@10"
+    name = str(parse_measure(measure or headline))
+    groups: defaultdict[str, list[tuple[dict[str, str], dict[str, float]]]] = defaultdict(list)
+    others: set[str] = set()
+    measures: set[str] = set()
+    for names, folder in stored_cells(run):
+        identity = dict(read_cell(folder)["identity"])
+        if identity.get("dataset") != dataset.fingerprint:
+            others.add(names["dataset"])
+            continue
+        read_cell(folder, check_files=True)
+        values, known = _values(folder, name)
+        measures |= known
+        if values is not None:
+            identity.pop("chunker", None)
+            key = json.dumps(identity, sort_keys=True) + names["embedder"] + names["retriever"]
+            groups[key].append((names, values))
+    pairs = [
+        Pair(
+            a["chunker"],
+            b["chunker"],
+            f"{a['embedder']}, {a['retriever']}",
+            {query: values_a[query] - values_b[query] for query in values_a if query in values_b},
+        )
+        for cells in groups.values()
+        for (a, values_a), (b, values_b) in itertools.combinations(cells, 2)
+    ]
+    if pairs:
+        return name, pairs
+    if measures and name not in measures:
+        raise InputError(f"{run} has no values of {name}; {suggestion(name, sorted(measures))}")
+    found = f"it has {', '.join(sorted(others))}, " if others else ""
+    raise InputError(
+        f"{run} has no two chunkers on this very data set ({dataset.name}, "
+        f"{dataset.fingerprint[:12]})\n{found}maybe of another version or with other options"
+    )
+
+
+def _values(folder: Path, name: str) -> tuple[dict[str, float] | None, set[str]]:
+    """A measure's value of every included query, and the names of all stored measures."""
+    try:
+        with (folder / "per_query.jsonl").open(encoding="utf-8", errors="surrogatepass") as lines:
+            rows = list(map(json.loads, lines))
+        known = {measure for row in rows for measure in row["metrics"]}
+        values = {row["query_id"]: row["metrics"].get(name) for row in rows if row["included"]}
+    except DAMAGE_ERRORS as error:
+        raise InputError(f"{folder / 'per_query.jsonl'} is damaged ({error})") from None
+    if not values or None in values.values():
+        return None, known
+    return {query: float(value) for query, value in values.items()}, known

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.building.built_queries import BuiltQueries
-    from harness.model import Query
 
 KINDS = ("docstring", "commits", "calls")
 COMMITS = 100
@@ -63,7 +62,13 @@ def build(root: Path, options: BuildOptions) -> Dataset:
     if options.whole and options.queries != "docstring":
         raise InputError("whole= needs queries=docstring")
     built = _built(root, options)
-    queries = draw(built.queries, options.limit, options.seed, lambda query: query.id, _stratum)
+    queries = draw(
+        built.queries,
+        options.limit,
+        options.seed,
+        lambda query: query.id,
+        lambda query: f"{query.tags.get('folder', '')}\0{query.tags.get('language', '')}",
+    )
     left_out = dict(built.left_out)
     if len(queries) < len(built.queries):
         left_out[_NOT_DRAWN] = len(built.queries) - len(queries)
@@ -105,7 +110,7 @@ def _built(root: Path, options: BuildOptions) -> BuiltQueries:
         from harness.building.docs.queries import docstring_queries
 
         built = docstring_queries(corpus, whole=options.whole)
-    from harness.building.state import state_of
+    from harness.building.git.repository import state_of
 
     state = state_of(root, tree.sources)
     return replace(built, information={**state, **built.information})
@@ -117,10 +122,6 @@ def _questions(name: str) -> Path:
             f"queries={name}: must be {', '.join(KINDS)} or an existing file of questions"
         )
     return Path(name)
-
-
-def _stratum(query: Query) -> str:
-    return f"{query.tags.get('folder', '')}\0{query.tags.get('language', '')}"
 
 
 def _why(built: BuiltQueries, left_out: Mapping[str, int]) -> str:

@@ -17,6 +17,7 @@ import hashlib
 import os
 import shutil
 from collections import Counter
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
@@ -114,7 +115,8 @@ def write_folder(dataset: Dataset, folder: Path, options: Mapping[str, Any]) -> 
         write_json_lines(partial / FILES[0], map(_query_row, dataset.queries))
         write_json_lines(partial / FILES[1], map(_corpus_row, dataset.corpora))
         write_json_lines(partial / FILES[2], _text_rows(dataset))
-        write_json_lines(partial / FILES[3], map(_skipped_row, dataset.corpora))
+        skipped = ({"id": c.id, "skipped": list(map(astuple, c.skipped))} for c in dataset.corpora)
+        write_json_lines(partial / FILES[3], skipped)
         card = _card(dataset, options)
         card["files"] = {name: file_sha256(partial / name) for name in FILES}
         write_json(partial / CARD, card)
@@ -235,16 +237,10 @@ def _card(dataset: Dataset, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _query_row(query: Query) -> dict[str, Any]:
-    region = query.region
-    return {
-        "id": query.id,
-        "corpus": query.corpus,
-        "text": query.text,
-        "targets": [[t.path, t.start_line, t.end_line, t.grade] for t in query.targets],
+    return {name: getattr(query, name) for name in _Query.model_fields} | {
+        "targets": list(map(astuple, query.targets)),
         "tags": dict(sorted(query.tags.items())),
-        "cluster": query.cluster,
-        "truncate": query.truncate,
-        "region": None if region is None else [region.path, region.start_line, region.end_line],
+        "region": query.region and astuple(query.region),
     }
 
 
@@ -272,16 +268,7 @@ def _query(
                 f"{where}: the region {region.path}:{region.start_line}-{region.end_line} is not "
                 "in its corpus"
             )
-    return Query(
-        id=row.id,
-        corpus=row.corpus,
-        text=row.text,
-        targets=targets,
-        truncate=row.truncate,
-        tags=row.tags,
-        cluster=row.cluster,
-        region=region,
-    )
+    return Query(**dict(row) | {"targets": targets, "region": region})
 
 
 def _corpus_row(corpus: Corpus) -> dict[str, Any]:
@@ -292,10 +279,6 @@ def _corpus_row(corpus: Corpus) -> dict[str, Any]:
         ],
         "repository": corpus.repository,
     }
-
-
-def _skipped_row(corpus: Corpus) -> dict[str, Any]:
-    return {"id": corpus.id, "skipped": [[file.path, file.reason] for file in corpus.skipped]}
 
 
 def _corpora(folder: Path) -> Iterator[Corpus]:

@@ -249,11 +249,7 @@ def _events(text: str, where: str) -> Iterator[yaml.Event]:
 
 
 def _scalar(event: yaml.Event, where: str) -> str:
-    """The text of an event.
-
-    Raises:
-        InputError: The event begins a list or a mapping, or is an alias.
-    """
+    """The text of a scalar event; other events are errors."""
     import yaml
 
     if isinstance(event, yaml.ScalarEvent):

@@ -82,15 +82,7 @@ def _best(
     weights: Mapping[str, float],
     count: int,
 ) -> Iterator[Candidate]:
-    """The places with a word of a question, best first, the shorter of equal ones first.
-
-    Args:
-        words: Those of the question.
-        places: Target, length and words of each place.
-        postings: Word -> numbers of the places that have it.
-        weights: Word -> what it adds to a score.
-        count: Maximum number of places.
-    """
+    """The places with a word of a question, best first, the shorter of equal ones first."""
     shared: dict[int, list[str]] = defaultdict(list)
     for word in sorted(weights.keys() & words, key=lambda word: (-weights[word], word)):
         for number in postings[word]:

@@ -14,8 +14,7 @@ import numpy as np
 from chunkers.grammars.definitions import definitions
 from chunkers.sizes import measure
 from chunkers.source import Services, Source
-from harness.chunking.corpus import duplicates
-from harness.chunking.coverage import coverage_shares, covered_chars, percentile
+from harness.chunking.corpus import coverage_shares, covered_chars, duplicates, percentile
 from harness.chunking.parsing import UnparsedError, outline, parse, prepare
 from harness.support.arrays import mean
 
@@ -90,7 +89,11 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
             continue
         fates.update(fate)
         alone += parsed
-    sizes = sorted(chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks)
+    sizes = np.array([chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks])
+    p5, p50, p95, p100 = (
+        percentile(sizes, share) if len(sizes) else 0 for share in (5, 50, 95, 100)
+    )
+    bins = Counter(bisect_right(BINS, size) - 1 for size in sizes)
     characters = covered_chars(chunked)[2]
     lines = sum(source.lines.count for source in chunked.corpus.sources)
     return Boundaries(
@@ -100,8 +103,8 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
         split=fates["split"],
         lost=fates["lost"],
         parsed=mean(alone) if alone else None,
-        sizes=_percentiles(sizes) if sizes else None,
-        histogram=_histogram(sizes),
+        sizes=(p5, p50, p95, most) if len(sizes) else None,
+        histogram=tuple(bins[at] for at in range(len(BINS))),
         repeated=coverage_shares([chunked])["repeated"] if characters else None,
         duplicates=duplicates(chunked),
         per_1000_lines=1000 * len(sizes) / lines if lines else None,
@@ -166,15 +169,3 @@ def _indented(source: Source, chunk: Chunk) -> str:
 def _parses(source: Source) -> bool:
     root = parse(source)
     return root is not None and not root.has_error
-
-
-def _percentiles(sizes: Sequence[int]) -> tuple[int, int, int, int]:
-    """The 5th, 50th and 95th percentile of sizes, and the largest."""
-    found = np.array(sizes)
-    p5, p50, p95 = (percentile(found, share) for share in (5, 50, 95))
-    return p5, p50, p95, int(found.max())
-
-
-def _histogram(sizes: Iterable[int]) -> tuple[int, ...]:
-    counts = Counter(bisect_right(BINS, size) - 1 for size in sizes)
-    return tuple(counts[at] for at in range(len(BINS)))

@@ -104,10 +104,10 @@ def chunk(
 
 def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> list[ChunkedCorpus]:
     """The corpus cut by each chunker; the embedder is loaded only if one of them needs it."""
-    from harness.chunking.chunk_vectors import ChunkVectors, counter
     from harness.chunking.corpus import chunk_corpus
     from harness.cli.progress import Progress
     from harness.embedding.vector_store import VectorStore
+    from harness.runs.chunking import ChunkVectors, counter
     from harness.runs.pipeline import load_embedder
     from harness.runs.plan import needs_embedder
     from harness.support.data_folders import cache_dir
@@ -127,7 +127,7 @@ def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> li
 
 def _result(chunker: LoadedChunker, chunked: ChunkedCorpus, source: Source) -> dict[str, Any]:
     from harness.chunking.boundaries import boundaries
-    from harness.chunking.coverage import coverage_shares, size_statistics
+    from harness.chunking.corpus import coverage_shares, size_statistics
 
     rows = []
     for row in chunked.chunks:

@@ -47,13 +47,9 @@ class SqueezedFile:
 class Squeezed:
     """The files of a corpus without white space.
 
-    Attributes:
-        files: In corpus order.
-        paths: Their paths, in the same order.
-        numbers: Number of each file by path.
-        beginnings: File and start of whole lines by their `head`, in order; those of the file
-            `changed` are of another text and do not count.
-        changed: Number of the file that was put in the place of another, or None.
+    `numbers` are those of files by path. `beginnings` are file and start of whole lines by their
+    `head`, in order. The file `changed` replaces another one, to which its `beginnings` still
+    belong.
     """
 
     files: tuple[SqueezedFile, ...]

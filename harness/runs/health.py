@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.chunking.corpus import duplicates
-from harness.chunking.coverage import coverage_shares, size_statistics
+from harness.chunking.corpus import coverage_shares, duplicates, size_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -23,17 +23,11 @@ if TYPE_CHECKING:
 class QuerySet:
     """The queries that every cell of a data set answers.
 
-    Attributes:
-        dataset: The data set.
-        corpora: The corpora that are ranked, in order of id; a masked query has its own.
-        files: What is chunked, each file once: the corpora of the data set, and the masked file of
-            each mask as a corpus of its own.
-        queries: In order of id.
-        places: The located targets of each query; empty where the gold is documents.
-        left_out: Id and reason for each query that has no target in the corpus.
-        targets_dropped: Number of targets that are not in the corpus.
-        masks: In order of their queries.
-        copied: Number of masked queries whose whole text remains in a file of their corpus.
+    `corpora` are those that are ranked, in order of id; a masked query has its own. `files` are
+    chunked, each once: the corpora of the data set, and the masked file of each mask as a corpus of
+    its own. `queries` are in order of id, with the located targets of each in `places`, empty where
+    the gold is documents; `left_out` are id and reason of those without a target in the corpus.
+    `copied` counts masked queries whose whole text remains in a file of their corpus.
     """
 
     dataset: Dataset

@@ -71,6 +71,7 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> JudgedCell:
     corpora, groups = sorted(corpus_of), sorted(set(corpus_of.values()))
     chunks = record.ranked_chunks()
     units, names = [], []
+    numbers: dict[str, dict[str, int]] = {}
     golds: dict[str, Gold] = {}
     for number, corpus in enumerate(corpora):
         queries = [query for query in record.queries if query.ranked == corpus]
@@ -87,13 +88,10 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> JudgedCell:
             corpus_units, ids = _documents(chunks[corpus])
             places = {name: at for at, name in enumerate(ids)}
             gold = {query.id: document_gold(query.qrels or {}, places, number) for query in queries}
+        numbers[corpus] = {name: at for at, name in enumerate(ids)}
         units.append(corpus_units)
         names.append(ids)
         golds |= gold
-    numbers = {
-        corpus: {name: at for at, name in enumerate(ids)}
-        for corpus, ids in zip(corpora, names, strict=True)
-    }
     rankings = [
         _numbered(query, ranking, numbers[query.ranked], profile)
         for query, ranking in zip(record.queries, record.rankings, strict=True)
@@ -204,42 +202,30 @@ def _projection(
 class LineRuns:
     """The non-blank lines of one corpus in runs, to which scores of chunks are projected.
 
-    By path of each file, `first` is the number of its first run, `lines` of its non-blank lines.
+    `first` is the number of the first run of each file, by path.
     """
 
     runs: Runs
     first: Mapping[str, int]
-    lines: Mapping[str, int]
 
     @classmethod
     def of(cls, files: Sequence[FileRow], chunks: Sequence[ChunkRow]) -> LineRuns:
-        """Divide a corpus; only the lines of chunks depend on the chunker.
-
-        Raises:
-            InputError: A chunk is in none of the files, or beyond the end of one.
-        """
-        lines = {file.path: file.lines for file in files}
-        for chunk in chunks:
-            _require_lines(chunk.path, chunk.lines, lines)
+        """Divide a corpus; only the lines of chunks depend on the chunker."""
         begin: dict[str, int] = {}
         first: dict[str, int] = {}
         edges: list[int] = []
         total = 0
-        for path, count in lines.items():
-            begin[path], first[path] = total, len(edges)
-            edges += range(total, total + count, LINES_OF_RUN)
-            total += count
+        for file in files:
+            begin[file.path], first[file.path] = total, len(edges)
+            edges += range(total, total + file.lines, LINES_OF_RUN)
+            total += file.lines
         base = np.array([begin[chunk.path] for chunk in chunks], dtype=np.int64)
         of_chunk = np.array([chunk.lines for chunk in chunks], dtype=np.int64).reshape(-1, 2)
         runs = Runs(np.array([*edges, total], dtype=np.int64), *(of_chunk + base[:, None]).T)
-        return cls(runs, first, lines)
+        return cls(runs, first)
 
     def gold(self, places: Sequence[LocatedTarget], corpus: int) -> Gold:
-        """The runs with a line of a target, and those with a line of a copy as their twins.
-
-        Raises:
-            InputError: A place is in none of the files, or beyond the end of one.
-        """
+        """The runs with a line of a target, and those with a line of a copy as their twins."""
         own = [self._runs_of(place.path, place.lines) for place in places]
         unit = sorted({run for runs in own for run in runs})
         twins: dict[int, set[int]] = {}
@@ -256,15 +242,8 @@ class LineRuns:
         )
 
     def _runs_of(self, path: str, lines: tuple[int, int]) -> range:
-        _require_lines(path, lines, self.lines)
-        first, end = lines
-        begin = self.first[path]
+        (first, end), begin = lines, self.first[path]
         return range(begin + first // LINES_OF_RUN, begin + (end - 1) // LINES_OF_RUN + 1)
-
-
-def _require_lines(path: str, lines: tuple[int, int], known: Mapping[str, int]) -> None:
-    if lines[1] > known.get(path, -1):
-        raise InputError(f"files.jsonl does not fit: {path} has no non-blank line {lines[1]}")
 
 
 def qrels_of(record: Record, judged: JudgedCell) -> Iterator[tuple[str, str, float]]:

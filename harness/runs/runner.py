@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from chunkers.plugins.loading import LoadedChunker
     from harness.embedding.embedder import Embedder, Role
     from harness.model import Absent, Dataset
-    from harness.runs.cell import ComputedCell
     from harness.runs.pipeline import LoadedRetriever
     from harness.runs.plan import Plan
     from harness.runs.query_set import QuerySet
@@ -269,9 +268,6 @@ class _ChunkerCells:
             "targets_dropped": self._query_set.targets_dropped,
             "queries_left_out": len(self._query_set.left_out),
         }
-        self._store(key, computed, document)
-
-    def _store(self, key: str, computed: ComputedCell, document: dict[str, Any]) -> None:
         record = computed.record
         judged = self._judge(record)
 
@@ -281,7 +277,7 @@ class _ChunkerCells:
             self._score(folder, record, judged)
             write_json(folder / "cell.json", document | {"files": hashes})
 
-        self._session.folder.add(key, write)
+        session.folder.add(key, write)
 
     def _result(self, names: dict[str, str], key: str, *, stored: bool) -> CellResult | FailedCell:
         """A stored cell with its metrics, unless more files failed than this run allows."""

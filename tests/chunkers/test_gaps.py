@@ -8,8 +8,7 @@ from chunkers import InputError, Services, Source, Span, load_chunker
 from chunkers.processes.messages import pack_spans, unpack_spans
 from chunkers.sizes import span_size
 from chunkers.testing.faults import not_once, not_verbatim
-from harness.chunking.corpus import chunk_corpus
-from harness.chunking.coverage import covered_chars
+from harness.chunking.corpus import chunk_corpus, covered_chars
 from harness.model import Corpus
 
 TEXT = "ab (cd\nef) gh\nij\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -17,7 +18,6 @@ from harness.building.git.messages import FEWEST_WORDS, is_revert, is_wordless, 
 from harness.building.git.repository import message_of, open_repository, time_of
 from harness.building.git.trees import Trees
 from harness.building.sampling import in_turn
-from harness.building.test_files import is_test
 from harness.model import Query
 from harness.reading.generated import is_lock
 from harness.support.word_runs import RUN, grams_of, shared_grams
@@ -62,6 +62,30 @@ _UNREADABLE = "a changed file cannot be read after it"
 _BLANK = "only blank lines changed"
 _ELSEWHERE = "only inserts, but changes lines of files that are not indexed"
 _LEAKED = f"{RUN} words in a row of the message occur in the tree before it"
+
+
+# Not `testing`, `fixtures`, `spec` and similar names, which also name products: helpers that a
+# package offers, data, the description of a format.
+_TEST_FOLDERS = frozenset({"__tests__", "e2e", "test", "testdata", "tests"})
+_SPEC_FOLDER = re.compile(r"(?:^|/)spec/.*\.rb")
+_TEST_NAME = re.compile(
+    r"(?:test[_-].*|conftest|.*[_.-]tests?|.*Tests?|tests?)\.[^.]+"
+    # Only in languages whose test tools use such names; elsewhere a spec may describe something.
+    r"|.*_spec\.(?:rb|lua|moon|cr|exs?)"
+    r"|.*[.-]specs?\.[cm]?[jt]sx?"
+    r"|.*[a-z\d]Spec\.(?:[cm]?[jt]sx?|scala|kt|groovy|hs|swift)"
+    r"|.*[a-z\d]IT\.(?:java|kt|groovy|scala)"
+)
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test, by its folder or by a name that test tools use."""
+    *folders, name = path.split("/")
+    return (
+        not _TEST_FOLDERS.isdisjoint(folder.lower() for folder in folders)
+        or _SPEC_FOLDER.search(path) is not None
+        or _TEST_NAME.fullmatch(name) is not None
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,14 @@ from pygit2.enums import ConfigLevel, DiffFind, DiffOption, RepositoryOpenFlag
 
 from chunkers.errors import InputError
 from harness.building.git.ownership import ownership_fault
+from harness.building.tree import repository_of
 from harness.reading.reader import NO_FILE_ENCODINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from chunkers.source import Source
 
 RENAMED = 50
 """Percentage of a file's lines that must be the same for it to count as renamed."""
@@ -181,11 +184,6 @@ def open_repository(path: Path) -> Repository:
         raise InputError(f"{path}: the repository cannot be opened: {error}") from None
 
 
-def blob_id(content: bytes) -> pygit2.Oid:
-    """The hash that git gives to a file's content."""
-    return pygit2.hash(content)
-
-
 def message_of(commit: pygit2.Commit) -> str:
     """A commit's message, decoded as the commit declares, else as UTF-8, else as Windows-1252."""
     data = commit.raw_message
@@ -206,6 +204,33 @@ def time_of(commit: pygit2.Commit) -> datetime | None:
         return datetime.fromtimestamp(commit.commit_time, UTC)
     except (OverflowError, ValueError, OSError):
         return None
+
+
+def state_of(root: Path, sources: Sequence[Source]) -> dict[str, str]:
+    """The state of the folder that a data set was made from.
+
+    `commit` is that of HEAD, `none` where there is no repository, `unknown` where it cannot be
+    read. `files not as committed` is the number of sources that differ from it, new ones included.
+    """
+    top = repository_of(root)
+    if top is None:
+        return {"commit": "none"}
+    try:
+        repository = open_repository(top)
+        commit = repository.head()
+    except InputError:
+        return {"commit": "unknown"}  # the files can be read all the same
+    below = root.resolve().relative_to(top)
+
+    def is_committed(path: str) -> bool:
+        try:
+            content = (root / path).read_bytes()
+        except OSError:
+            return False
+        return repository.blob_at(commit, (below / path).as_posix()) == pygit2.hash(content)
+
+    changed = sum(not is_committed(source.path) for source in sources)
+    return {"commit": str(commit.id), "files not as committed": str(changed)}
 
 
 def _path(data: bytes) -> str:

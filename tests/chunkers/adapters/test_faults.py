@@ -6,8 +6,7 @@ from worlds import grid
 
 from chunkers import Services, Source, load_chunker
 from chunkers.testing.services import cheap_services
-from harness.chunking.corpus import chunk_corpus
-from harness.chunking.coverage import covered_chars
+from harness.chunking.corpus import chunk_corpus, covered_chars
 from harness.model import Corpus, Dataset, Query, Target
 
 LONG = 'x = "' + "A" * 800 + '"\ny = 1\n'

@@ -237,7 +237,7 @@ def test_a_run_of_other_data_or_without_the_measure_is_refused(capsys, tmp_path)
 def test_the_pairs_of_a_run_are_those_of_its_stored_values(tmp_path):
     import json
 
-    from harness.audit.pair_differences import pairs_of
+    from harness.audit.validation import pairs_of
     from harness.runs.folder import stored_cells
 
     grid(tmp_path, chunkers=("ast:max_size=120", "fixed:max_size=60"), retrievers=("bm25", "bow"))

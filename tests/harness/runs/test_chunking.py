@@ -12,11 +12,10 @@ from worlds import BYTES, files, grid, small
 
 from chunkers import Services, load_chunker
 from chunkers.source import Source, Span
-from harness.chunking.chunk_vectors import ChunkVectors
 from harness.chunking.corpus import chunk_corpus
 from harness.embedding.vector_store import VectorStore
 from harness.model import Corpus
-from harness.runs.chunking import UNITS
+from harness.runs.chunking import UNITS, ChunkVectors
 from harness.runs.pipeline import load_embedder
 
 SPEC = "semantic:max_size=200,unit_size=40"

@@ -7,8 +7,7 @@ import pytest
 from worlds import files, grid, small
 
 from chunkers.plugins.loading import load_chunker
-from harness.chunking.corpus import chunk_corpus, without_gaps
-from harness.chunking.coverage import covered_chars
+from harness.chunking.corpus import chunk_corpus, covered_chars, without_gaps
 from harness.relevance.chunk_gold import ChunkTable
 from harness.runs.record import read_record
 from harness.runs.verify import verify

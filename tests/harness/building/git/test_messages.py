@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.building.git.commits import is_test
 from harness.building.git.messages import is_revert, is_wordless, query_text
-from harness.building.test_files import is_test
 
 
 @pytest.mark.parametrize(
