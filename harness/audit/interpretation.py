@@ -13,8 +13,7 @@ from harness.support.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.audit.audit import Audit, ChunkerAudit
-    from harness.audit.counts import Duplicates, GoldCut, Truncation, Twins
+    from harness.audit.audit import Audit, ChunkerAudit, Duplicates, GoldCut, Truncation, Twins
     from harness.audit.self_retrieval import SelfRetrieval
 
 SOME = 0.05

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from chunkers.errors import InputError, suggestion
 from chunkers.languages import language_of
-from harness.audit.audit import Audit
-from harness.audit.counts import count_twins, identical_files
+from harness.audit.audit import Audit, count_twins, identical_files
 from harness.audit.interpretation import SOME, findings
 from harness.audit.self_retrieval import find_leaks, summarise
 from harness.building.built_queries import folder_of, same_words

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from harness.building.sampling import draw
+from harness.building.built_queries import draw
 from harness.building.tree import Files, read_tree, rules_for, without_file
 from harness.model import Corpus, Dataset
 from harness.support.wording import counted, left_out_line

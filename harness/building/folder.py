@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 from collections import Counter
 from dataclasses import astuple
@@ -26,6 +27,7 @@ from chunkers.errors import InputError
 from chunkers.languages import LANGUAGES
 from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
+from harness.runs.folder import MANIFEST
 from harness.support.files import DAMAGE_ERRORS, PARTIAL, file_sha256
 from harness.support.json_files import (
     Sha256,
@@ -33,18 +35,43 @@ from harness.support.json_files import (
     Text,
     parse_json,
     read_rows,
+    schema_of,
     validated,
     write_json,
     write_json_lines,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 SCHEMA = "chunkmark.dataset/2"
 CARD = "dataset.json"
 FILES = ("queries.jsonl", "corpora.jsonl", "texts.jsonl", "skipped.jsonl")
+
+
+OWN = "written by chunkmark"
+"""Why such a folder is left out."""
+
+_HEAD = 200  # bytes, which hold the schema of a card
+# A card, the beginning of its schema in any version, and a file or folder beside it.
+_CARDS = (("manifest.json", MANIFEST, "cells"), (CARD, SCHEMA.rstrip("0123456789"), FILES[0]))
+_PARTIAL = re.compile(re.escape(PARTIAL) + r".+-[0-9]+")
+
+
+def is_own_folder(
+    name: str, holds: Callable[[str], bool], head: Callable[[str, int], bytes]
+) -> bool:
+    """Whether a folder is a run, a built data set, or the remains of an interrupted one.
+
+    A run and a data set are recognized by what their cards say, not by their names.
+    `holds` says whether an entry is in it; `head` gives the first bytes of a file in it, empty
+    where it is not a file.
+    """
+    return _PARTIAL.fullmatch(name) is not None or any(
+        holds(card) and holds(beside) and schema_of(head(card, _HEAD)).startswith(schema)
+        for card, schema, beside in _CARDS
+    )
 
 
 _Count = Annotated[int, Field(ge=0)]

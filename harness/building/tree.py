@@ -3,45 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.building.folder import CARD, FILES, SCHEMA
+from harness.building.folder import OWN, is_own_folder
 from harness.model import Skipped
 from harness.reading.reader import ReadRules, in_order, walk_folder
-from harness.runs.folder import MANIFEST
-from harness.support.files import PARTIAL
-from harness.support.json_files import schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
-
-OWN = "written by chunkmark"
-"""Why such a folder is left out."""
-
-_HEAD = 200  # bytes, which hold the schema of a card
-# A card, the beginning of its schema in any version, and a file or folder beside it.
-_CARDS = (("manifest.json", MANIFEST, "cells"), (CARD, SCHEMA.rstrip("0123456789"), FILES[0]))
-_PARTIAL = re.compile(re.escape(PARTIAL) + r".+-[0-9]+")
-
-
-def is_own_folder(
-    name: str, holds: Callable[[str], bool], head: Callable[[str, int], bytes]
-) -> bool:
-    """Whether a folder is a run, a built data set, or the remains of an interrupted one.
-
-    `holds` says whether an entry is in it; `head` gives the first bytes of a file in it, empty
-    where it is not a file.
-    """
-    return _PARTIAL.fullmatch(name) is not None or any(
-        holds(card) and holds(beside) and schema_of(head(card, _HEAD)).startswith(schema)
-        for card, schema, beside in _CARDS
-    )
-
 
 Files = Literal["code", "all"]
 
@@ -95,6 +68,7 @@ def read_tree(root: Path, rules: ReadRules) -> WorkingTree:
             "use queries=commits, which reads its objects, or clone it"
         )
     from harness.building.git.ignore_rules import ignore_rules
+    from harness.building.git.repository import repository_of
 
     with ignore_rules(repository_of(root) or root, root) as ignored:
 
@@ -128,12 +102,6 @@ def is_bare(folder: Path) -> bool:
     return (
         (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
     )
-
-
-def repository_of(folder: Path) -> Path | None:
-    """The top folder of the working tree that holds a folder; None where there is none."""
-    folder = folder.resolve()
-    return next((top for top in (folder, *folder.parents) if (top / ".git").exists()), None)
 
 
 def _is_own(folder: Path) -> bool:

@@ -90,9 +90,7 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
         fates.update(fate)
         alone += parsed
     sizes = np.array([chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks])
-    p5, p50, p95, p100 = (
-        percentile(sizes, share) if len(sizes) else 0 for share in (5, 50, 95, 100)
-    )
+    p5, p50, p95, most = (percentile(sizes, p) if len(sizes) else 0 for p in (5, 50, 95, 100))
     bins = Counter(bisect_right(BINS, size) - 1 for size in sizes)
     characters = covered_chars(chunked)[2]
     lines = sum(source.lines.count for source in chunked.corpus.sources)

@@ -66,12 +66,7 @@ class ChunkVectors:
         return len(self._rows)
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors, shape (n, d); zeros where the model gives none.
-
-        Raises:
-            InputError: The embedder cannot be used here.
-            OutOfMemoryError: A batch did not fit.
-        """
+        """Unit vectors, shape (n, d); zeros where the model gives none."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._rows]
         if missing:
             self._add(missing)
@@ -95,12 +90,7 @@ class ChunkVectors:
         count_tokens: Callable[[str], int] | None,
         limits: Limits | None = None,
     ) -> None:
-        """Embed what a chunker will ask for, so that full batches are made of many small files.
-
-        Raises:
-            InputError: The embedder cannot be used here.
-            OutOfMemoryError: A batch did not fit.
-        """
+        """Embed what a chunker will ask for, so that full batches are made of many small files."""
         if chunker.texts is None:
             return
         tasks = [Task(source, one.name) for one in corpora for source in one.sources]

@@ -166,9 +166,6 @@ class Manifest:
             "cells": [],
             "times": {},
         }
-        self._write()
-
-    def _write(self) -> None:
         write_json(self._path, self._document)
 
     def add_dataset(self, dataset: Dataset, query_set: QuerySet) -> None:
@@ -189,12 +186,12 @@ class Manifest:
     def add_cell(self, key: str, names: dict[str, str], *, stored: bool) -> None:
         """Add a finished cell."""
         self._document["cells"].append({"key": key, **names, "stored": stored})
-        self._write()
+        write_json(self._path, self._document)
 
     def add_failed(self, failed: FailedCell) -> None:
         """Add a cell that is not scored."""
         self._document.setdefault("failed", []).append(dataclasses.asdict(failed))
-        self._write()
+        write_json(self._path, self._document)
 
     def note(self, text: str) -> None:
         """Add a remark, such as that batches were made smaller."""
@@ -204,7 +201,7 @@ class Manifest:
         """Mark the run complete, with the seconds of each phase."""
         self._document["status"] = "complete"
         self._document["times"] = {name: round(seconds, 3) for name, seconds in times.items()}
-        self._write()
+        write_json(self._path, self._document)
 
 
 def read_manifest(run: Path) -> dict[str, Any]:

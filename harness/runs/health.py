@@ -108,16 +108,12 @@ def pair_truncation(counts: Counter[str]) -> dict[str, float | int | None]:
         `unseen_rerank_tokens` (of the pairs' tokens), `unseen_rerank_text_tokens` (of their texts'
         tokens) and `truncated_pairs` (pairs over the limit); None without a cross-encoder.
     """
-    known = "pairs" in counts
-    return {
-        "unseen_rerank_tokens": (
-            _share(counts["unseen_pair_tokens"], counts["pair_tokens"]) if known else None
-        ),
-        "unseen_rerank_text_tokens": (
-            _share(counts["unseen_pair_text_tokens"], counts["pair_text_tokens"]) if known else None
-        ),
-        "truncated_pairs": counts["truncated_pairs"] if known else None,
-    }
+    names = ("unseen_rerank_tokens", "unseen_rerank_text_tokens", "truncated_pairs")
+    if "pairs" not in counts:
+        return dict.fromkeys(names)
+    tokens = _share(counts["unseen_pair_tokens"], counts["pair_tokens"])
+    text_tokens = _share(counts["unseen_pair_text_tokens"], counts["pair_text_tokens"])
+    return dict(zip(names, (tokens, text_tokens, counts["truncated_pairs"]), strict=True))
 
 
 def unseen_share(tokens: NDArray[np.int64], limit: int) -> tuple[float, int]:

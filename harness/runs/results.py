@@ -160,12 +160,7 @@ def _documents(chunks: Sequence[ChunkRow]) -> tuple[Units, tuple[str, ...]]:
 def _numbered(
     query: QueryRow, ranking: RankingRow, numbers: Mapping[str, int], profile: Profile
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """A ranking in numbers of units.
-
-    Returns:
-        The units in rank order; the same with ties in corpus order if scores decide the order;
-        and the scores in rank order, NaN where there is none.
-    """
+    """The units of a ranking; the same with ties in corpus order if scores decide; the scores."""
     kept = [
         (numbers[name], np.nan if score is None else score)
         for name, score in zip(ranking.ids, ranking.scores, strict=True)

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 from chunkers.errors import InputError
 from chunkers.languages import language_of
 from chunkers.source import Source
-from harness.building.built_queries import BuiltQueries, folder_of, same_words
+from harness.building.built_queries import BuiltQueries, folder_of, in_turn, same_words
 from harness.building.git.changes import changed_lines, gold_of, only_inserted
 from harness.building.git.messages import FEWEST_WORDS, is_revert, is_wordless, query_text
 from harness.building.git.repository import message_of, open_repository, time_of
 from harness.building.git.trees import Trees
-from harness.building.sampling import in_turn
 from harness.model import Query
 from harness.reading.generated import is_lock
 from harness.support.word_runs import RUN, grams_of, shared_grams

@@ -6,7 +6,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from chunkers.source import Source
-from harness.building.tree import OWN, is_own_folder
+from harness.building.folder import OWN, is_own_folder
 from harness.model import Corpus, Skipped
 from harness.reading.reader import decode, shown
 

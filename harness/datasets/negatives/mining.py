@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.building.sampling import chance, draw
+from harness.building.built_queries import chance, draw
 from harness.chunking.layout import squeezed
 from harness.datasets.negatives.barred_files import (
     BarredFiles,

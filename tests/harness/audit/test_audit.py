@@ -14,8 +14,7 @@ from worlds import function, grid, small
 from chunkers.errors import InputError
 from chunkers.plugins.loading import load_chunker
 from chunkers.source import Source, Span
-from harness.audit.audit import audit_dataset, audit_run
-from harness.audit.counts import Duplicates, GoldCut, Truncation, Twins
+from harness.audit.audit import Duplicates, GoldCut, Truncation, Twins, audit_dataset, audit_run
 from harness.audit.interpretation import findings
 from harness.datasets.loading import load_dataset
 from harness.model import Corpus, Dataset, Query, Target

@@ -5,8 +5,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.building.built_queries import folder_of
-from harness.building.sampling import draw
+from harness.building.built_queries import draw, folder_of
 
 
 def _stratum(item: str) -> str:

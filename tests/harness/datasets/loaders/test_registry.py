@@ -13,7 +13,7 @@ from loader_worlds import ASKED, BODY, DOCUMENTS, GOOD, HEAD, REPORT, SAID, TREE
 from chunkers.errors import InputError
 from chunkers.plugins.loading import load_chunker
 from chunkers.plugins.registry import Entry
-from harness.audit.counts import count_twins, identical_files
+from harness.audit.audit import count_twins, identical_files
 from harness.audit.self_retrieval import find_leaks
 from harness.audit.validation import validate
 from harness.chunking.corpus import chunk_corpus
