@@ -42,6 +42,7 @@ DECLARED = ("name", "version", "max_size", "unit", "windows", "languages", "exce
 """The attributes of a loaded chunker that are sent to the main process."""
 
 _GRACE = 10.0  # seconds after the time limit, when a parent that lives would have killed this
+_STACK = 16 << 20  # bytes that a thread may need beside what it cuts
 _OUT_OF_MEMORY = encode({"answers": [OUT_OF_MEMORY], "peak": 0})
 _STATUS = Path("/proc/self/status")
 
@@ -64,8 +65,9 @@ class _Worker:
         if not self._held:
             self._rest, self._held = _status("VmRSS"), _status("VmData")
         self._seconds = message["seconds"]
-        if message["memory"] != self._memory:
-            self._memory = message["memory"]
+        memory = message["memory"] + (message["threads"] - 1) * _STACK
+        if memory != self._memory:
+            self._memory = memory
             _limit_memory(self._held + self._memory)
         self._started, self._waited = time.perf_counter(), 0.0
         self._arm()
