@@ -9,6 +9,7 @@ file contains the whole query, white space aside.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -71,17 +72,13 @@ def summarise(leaks: Sequence[Leak]) -> SelfRetrieval:
     def over_queries(values: Iterable[float]) -> float:
         return mean(list(values)) if leaks else 0.0
 
+    names = (field.name for field in dataclasses.fields(Leak) if field.name != "query")
     return SelfRetrieval(
         queries=len(leaks),
-        lines_in_gold=over_queries(leak.lines_in_gold for leak in leaks),
         queries_over_90=over_queries(leak.lines_in_gold > MOST for leak in leaks),
         queries_of_gold=over_queries(leak.lines_in_gold == 1 for leak in leaks),
-        words_in_gold=over_queries(leak.words_in_gold for leak in leaks),
-        words_in_corpus=over_queries(leak.words_in_corpus for leak in leaks),
         queries_sharing_words=over_queries(leak.words_in_corpus > 0 for leak in leaks),
-        inside_gold=over_queries(leak.inside_gold for leak in leaks),
-        inside_file=over_queries(leak.inside_file for leak in leaks),
-        inside_rest=over_queries(leak.inside_rest for leak in leaks),
+        **{name: over_queries(getattr(leak, name) for leak in leaks) for name in names},
     )
 
 

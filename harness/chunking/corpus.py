@@ -36,21 +36,12 @@ _TIMEOUTS = 3  # after so many timeouts, too many failures end the chunking at o
 class Chunk:
     """One chunk of a corpus.
 
-    Attributes:
-        id: `path:start_line-end_line`, with `#2`, `#3`, … for further chunks of the same range.
-        path: Its source.
-        start: Offset of the first character.
-        end: Offset after the last character.
-        start_line: Line of the first character.
-        end_line: Line of the last character.
-        nws: Interval of non-white-space characters of the file.
-        lines: Interval of non-blank lines of the file.
-        size: Size in the chunker's unit.
-        text: The text that is embedded.
-        ref_id: Id of the chunk in the system that the chunker reproduces.
-        around: Non-white-space characters of `text` before and after the chunk's own text; None
-            if `text` does not contain it.
-        gaps: Non-empty intervals of `nws`, in order, that are not part of the chunk.
+    `id` is `path:start_line-end_line`, with `#2`, … for further chunks of the same range. `start`
+    and `end` are offsets; `nws` and `lines` are intervals of non-white-space characters and of
+    non-blank lines of the file. `size` is in the chunker's unit, and `text` is what is embedded.
+    `ref_id` is the id in the system that the chunker reproduces. `around` are non-white-space
+    characters of `text` before and after the chunk's own text; None if `text` does not contain it.
+    `gaps` are non-empty intervals of `nws`, in order, that are not part of the chunk.
     """
 
     id: str

@@ -40,7 +40,7 @@ class Mask:
 
 
 def refuse_mask(dataset: Dataset) -> None:
-    """Stop where a mask would make no sense.
+    """Refuse to mask a data set.
 
     Raises:
         InputError: The gold is documents, a query has no region, or a region holds lines of one
@@ -76,8 +76,7 @@ def _overlap(region: Region, target: Target) -> bool:
 def masks_of(corpora: Mapping[str, Corpus], queries: Iterable[Query]) -> tuple[Mask, ...]:
     """The masks of queries, in their order.
 
-    A query whose region lies in a file that the corpus skipped has none: what is not indexed
-    needs no taking out.
+    A query has none if the corpus skipped the file of its region, which is then not indexed.
 
     Raises:
         InputError: A region is not in its corpus.
@@ -95,25 +94,16 @@ def masks_of(corpora: Mapping[str, Corpus], queries: Iterable[Query]) -> tuple[M
         number = numbers[corpus.id].get(region.path)
         if number is None:
             raise InputError(f"query {query.id}: its region's file {region.path} is not there")
-        mask = _mask(query, region, corpus, number)
-        if mask.corpus.id in ids:
-            raise InputError(f"query {query.id}: the corpus id {mask.corpus.id!r} is taken")
-        ids.add(mask.corpus.id)
-        masks.append(mask)
+        name = f"{corpus.id}@{query.id}"
+        if name in ids:
+            raise InputError(f"query {query.id}: the corpus id {name!r} is taken")
+        ids.add(name)
+        source = without_region(corpus.sources[number], region, query.id)
+        sources = (*corpus.sources[:number], source, *corpus.sources[number + 1 :])
+        masked = replace(corpus, id=name, sources=sources, of=corpus.id)
+        targets = tuple(_shifted(target, region) for target in query.targets)
+        masks.append(Mask(replace(query, corpus=name, targets=targets), region, masked, number))
     return tuple(masks)
-
-
-def _mask(query: Query, region: Region, corpus: Corpus, number: int) -> Mask:
-    source = without_region(corpus.sources[number], region, query.id)
-    sources = (*corpus.sources[:number], source, *corpus.sources[number + 1 :])
-    name = f"{corpus.id}@{query.id}"
-    targets = tuple(_shifted(target, region) for target in query.targets)
-    return Mask(
-        query=replace(query, corpus=name, targets=targets),
-        region=region,
-        corpus=replace(corpus, id=name, sources=sources, of=corpus.id),
-        number=number,
-    )
 
 
 def without_region(source: Source, region: Region, query: str) -> Source:

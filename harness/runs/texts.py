@@ -35,13 +35,10 @@ _COLUMNS = ("values", "tokens", "seconds", "share")
 class Texts:
     """The distinct texts of all corpora of a cell, with vectors if the retriever is dense.
 
-    Attributes:
-        all: The indexed texts, one vector each: chunks, or windows of chunks if the best counts.
-        of_chunk: For each corpus and chunk, the numbers of its texts in `all`.
-        embedded: The texts that the embedder gets: `all`, or windows that are averaged.
-        windows: For each text of `all`, the numbers of its windows in `embedded`.
-        documents: Vectors of `embedded`.
-        queries: Vectors of the queries.
+    `all` are the indexed texts, one vector each: chunks, or windows of chunks if the best counts;
+    `of_chunk` are the numbers of the texts of each corpus and chunk in it. `embedded` are the texts
+    that the embedder gets: `all`, or windows that are averaged, in which `windows` numbers those of
+    each text of `all`. `documents` are the vectors of `embedded`.
     """
 
     all: tuple[str, ...]

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from chunkers.errors import InputError
-from harness.building.git.changes import gold_of
-from harness.building.git.patches import parse_patch
+from harness.building.git.changes import gold_of, parse_patch
 from harness.datasets.cards import as_published, find_file, published_note
 from harness.datasets.loaders.files import unique_rows
 from harness.datasets.loaders.worktrees import Worktrees
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from harness.building.git.patches import PatchFile
+    from harness.building.git.changes import PatchFile
     from harness.datasets.cards import Card
 
 _NO_PATCH = "instances with an empty patch"

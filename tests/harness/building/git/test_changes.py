@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.building.git.changes import Changed, changed_lines, gold_of
-from harness.building.git.patches import parse_patch
+from harness.building.git.changes import Changed, changed_lines, gold_of, parse_patch
 from harness.model import Target
 
 TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "  c\n", "\n", "\r\n", "d\x0ce\n", "f\u2028\n"]))

@@ -13,8 +13,8 @@ from repositories import Repo, new_repo
 
 from chunkers.errors import InputError
 from harness.building.git import commits, trees
+from harness.building.git.changes import parse_patch
 from harness.building.git.commits import commit_queries
-from harness.building.git.patches import parse_patch
 from harness.model import Dataset, Target
 from harness.reading.reader import ReadRules
 

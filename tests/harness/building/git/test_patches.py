@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkers.errors import InputError
-from harness.building.git.changes import Changed
-from harness.building.git.patches import PatchFile, parse_patch
+from harness.building.git.changes import Changed, PatchFile, parse_patch
 
 TWO_HUNKS = """\
 diff --git a/pkg/a.py b/pkg/a.py

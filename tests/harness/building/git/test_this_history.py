@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from repositories import Repo
 
+from harness.building.git.changes import parse_patch
 from harness.building.git.commits import commit_queries
-from harness.building.git.patches import parse_patch
 from harness.reading.reader import ReadRules
 
 
