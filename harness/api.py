@@ -44,13 +44,15 @@ def evaluate(
         retriever: Spec of a retriever.
         measures: Measure. See `chunkmark list measures`.
         profile: Scoring conventions. See `chunkmark list profiles`.
-        depth: Minimum ranking depth.
+        depth: Least number of chunks ranked for each query; a measure with a larger cut-off raises
+            it.
         limit: Number of queries to sample from each data set.
-        seed: Random seed.
+        seed: Random seed of samples and anchors.
         mask_query: Remove the lines that a query's text was taken from. By default the data set
-            decides; queries=calls is masked.
+            decides: call queries are masked.
         max_failures: Files a chunker may fail on before its cell fails: a number, or a share.
-        file_timeout: Time limit of a chunker for a file, and for each million characters of it.
+        file_timeout: Seconds a chunker may take for a file; a larger file gets this for each
+            million characters.
         out: The run folder. Without it, a temporary folder is used and removed, and `out` of the
             result is None.
 

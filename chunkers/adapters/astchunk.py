@@ -18,11 +18,11 @@ _WHEELS = tuple(f"tree-sitter-{name}" for name in ("python", "java", "c-sharp", 
 
 
 def make(*, max_size: int = 600, expansion: bool = False) -> Adapter:
-    """astchunk; its limit is hard, and it drops nodes without children that are over the limit.
+    """astchunk, the reference of cAST; hard limit.
 
-    So long literals and comments are in no chunk, though the text before and after may be in one:
-    such a span has gaps. White space between nodes is replaced by line feeds and blanks. It fails
-    on deep nesting.
+    A node without children that is over the limit is dropped: long literals and comments are in no
+    chunk, though the text before and after may be in one. Such a span has gaps. White space between
+    nodes is replaced by line feeds and blanks. It fails on deep nesting.
 
     Args:
         max_size: `max_chunk_size`, in bytes of UTF-8, white space left out.

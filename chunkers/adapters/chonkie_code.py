@@ -22,7 +22,9 @@ _GRAMMARS = named(
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> Adapter:
-    """Chonkie's CodeChunker; its limit is soft, and it fails on deep nesting.
+    """Chonkie's CodeChunker; soft limit.
+
+    It fails on deep nesting.
 
     Args:
         max_size: `chunk_size`. White space between nodes is not counted, and a node without

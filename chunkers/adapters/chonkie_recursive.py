@@ -10,7 +10,7 @@ FAMILY = "text"
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> Adapter:
-    """Chonkie's RecursiveChunker with its default rules; its limit is hard.
+    """Chonkie's RecursiveChunker, default rules; hard limit.
 
     Args:
         max_size: `chunk_size`.

@@ -13,7 +13,7 @@ FAMILY = "semantic"
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws", threshold: float = 0.8) -> Adapter:
-    """Chonkie's SemanticChunker with the run's embedder; its limit is soft.
+    """Chonkie's SemanticChunker, run's embedder; soft limit.
 
     Args:
         max_size: `chunk_size`. A sentence, which may be many lines of code, is never split, nor is

@@ -10,7 +10,7 @@ FAMILY = "fixed"
 
 
 def make(*, max_size: int = 800, unit: Unit = "chars", overlap: int = 0) -> Adapter:
-    """Chonkie's TokenChunker, its tokens being characters; its limit is hard.
+    """Chonkie's TokenChunker on characters; hard limit.
 
     Args:
         max_size: `chunk_size`. The default makes about as many chunks of code as 600 `nws`.

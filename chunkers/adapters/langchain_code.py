@@ -20,7 +20,7 @@ _LANGUAGES = named(
 def make(
     *, max_size: int = 600, unit: Unit = "nws", overlap: int = 0, strip: bool = True
 ) -> Adapter:
-    """LangChain's splitter made by `from_language`; its limit is hard.
+    """LangChain's `from_language` splitter; hard limit.
 
     Options and errors are those of `langchain-recursive`.
     """

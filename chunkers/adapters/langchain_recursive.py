@@ -10,7 +10,7 @@ FAMILY = "text"
 def make(
     *, max_size: int = 600, unit: Unit = "nws", overlap: int = 0, strip: bool = True
 ) -> Adapter:
-    """LangChain's RecursiveCharacterTextSplitter; its limit is hard.
+    """LangChain's RecursiveCharacterTextSplitter; hard limit.
 
     Args:
         max_size: `chunk_size`.

@@ -13,7 +13,9 @@ FAMILY = "syntax"
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> Adapter:
-    """LlamaIndex's CodeSplitter; its limit is soft, and it may lose the end of a node.
+    """LlamaIndex's CodeSplitter; soft limit.
+
+    It may lose the end of a node.
 
     It refuses a source that begins with a syntax error.
 

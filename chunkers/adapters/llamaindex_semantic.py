@@ -11,7 +11,7 @@ FAMILY = "semantic"
 
 
 def make(*, buffer: int = 1, percentile: int = 95) -> Adapter:
-    """LlamaIndex's SemanticSplitterNodeParser with the run's embedder; it has no limit.
+    """LlamaIndex's semantic splitter, run's embedder; no limit.
 
     Args:
         buffer: `buffer_size`: sentences on each side that are embedded with a sentence.

@@ -183,7 +183,7 @@ def make(
     version: str = "",
     options: str = "{}",
 ) -> ProcessChunker:
-    """Any program that answers lines of JSON with lines of JSON: docs/process-chunkers.md.
+    """Any program, by lines of JSON: docs/process-chunkers.md.
 
     Args:
         command: Program and arguments, split as by a shell; no shell runs.

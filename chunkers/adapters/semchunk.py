@@ -10,7 +10,9 @@ FAMILY = "text"
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws", overlap: int = 0) -> Adapter:
-    """semchunk; its limit is hard, and white space at which it splits is in no chunk.
+    """semchunk; hard limit; loses white space only.
+
+    White space at which it splits is in no chunk.
 
     Args:
         max_size: `chunk_size`.

@@ -15,7 +15,9 @@ _GRAMMARS = named(" ".join(name for name, grammar in GRAMMARS.items() if grammar
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws", overlap: int = 0) -> Adapter:
-    """semantic-text-splitter's CodeSplitter with `trim=False`; its limit is hard.
+    """semantic-text-splitter's CodeSplitter; hard limit.
+
+    It is called with `trim=False`.
 
     Its time grows faster than the depth of nesting.
 

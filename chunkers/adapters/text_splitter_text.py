@@ -10,7 +10,9 @@ FAMILY = "text"
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws", overlap: int = 0) -> Adapter:
-    """semantic-text-splitter's TextSplitter with `trim=False`; its limit is hard.
+    """semantic-text-splitter's TextSplitter; hard limit.
+
+    It is called with `trim=False`.
 
     Args:
         max_size: `capacity`.

@@ -11,7 +11,7 @@ FAMILY = "syntax"
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> LineChunker:
-    """Whole lines along the syntax tree: neighbours merged, what is too large split.
+    """Whole lines along the syntax tree: split, then merged.
 
     Args:
         max_size: No chunk is larger, unless it is a single token.

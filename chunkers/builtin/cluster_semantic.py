@@ -107,7 +107,9 @@ def best_cut(worth: NDArray[np.float64], most: Sequence[int]) -> list[int]:
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws", unit_size: int = 100) -> LineChunker:
-    """The cut of a file whose chunks are most similar inside, found by dynamic programming.
+    """The cut whose chunks are most similar inside.
+
+    It is found by dynamic programming.
 
     Units are statements along the syntax tree, or lines, each embedded alone. Of all cuts into
     chunks within `max_size` it is the one with the largest sum of cosines of all pairs of units

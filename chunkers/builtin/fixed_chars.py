@@ -36,7 +36,7 @@ class FixedChars:
 
 
 def make(*, max_size: int = 1500, overlap: int = 0) -> FixedChars:
-    """A fixed number of characters, cut in the middle of lines and words.
+    """A fixed number of characters; cuts lines and words.
 
     This is the usual meaning of chunks of a fixed size with an overlap: a window of `max_size`
     characters that moves by `max_size - overlap`.

@@ -34,7 +34,9 @@ def _reach(text: str, services: Services, start: int, end: int, limit: int) -> i
 
 
 def make(*, max_size: int = 254) -> LineChunker:
-    """As many whole lines as the tokens allow; a line over the limit is cut inside.
+    """As many whole lines as a number of tokens allows.
+
+    A line over the limit is cut inside.
 
     This is the usual meaning of chunks of a fixed number of tokens: tokens of the embedder that
     searches, or of the run's first embedder for lexical retrieval. Each line is tokenised alone.

@@ -12,7 +12,9 @@ FAMILY = "syntax"
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> LineChunker:
-    """One chunk a function or method; the rest grouped, what is too large split as `ast` does.
+    """One chunk per function or method; the rest grouped.
+
+    What is too large is split as `ast` does.
 
     Args:
         max_size: No chunk is larger, unless it is a single token.

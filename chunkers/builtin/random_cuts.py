@@ -68,7 +68,9 @@ def _nearest(values: list[int], low: int, high: int, target: int) -> int:
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws", seed: int = 0) -> LineChunker:
-    """The null chunker: the chunk sizes of `ast` in random order, cut at the nearest line ends.
+    """The null chunker: `ast`'s sizes, random boundaries.
+
+    The sizes come in random order, and are cut at the nearest line ends.
 
     Args:
         max_size: As for `ast`.

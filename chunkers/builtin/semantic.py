@@ -88,7 +88,9 @@ def make(
     percentile: int | float = 95,
     min_size: int = 100,
 ) -> LineChunker:
-    """Breaks between small units whose vectors are farther apart than most of the file's.
+    """Breaks between small units whose vectors are far apart.
+
+    Far apart means farther than most neighbours in the file.
 
     Units are statements along the syntax tree, or lines. A chunk ends where the cosine distance of
     a unit from the next exceeds a percentile of all such distances of the file. This is Greg

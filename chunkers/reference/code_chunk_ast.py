@@ -82,7 +82,7 @@ class CodeChunkAst:
 
 
 def make(*, max_size: int = 1500, header: bool = True, path_prefix: str = "") -> CodeChunkAst:
-    """code-chunk, identical to the original (verified: Python, JS, TS, TSX, Rust, Go, Java).
+    """code-chunk, verified identical in 7 languages.
 
     Args:
         max_size: Limit of a window, in UTF-16 code units above 32; chunks may exceed it.

@@ -32,7 +32,7 @@ class CodeChunkFixed:
 
 
 def make(*, max_size: int = 1500, path_prefix: str = "") -> CodeChunkFixed:
-    """code-chunk's own baseline: lines in order, identical to the original (verified).
+    """code-chunk's baseline of lines, verified identical.
 
     Args:
         max_size: No chunk is larger, unless it is a single line. It counts UTF-16 code units

@@ -40,7 +40,7 @@ class MemorybenchFixed:
 
 
 def make(*, max_size: int = 1024, overlap: int = 96, path_prefix: str = "") -> MemorybenchFixed:
-    """Windows of characters as memorybench cuts them, through lines too; identical (verified).
+    """Character windows of memorybench, verified identical.
 
     Args:
         max_size: Length of a window in UTF-16 code units.

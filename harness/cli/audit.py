@@ -31,9 +31,7 @@ _NUMBERS = ("source", "dataset", "audit", "of", "name", "value")
 
 
 def audit(
-    run: Annotated[
-        Path | None, typer.Argument(metavar="RUN", help="Run folder. Default: none.")
-    ] = None,
+    run: Annotated[Path | None, typer.Argument(metavar="RUN", help="Run folder.")] = None,
     dataset: Annotated[
         list[str] | None, typer.Option("-d", "--dataset", help="Spec of a data set. Repeatable.")
     ] = None,

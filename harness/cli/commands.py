@@ -24,7 +24,7 @@ COMMANDS = {
     "gate": ("harness.cli.gate:gate", "Fail if a mean is below a bound."),
     "audit": ("harness.cli.audit:audit", "Audit a data set or a run for leaks and losses."),
     "dataset build": ("harness.cli.dataset:build", "Build a data set from a repository."),
-    "dataset info": ("harness.cli.dataset:info", "Describe a data set and its known flaws."),
+    "dataset info": ("harness.cli.dataset:info", "Describe a data set and its known faults."),
     "dataset fetch": ("harness.cli.dataset:fetch", "Fetch and check the files of a data set."),
     "dataset validate": (
         "harness.cli.validate:validate",
@@ -97,7 +97,10 @@ def _set_options(
 
 app = _group(
     (path for path in COMMANDS if " " not in path),
-    "Find out which way of cutting code into chunks retrieves best, and by how much.",
+    "Compare ways of cutting code into chunks for retrieval: which chunker retrieves best, at what "
+    "cost, and whether the difference is real.\n\n"
+    "Exit codes: 0 success, 1 a check failed, 2 invalid input, 3 incomplete result, "
+    "130 interrupted.",
     name="chunkmark",
     callback=_set_options,
 )

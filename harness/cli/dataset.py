@@ -58,7 +58,7 @@ def build(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the sample.")] = 0,
     since: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Use commits from this date only.")
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="Use only commits from this date on.")
     ] = None,
     language: LanguageOption = None,
     form: FormatOption = Format.TABLE,
@@ -98,7 +98,7 @@ def info(
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
-    """Describe a data set and its known flaws.
+    """Describe a data set and its known faults.
 
     A name alone shows its card. A spec with an argument or options, as in repo:PATH, is loaded, and
     its contents are counted too.

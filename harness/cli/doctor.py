@@ -45,7 +45,9 @@ def doctor(
         ]
         write_json({"schema": "chunkmark.doctor/1", "checks": rows})
         return code
-    states = [(what, _state(ok, detail), detail) for what, ok, detail in checks]
+    states = [
+        (what, _state(ok, detail), detail.removeprefix("absent: ")) for what, ok, detail in checks
+    ]
     shown = [row for row in states if show_all or form is not Format.TABLE or row[1] != "ok"]
     if shown:
         write_rows(form, ("what", "state", "detail"), shown)

@@ -19,7 +19,8 @@ def gate(
     run: Annotated[
         Path,
         typer.Argument(
-            metavar="RUN", help="Run folder, or JSON that `score` or `run` printed with --format."
+            metavar="RUN",
+            help="Run folder, or JSON that `score` or `run` printed with `--format json`.",
         ),
     ],
     minimum: Annotated[

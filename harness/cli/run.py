@@ -64,11 +64,22 @@ def with_run_options(command: Callable[..., int]) -> Callable[..., int]:
 def run(
     suite: Annotated[
         Path | None,
-        typer.Argument(metavar="SUITE.toml", help="Suite file; options override its keys."),
+        typer.Argument(
+            metavar="SUITE.toml",
+            help="TOML file of run options, as in `limit = 50`; the command line overrides it. See "
+            "docs/commands.md.",
+        ),
     ] = None,
     data_dir: DataDirOption = None,
     out: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="Run folder.", rich_help_panel=OUTPUT)
+        Path,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="DIR",
+            help="Run folder. Cells of earlier runs stay in it.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = Path("chunkmark-run"),
     by: Annotated[
         list[str] | None,
@@ -88,6 +99,9 @@ def run(
 
     Without options, the built-in chunkers are compared on a built-in data set. An interrupted run
     resumes when the command is rerun.
+
+    A spec is the name of a part, with options if needed: `fixed:max_size=300,overlap=2`. For names
+    and options see `chunkmark list`.
     """
     config = (RunConfig() if suite is None else load_suite(suite)).over(
         **{key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}

@@ -29,7 +29,7 @@ def score(
     ] = None,
     records: Annotated[
         Path | None,
-        typer.Option("--records", metavar="FILE", help="Records with what is relevant in them."),
+        typer.Option("--records", metavar="FILE", help="Retrieved results with their judgements."),
     ] = None,
     measure: Annotated[
         list[str] | None,
@@ -47,7 +47,10 @@ def score(
     ] = False,
     f1_threshold: Annotated[
         float,
-        typer.Option(help="Token F1 from which a text is relevant, if nothing else is given."),
+        typer.Option(
+            help="Least token F1 with the expected answer at which a text counts as relevant, when "
+            "there are no labels."
+        ),
     ] = 0.3,
     source: Annotated[
         Path | None,
@@ -72,8 +75,9 @@ def score(
     `doc-<ID>::chunk-0` counts as its document; several chunks of a document count once.
 
     What is relevant in a record is decided by the first rule that applies: qrels or relevant_ids,
-    lines shared with a target, the file of a target, words shared with the expected answer. A
-    measure is skipped, and not 0, if no query has the labels for it.
+    lines shared with a target, the file of a target, words shared with the expected answer.
+    If no query has the labels that a measure needs, the measure is skipped rather than counted as
+    0.
     """
     from harness.cli.progress import Progress
     from harness.reports import scores

@@ -44,7 +44,7 @@ def validate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="File of questions: list places in the repository DATASET that share their words.",
+            help="List candidate places for the questions in this file.",
         ),
     ] = None,
     language: LanguageOption = None,

@@ -18,8 +18,8 @@ def verify(
     """Recompute every number of a run.
 
     Numbers are recomputed from the stored chunks, targets and rankings, and by pytrec_eval from the
-    .trec files; stored lines are compared with their hashes. Each difference names cell, query and
-    measure. Exits with 1 if there is a difference.
+    .trec files; stored lines are compared with their hashes. Each
+    reported difference gives its cell, query and measure. Exits with 1 if there is a difference.
     """
     from harness.runs.verify import verify as verify_run
 

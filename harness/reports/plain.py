@@ -36,14 +36,17 @@ def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], console
 def print_lines(
     columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console, width: int
 ) -> None:
-    """Print a table of one line a row to a terminal; its last column is cut at the width."""
+    """Print a table of one line a row to a terminal; its last column is cut after a word."""
     cells = [list(map(plain, row)) for row in [columns, *rows]]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)][:-1]
     for number, (*row, last) in enumerate(cells):
         start = "".join(f"{cell:{size}}  " for cell, size in zip(row, widths, strict=True))
         line = f"{start}{last}".rstrip()
-        shown = line if len(line) <= width else f"{line[: width - 1]}…"
-        console.print(shown, style=None if number else "bold", no_wrap=True, overflow="ignore")
+        if len(line) > width:
+            words = line[: width - 1].rpartition(" ")[0].rstrip(" ,;:")
+            # A last column without a space is cut anywhere.
+            line = f"{words if len(words) > len(start) else line[: width - 2]} …"
+        console.print(line, style=None if number else "bold", no_wrap=True, overflow="ignore")
 
 
 def as_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], *, markdown: bool) -> str:

@@ -61,17 +61,22 @@ class RunConfig:
         SCORE, _SPANS + _RANKS, "Measure. See `chunkmark list measures`.", short="-m"
     )
     profile: str = _option(SCORE, "default", "Scoring conventions. See `chunkmark list profiles`.")
-    depth: int = _option(SCORE, 1000, "Minimum ranking depth.", least=1)
+    depth: int = _option(
+        SCORE,
+        1000,
+        "Least number of chunks ranked for each query; a measure with a larger cut-off raises it.",
+        least=1,
+    )
     mask_query: bool | None = _option(
         SCORE,
         None,
-        "Remove the lines that a query's text was taken from. By default the data set decides; "
-        "queries=calls is masked.",
+        "Remove the lines that a query's text was taken from. By default the data set decides: "
+        "call queries are masked.",
     )
     limit: int | None = _option(
         LIMITS, None, "Number of queries to sample from each data set.", least=1
     )
-    seed: int = _option(LIMITS, 0, "Random seed.", least=0)
+    seed: int = _option(LIMITS, 0, "Random seed of samples and anchors.", least=0)
     max_failures: str = _option(
         LIMITS,
         "1%",
@@ -81,7 +86,8 @@ class RunConfig:
     file_timeout: float = _option(
         LIMITS,
         SECONDS,
-        "Time limit of a chunker for a file, and for each million characters of it.",
+        "Seconds a chunker may take for a file; a larger file gets this for each million "
+        "characters.",
         metavar="SECONDS",
         least=0,
     )
