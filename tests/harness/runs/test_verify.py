@@ -82,10 +82,11 @@ def edit(path: Path, number: int, pattern: str, replacement: str) -> None:
 def test_a_changed_line_of_a_ranking_is_found_and_its_query_and_measures_named(cell):
     path = cell / "run.trec"
     lines = path.read_text().splitlines(keepends=True)
-    first, second = (line.split(" ") for line in lines[:2])
-    assert first[0] == second[0] == "q%20alpha"
-    first[2], second[2] = second[2], first[2]
-    path.write_text("".join([" ".join(first), " ".join(second), *lines[2:]]))
+    last = max(at for at, line in enumerate(lines) if line.startswith("q%20alpha "))
+    rows = [line.split(" ") for line in lines]
+    assert rows[0][0] == "q%20alpha"
+    rows[0][2], rows[last][2] = rows[last][2], rows[0][2]
+    path.write_text("".join(map(" ".join, rows)))
     found = differences(cell)
     assert ("q alpha", "all") in found
     assert {query for query, _ in found} <= {"q alpha", ""}
