@@ -165,7 +165,8 @@ def list_datasets(data_dir: Path | None = None) -> tuple[Listed, ...]:
             listed[name] = Listed(name, "", str(error))
             continue
         missing = ", ".join(missing_files(card, data_dir))
-        listed[name] = Listed(name, card.title, f"place {missing} in a data folder" * bool(missing))
+        problem = f"needs files, see `chunkmark dataset fetch {name}`: {missing}"
+        listed[name] = Listed(name, card.title, problem if missing else "")
     return tuple(listed[name] for name in sorted(listed))
 
 

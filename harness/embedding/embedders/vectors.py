@@ -1,4 +1,4 @@
-"""Vectors that were computed elsewhere: `vectors:FOLDER`. A text without a vector is an error."""
+"""Vectors computed elsewhere: `vectors:FOLDER`. A text without a vector is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cosine similarity of sums of random bipolar vectors, one for each token: no model, no training.
+"""Cosine similarity of sums of random bipolar token vectors: no model, no training.
 
 Random vectors of many components are almost orthogonal, so the sum over a text keeps the count of
 each token, spread over all components. The cosine approximates that of `bow`, with an error of

@@ -41,7 +41,7 @@ def says(done, code, *words):
         (["run", "-c", "asst"], ["chunker", "asst", "ast"]),
         (["run", "-c", "ast:size=3"], ["size", "max_size", "unit"]),
         (["run", "-c", "ast:max_size=0"], ["max_size"]),
-        (["run", "-c", "ast:max_size=ten"], ["max_size", "whole number"]),
+        (["run", "-c", "ast:max_size=ten"], ["max_size", "integer"]),
         (["run", "-c", "ast:"], ["ast:"]),
         (["run", "-m", "nDGC@10"], ["nDGC@10", "nDCG"]),
         (["run", "-m", "nDCG@0"], ["nDCG@0"]),

@@ -105,8 +105,9 @@ def test_the_list_says_what_to_place_where_and_imports_no_plug_in(
     assert listed["stdlib"].missing == ""
     assert listed["broken"].title == "from theirs"
     assert listed["repoeval-function"].missing.startswith(
-        "place repoeval/datasets/function_level_completion_2k_context_codex.test.jsonl, "
-        "repoeval/repositories/function_level.zip in "
+        "needs files, see `chunkmark dataset fetch repoeval-function`: "
+        "repoeval/datasets/function_level_completion_2k_context_codex.test.jsonl, "
+        "repoeval/repositories/function_level.zip"
     )
     (tmp_path / "repoeval/datasets").mkdir(parents=True)
     (tmp_path / "repoeval/repositories/function_level").mkdir(parents=True)

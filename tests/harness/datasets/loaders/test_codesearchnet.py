@@ -60,7 +60,8 @@ def test_without_code_it_is_not_at_hand(root: Path) -> None:
     assert missing() == ""
     shutil.rmtree(root / "codesearchnet/code")
     assert missing() == (
-        "place the code of a language, codesearchnet/code/<language>.jsonl in a data folder"
+        "needs files, see `chunkmark dataset fetch codesearchnet`: "
+        "the code of a language, codesearchnet/code/<language>.jsonl"
     )
 
 
