@@ -1,9 +1,6 @@
 """Chunks along the syntax tree: split, then merge (the idea of cAST), by whole lines."""
 
-from functools import partial
-
 from chunkers.builtin._lines import LineChunker
-from chunkers.grammars.long_lines import cut_long_line
 from chunkers.grammars.syntax import syntax_runs, version
 from chunkers.sizes import Unit
 
@@ -14,11 +11,10 @@ def make(*, max_size: int = 600, unit: Unit = "nws") -> LineChunker:
     """Whole lines along the syntax tree: split, then merged.
 
     Args:
-        max_size: No chunk is larger, unless it is a single token.
+        max_size: No chunk is larger, unless it is a single line.
         unit: What `max_size` counts: `nws`, `chars` or `tokens`.
 
     Raises:
         InputError: `max_size` is below 1, or a grammar's wheel is missing.
     """
-    split = partial(cut_long_line, unit=unit)
-    return LineChunker(syntax_runs, max_size, unit, version(), split=split)
+    return LineChunker(syntax_runs, max_size, unit, version())

@@ -1,10 +1,7 @@
 """Chunks by definition: each function or method is one, the rest of a file is grouped."""
 
-from functools import partial
-
 from chunkers.builtin._lines import LineChunker
 from chunkers.grammars.definitions import definition_runs
-from chunkers.grammars.long_lines import cut_long_line
 from chunkers.grammars.syntax import version
 from chunkers.sizes import Unit
 
@@ -17,11 +14,10 @@ def make(*, max_size: int = 600, unit: Unit = "nws") -> LineChunker:
     What is too large is split as `ast` does.
 
     Args:
-        max_size: No chunk is larger, unless it is a single token.
+        max_size: No chunk is larger, unless it is a single line.
         unit: What `max_size` counts: `nws`, `chars` or `tokens`.
 
     Raises:
         InputError: `max_size` is below 1, or a grammar's wheel is missing.
     """
-    split = partial(cut_long_line, unit=unit)
-    return LineChunker(definition_runs, max_size, unit, version(), split=split)
+    return LineChunker(definition_runs, max_size, unit, version())
