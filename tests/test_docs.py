@@ -94,6 +94,8 @@ def test_the_pages_show_what_this_code_prints(tmp_path: Path):
         assert re.search(rf"^\| {name} \| .* \| {count} \|", readme, re.MULTILINE), name
         assert re.search(rf"^{name} +{count} ", page, re.MULTILINE), name
     notes = [note.replace("\\", "") for note in re.findall(r"^- (.*)$", markdown, re.MULTILINE)]
+    # The page shows a dense run; what a lexical one did not retrieve is noted for it alone.
+    notes = [note for note in notes if "was retrieved" not in note]
     assert notes
     assert [note for note in notes if note not in " ".join(page.split())] == []
 

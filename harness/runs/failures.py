@@ -85,7 +85,7 @@ def failure_lines(
         files.setdefault(chunker, {}).update(dict.fromkeys(map(tuple, failures)))
     for cell in failed:
         names = ", ".join((cell.dataset, cell.chunker, cell.embedder, cell.retriever))
-        yield f"{names}: not scored, for the chunker {cell.reason}"
+        yield f"{names}: not scored: the chunker {cell.reason}"
     for chunker, rows in files.items():
         for corpus, path, reason in list(rows)[:_SHOWN]:
             yield f"{chunker} failed on {path} of {corpus}: {reason}"

@@ -130,4 +130,6 @@ def test_the_installed_program_runs_the_default_job(site: Path, tmp_path: Path) 
     )["models"]
     assert model["vectors"] <= 1800
     table = run(program, "run", cwd=tmp_path, **variables)
-    assert all(word in table for word in ("SpanR", "oracle", "random", "±", "tokens", "ms/query"))
+    assert all(
+        word in table for word in ("SpanR", "oracle", "random", "±", "tokens", "ms per query")
+    )

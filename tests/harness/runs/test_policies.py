@@ -111,6 +111,11 @@ def test_the_second_query_is_made_of_what_the_first_one_found(tmp_path, retrieve
             for unit, score in zip(second[query].ids, second[query].scores, strict=True)
             if unit not in head
         ]
+        tail += [
+            (unit, score)
+            for unit, score in zip(first[query].ids, first[query].scores, strict=True)
+            if unit not in head and unit not in second[query].ids
+        ]
         assert list(ranking.ids) == [*head, *(unit for unit, _ in tail)]
         assert list(ranking.scores) == [*first[query].scores[:3], *(score for _, score in tail)]
 
