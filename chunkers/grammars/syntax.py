@@ -308,12 +308,12 @@ def _arms(item: _Part, line_map: LineMap) -> list[_Entry]:
             if first <= last
         ]
         if parts and items and items[0].first <= parts[-1].first:
-            parts[-1].items = [*(parts[-1].items or ()), *items]
+            (parts[-1].items or []).extend(items)
         elif items and items[0].first <= item.last:
             if parts:
                 _end(parts[-1], items[0].first - 1)
             parts.append(_Part(items[0].first, item.last, 0, None, items))
-    if len(parts) < 2:
+    if not parts:
         return []
     parts[0].first = item.first
     _end(parts[-1], item.last)

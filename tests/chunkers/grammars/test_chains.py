@@ -97,3 +97,18 @@ def test_the_heads_of_nested_modules_are_together():
     assert text[first.start : first.end].startswith(heads + "          def method_0")
     assert len(rest) > 1
     assert text[rest[-1].start : rest[-1].end].endswith(f"{'  ' * 5}end\n{tails}")
+
+
+@pytest.mark.parametrize("name", ["ast", "function"])
+def test_a_chain_on_one_line_is_looked_at_once(name, monkeypatch):
+    """Its tail runs on, so the chain is split; found anew at each link it would cost n squared."""
+    from chunkers.grammars import syntax
+
+    calls = []
+    find = syntax.arms
+    monkeypatch.setattr(syntax, "arms", lambda *given: calls.append(1) or find(*given))
+    text = "if(a){b()}" + "else if(a){b()}" * 300 + "else{\n" + "c();\n" * 30 + "}\n"
+    source = Source(text, "a.js", "javascript")
+    spans = load_chunker(f"{name}:max_size=100").chunk(source, Services())
+    assert "".join(text[span.start : span.end] for span in spans).split() == text.split()
+    assert len(calls) < 20
