@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-QUERY_COLUMNS = frozenset({"query_id", "query-id", "queryid", "qid", "query"})
-"""Names of the column that holds the query, by which the heading of a table is known."""
+QUERY_COLUMNS = ("query_id", "query-id", "queryid", "qid", "query")
+"""Names of the column that holds the query, by which the heading of a table is known.
 
-_DOCUMENT_COLUMNS = frozenset(
-    {"corpus-id", "corpus_id", "doc-id", "doc_id", "docid", "docno", "document", "document_id"}
-)
-_GRADE_COLUMNS = frozenset({"score", "grade", "rel", "relevance", "label"})
+Of several the first here is it: beside an id, `query` is the text.
+"""
+
+_DOCUMENT_COLUMNS = (
+    "corpus-id", "corpus_id", "doc-id", "doc_id", "docid", "docno", "document_id", "document",
+)  # fmt: skip
+_GRADE_COLUMNS = ("score", "grade", "relevance", "rel", "label")
 
 Layout = Literal["trec", "beir", "columns"]
 """`trec`: query, iteration, document, grade. `beir`: query, document, grade between tabs.
@@ -100,15 +103,19 @@ def _fields(line: bytes, where: str, layout: Layout) -> list[str]:
 
 def _is_heading(fields: list[str]) -> bool:
     names = {field.strip().lower() for field in fields}
-    return not names.isdisjoint(QUERY_COLUMNS) and not _GRADE.fullmatch(fields[-1])
+    try:
+        float(fields[-1])
+    except ValueError:
+        return not names.isdisjoint(QUERY_COLUMNS)
+    return False
 
 
 def _columns(heading: list[str]) -> tuple[int, int, int]:
     """The columns of query, document and grade, by name; first, last but one and last without."""
     names = [name.strip().lower() for name in heading]
 
-    def column(known: frozenset[str], default: int) -> int:
-        return next((at for at, name in enumerate(names) if name in known), default)
+    def column(known: tuple[str, ...], default: int) -> int:
+        return next((names.index(name) for name in known if name in names), default)
 
     return column(QUERY_COLUMNS, 0), column(_DOCUMENT_COLUMNS, -2), column(_GRADE_COLUMNS, -1)
 

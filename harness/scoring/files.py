@@ -84,11 +84,19 @@ def open_file(path: Path) -> InputFile:
 
 def _shape_of_row(first: bytes, path: Path) -> Shape:
     columns = [name.strip() for name in first.decode("utf-8", "replace").lower().split("\t")]
-    if len(columns) > 1 and not QUERY_COLUMNS.isdisjoint(columns):
+    words = first.split()
+    row = (
+        columns if len(columns) > 1 else [word.decode("utf-8", "replace").lower() for word in words]
+    )
+    if len(row) == 6 and row[1] == "q0":
+        return "run"
+    if len(row) == 4 and row[3].lstrip("+-").isdigit():
+        return "qrels"
+    if len(columns) > 1 and not set(QUERY_COLUMNS).isdisjoint(columns):
         ids = {"retrieved_ids", "relevant_ids"}
         return "judgements" if ids.isdisjoint(columns) else "table"
-    fields = len(columns) if len(columns) > 1 else len(first.split())
-    if fields > 6 and first.split()[1].upper() == b"Q0":
+    fields = len(columns) if len(columns) > 1 else len(words)
+    if fields > 6 and words[1].upper() == b"Q0":
         return "run"  # its tag has spaces
     if fields not in _BY_FIELDS:
         raise InputError(
@@ -133,6 +141,8 @@ def load_grades(file: InputFile, run: InputFile) -> Qrels:
     if file.shape in ("qrels", "judgements"):
         layout: Literal["trec", "columns"] = "trec" if file.shape == "qrels" else "columns"
         qrels = read_qrels(file.path, file.lines, layout)
+        if not qrels.grades:
+            raise InputError(f"{file.path} holds no judgements")
         encoded = run.ours if run.shape == "run" else _all_encoded(qrels.grades)
         return Qrels(_decoded(qrels.grades), qrels.repeated) if encoded else qrels
     content = _load(file)
@@ -156,10 +166,16 @@ def _all_encoded(grades: Grades) -> bool:
 
 
 def _decoded(grades: Grades) -> dict[str, dict[str, float]]:
-    return {
-        unquote(query): {unquote(name): grade for name, grade in row.items()}
-        for query, row in grades.items()
-    }
+    decoded: dict[str, dict[str, float]] = {}
+    for query, row in grades.items():
+        ids = {unquote(name): grade for name, grade in row.items()}
+        if unquote(query) in decoded or len(ids) < len(row):
+            raise InputError(
+                f"the judgements of query {unquote(query)} have an id in two spellings\n"
+                "percent-encode all ids of the qrels of a chunkmark run, or none"
+            )
+        decoded[unquote(query)] = ids
+    return decoded
 
 
 def load_run(

@@ -161,6 +161,8 @@ def read_run(
         query, _, document, rank, text, tag = fields
         if query.startswith(b"#") and is_comment(line):
             continue
+        if b"\r" in tag.rstrip():
+            raise InputError(f"{path}, line {number}: holds a carriage return; end lines with LF")
         if len(tag.split()) > 1 and not rank.isdigit():
             raise InputError(
                 f"{path}, line {number}: {len(line.split())} fields, and the fourth is not a rank\n"

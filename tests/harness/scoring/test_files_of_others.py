@@ -79,3 +79,40 @@ def test_hits_is_a_count_elsewhere_and_no_alias():
 
     with pytest.raises(InputError, match="unknown measure"):
         parse_measure("hits@10")
+
+
+def test_carriage_returns_alone_end_no_line(tmp_path):
+    from chunkers.errors import InputError
+
+    run = "q1 Q0 d2 1 3 t\rq2 Q0 x 1 3 t\rq2 Q0 y 2 2 t\r"
+    with pytest.raises(InputError, match="carriage return"):
+        mean(tmp_path, run, "q1 0 d2 1\nq2 0 y 1\n")
+    assert mean(tmp_path, RUN.replace("\n", "\r\n"), QRELS.replace("\n", "\r\n")) == (1, 2)
+
+
+@pytest.mark.parametrize("other", ["q1\ta b\t0\n", "q%31\td2\t1\n"])
+def test_an_id_in_two_spellings_is_an_error(tmp_path, other):
+    from chunkers.errors import InputError
+
+    with pytest.raises(InputError, match="query q1 have an id in two spellings"):
+        mean(tmp_path, "q1 Q0 a%20b 1 3 chunkmark\n", f"q1\ta%20b\t1\n{other}")
+
+
+def test_beside_an_id_query_is_the_text(tmp_path):
+    table = "query\tqid\tdocid\tscore\nhello\th1\td3\t1\nworld\th2\td4\t1\n"
+    assert mean(tmp_path, RUN, table) == (1, 2)
+
+
+def test_a_bad_grade_is_no_heading(tmp_path):
+    from chunkers.errors import InputError
+
+    with pytest.raises(InputError, match=r"grade '1\.5' is not a whole number"):
+        mean(tmp_path, RUN, "qid\td2\t1.5\n")
+    with pytest.raises(InputError, match="holds no judgements"):
+        mean(tmp_path, RUN, "qid\tdocid\tscore\n")
+
+
+def test_trec_files_between_tabs_may_hold_any_id(tmp_path):
+    run = "h1\tQ0\tquery\t1\t3\tt\n"
+    assert mean(tmp_path, run, "h1\t0\tquery\t1\n") == (1, 1)
+    assert mean(tmp_path, run.replace("h1", "qid"), "qid\t0\tquery\t1\n") == (1, 1)
