@@ -65,5 +65,6 @@ def suggestion(name: str, names: Iterable[str]) -> str:
     import difflib
 
     names = list(names)
-    near = difflib.get_close_matches(name, names, n=3)
+    by_lower = {other.lower(): other for other in names}
+    near = [by_lower[other] for other in difflib.get_close_matches(name.lower(), by_lower, n=3)]
     return f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(names)}"

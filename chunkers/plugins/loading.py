@@ -265,6 +265,11 @@ def _parameters(entry: Entry, make: object) -> Mapping[str, inspect.Parameter]:
 
 def _make(entry: Entry, make: Callable[..., Any], bound: Mapping[str, Any]) -> Any:
     where = f"chunker {entry.name} ({entry.origin})"
+    first = next(iter(_parameters(entry, make).values()), None)
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    is_option = first is None or first.name in bound or first.default is not first.empty
+    if first is not None and not is_option and first.kind in positional:
+        raise InputError(f"{where}: its first parameter must be named source, not {first.name}")
     try:
         chunker = make(**bound)
     except InputError as error:
@@ -331,7 +336,7 @@ def checked(name: str, result: object, source: Source) -> list[Span]:
 def _problem(span: object, length: int) -> str:
     """The fault of a span in a text of `length` characters; empty for a valid span."""
     if not isinstance(span, Span):
-        return f"is {type(span).__name__}, not Span"
+        return f"is {type(span).__name__}, not Span; return chunkers.Span objects"
     if type(span.start) is not int or type(span.end) is not int:
         return f"is {span}; start and end must be int"
     if not 0 <= span.start <= span.end <= length:

@@ -10,6 +10,7 @@ import re
 import sys
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from chunkers.errors import STOPPING, InputError, reason_of, suggestion
@@ -76,6 +77,11 @@ class Registry:
         if spec.argument is not None and _ATTRIBUTE.fullmatch(spec.argument):
             name = f"{spec.name}:{spec.argument}"
             return Entry(name, name, "module"), Spec(name, None, spec.options)
+        if spec.name.endswith(".py") or Path(f"{spec.name}.py").is_file():
+            raise InputError(
+                f"unknown {self.kind} {spec.name!r}; "
+                "write module:function, with the module importable from this folder"
+            )
         raise InputError(f"unknown {self.kind} {spec.name!r}; {suggestion(spec.name, entries)}")
 
     def load(self, entry: Entry) -> Any:

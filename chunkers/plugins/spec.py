@@ -26,6 +26,12 @@ from chunkers.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+_ARGUMENTS = {
+    "beir": "folder", "built": "folder", "openai": "model", "repo": "path", "rerank": "model",
+    "st": "model", "vectors": "folder",
+}  # fmt: skip
+"""What the bare argument of a part is."""
+
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LARGEST = 2**31 - 1  # of whole numbers, so that no sum of sizes overflows
 _PLAIN = re.compile(r'[^",|]*')
@@ -68,9 +74,17 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
         raise InputError(f"invalid spec {text!r}: not UTF-8") from None
     name, colon, rest = text.partition(":")
     if not name or name != name.strip() or any(mark in name for mark in ",=|"):
-        raise InputError(f"invalid spec {text!r}; write name or name:key=value,key=value")
+        several = "; to give several, repeat the option, as in -c ast -c fixed"
+        raise InputError(
+            f"invalid spec {text!r}; write name or name:key=value,key=value"
+            f"{several if ',' in name else ''}"
+        )
     if not colon:
         return (Spec(name),)
+    if not rest and name in _ARGUMENTS:
+        raise InputError(f"{name}: {_argument_missing(name)}")
+    if not rest:
+        raise InputError(f"invalid spec {text!r}; write {name} or {name}:key=value")
     argument: str | None = None
     sweeps: list[tuple[str, list[str]]] = []
     for number, (key, values) in enumerate(_items(text, rest)):
@@ -125,6 +139,11 @@ def _value(text: str, rest: str, at: int) -> tuple[str, int]:
     return value, at + len(value)
 
 
+def _argument_missing(name: str) -> str:
+    kind = _ARGUMENTS.get(name, "argument")
+    return f"needs {'an' if kind == 'argument' else 'a'} {kind}: {name}:{kind.upper()}"
+
+
 def _quoted(value: str) -> str:
     plain = _PLAIN.fullmatch(value) and value and value == value.strip()
     argument_like = plain and not re.match(r"[A-Za-z_][A-Za-z0-9_]*=", value)
@@ -166,28 +185,36 @@ def bind(
         and name != "services"
     }
     written = {key for key, _ in spec.options}
-    hints = _hints(make, parameters, written, f"{what} {spec.name}")
+    part = f"{what} {spec.name}"
+    hints = _hints(make, parameters, written, part)
     if common is not None:
         shared = inspect.signature(common).parameters
-        hints = _hints(common, shared, written, f"{what} {spec.name}") | hints
+        hints = _hints(common, shared, written, part) | hints
         parameters = {**shared, **parameters}
     bound: dict[str, Any] = {}
     if spec.argument is not None:
         if "argument" not in parameters:
-            raise InputError(f"{what} {spec.name} takes no argument, but got {spec.argument!r}")
+            if spec.argument in parameters:
+                default = parameters[spec.argument].default
+                empty = default in (None, inspect.Parameter.empty)
+                example = "VALUE" if empty else _printed(default)
+                raise InputError(
+                    f"{part}: an option is written key=value, as in "
+                    f"{spec.name}:{spec.argument}={example}"
+                )
+            raise InputError(f"{part}: takes no argument, but got {spec.argument!r}")
         bound["argument"] = spec.argument
     elif "argument" in parameters and parameters["argument"].default is inspect.Parameter.empty:
-        raise InputError(f"{what} {spec.name} needs an argument: {spec.name}:ARGUMENT")
+        raise InputError(f"{part}: {_argument_missing(spec.name)}")
     keys = sorted(name for name in parameters if name != "argument")
     for key, value in spec.options:
         if key not in keys:
-            has = f"it has {', '.join(keys)}" if keys else "it has none"
-            raise InputError(f"{what} {spec.name} has no option {key!r}; {has}")
-        bound[key] = _convert(value, hints.get(key, str), f"{what} {spec.name}: {key}={value}")
+            hint = f"choose from {', '.join(keys)}" if keys else "it has no options"
+            raise InputError(f"{part}: unknown option {key!r}; {hint}")
+        bound[key] = _convert(value, hints.get(key, str), f"{part}: {key}={value}")
     for key in needed(make):
         if key not in bound:
-            example = Spec(spec.name, None, ((key, "..."),))
-            raise InputError(f"{what} {spec.name} needs {key}: {example}")
+            raise InputError(f"{part}: needs {key}: {Spec(spec.name, None, ((key, '...'),))}")
     return bound
 
 
@@ -268,6 +295,7 @@ def _convert(value: str, hint: Any, where: str) -> Any:
                 return number
         except (ValueError, OverflowError):
             pass
-        kind = f"an integer up to {_LARGEST}" if hint is int else "a number"
-        raise InputError(f"{where}: must be {kind}")
+        kind = f"a whole number up to {_LARGEST}" if hint is int else "a number"
+        commas = "; options are separated by commas" if ";" in value else ""
+        raise InputError(f"{where}: must be {kind}{commas}")
     return value

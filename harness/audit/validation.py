@@ -215,7 +215,7 @@ def _texts(dataset: Dataset) -> Iterator[ValidationCheck]:
         yield ValidationCheck("texts", "broken", found, "their queries cannot be answered", empty)
     if dataset.queries and not blank and not empty:
         files = sum(len(corpus.sources) for corpus in dataset.corpora)
-        found = f"{len(dataset.queries)} queries, {files} files"
+        found = f"{counted(len(dataset.queries), 'query', 'queries')}, {counted(files, 'file')}"
         yield ValidationCheck("texts", "ok", found, "every query and every corpus has text")
     if dataset.absent:
         lost = sum(corpus.n_queries for corpus in dataset.absent)

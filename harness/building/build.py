@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from harness.building.built_queries import BuiltQueries
 
 KINDS = ("docstring", "commits", "calls")
+_LACKING = {
+    "docstring": ("no function of the {files} has a doc comment", "commits"),
+    "calls": ("no call in the {files} can be resolved", "docstring"),
+    "commits": ("no commit changes the {files}", "docstring"),
+}
+"""What is lacking where no query can be made of a kind, and another kind to try."""
 COMMITS = 100
 """Default limit of queries from commits, each of which has its own corpus."""
 
@@ -73,7 +79,7 @@ def build(root: Path, options: BuildOptions) -> Dataset:
     if len(queries) < len(built.queries):
         left_out[_NOT_DRAWN] = len(built.queries) - len(queries)
     if not queries:
-        raise InputError(f"{root}: no query can be made{_why(built, left_out)}")
+        raise InputError(f"{root}: no query can be made{_why(built, left_out, options.queries)}")
     corpora = {query.corpus for query in queries}
     return Dataset(
         name="repo",
@@ -124,11 +130,15 @@ def _questions(name: str) -> Path:
     return Path(name)
 
 
-def _why(built: BuiltQueries, left_out: Mapping[str, int]) -> str:
-    """The second line of the error that no query can be made: what was left out."""
+def _why(built: BuiltQueries, left_out: Mapping[str, int], queries: str) -> str:
+    """The end of the error that no query can be made: what is lacking or was left out."""
     line = left_out_line(left_out)
     if line or not built.corpora:
         return line
-    files = counted(sum(len(corpus.sources) for corpus in built.corpora), "file")
+    files = counted(sum(len(corpus.sources) for corpus in built.corpora), "indexed file")
+    lacking, other = _LACKING.get(queries, ("no question has a target in the {files}", ""))
     skipped = Counter(file.reason for corpus in built.corpora for file in corpus.skipped)
-    return f"\nno candidate in the {files} indexed{left_out_line(skipped, '; not indexed: ')}"
+    not_indexed = left_out_line(skipped, "not indexed: ")
+    advice = f"try --queries {other} or questions of your own" if other else ""
+    second = "; ".join(filter(None, (not_indexed, advice)))
+    return f": {lacking.format(files=files)}" + (f"\n{second}" if second else "")

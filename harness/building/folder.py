@@ -168,7 +168,7 @@ def refuse_folder(folder: Path) -> None:
         InputError: It is not empty, or is not a folder.
     """
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
-        raise InputError(f"{folder} is not empty; remove it, or choose another folder with -o")
+        raise InputError(f"{folder} is not empty; choose another folder with -o")
 
 
 def read_card(folder: Path) -> dict[str, Any]:

@@ -121,10 +121,11 @@ def _document(one: Audit) -> dict[str, Any]:
 def _write(form: Format, audits: Sequence[Audit]) -> None:
     from harness.audit.interpretation import findings
     from harness.reports.plain import plain
+    from harness.support.wording import counted
 
     for number, one in enumerate(audits):
         mask = ", own lines masked" if one.mask_query else ""
-        queries = f"{one.queries} queries{mask}"
+        queries = f"{counted(one.queries, 'query', 'queries')}{mask}"
         heading = f"{one.dataset} ({one.source}): {queries}, data {one.fingerprint[:12]}"
         if number:
             write("")

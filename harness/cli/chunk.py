@@ -152,6 +152,7 @@ def _result(chunker: LoadedChunker, chunked: ChunkedCorpus, source: Source) -> d
 def _print(source: Source, results: list[dict[str, Any]]) -> None:
     from harness.reports.chunks import numbers, side_by_side
     from harness.reports.plain import plain
+    from harness.support.wording import counted
 
     write_rows(Format.TABLE, *numbers(results))
     if len(results) > 1:
@@ -159,7 +160,7 @@ def _print(source: Source, results: list[dict[str, Any]]) -> None:
         return
     (result,) = results
     notes = "".join(f", {note}" for note in result["health"]["notes"])
-    console().rule(f"{plain(result['chunker'])}: {len(result['chunks'])} chunks{notes}")
+    console().rule(f"{plain(result['chunker'])}: {counted(len(result['chunks']), 'chunk')}{notes}")
     for row in result["chunks"]:
         write(f"── {row['start_line']}-{row['end_line']}, size {row['size']}")
         shown = row.get("embed_text", row["text"]).rstrip("\n").split("\n")

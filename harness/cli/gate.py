@@ -41,7 +41,8 @@ def gate(
     The means of every cell are compared with every bound. Exits with 1 on failure.
     """
     from chunkers.errors import InputError
-    from harness.runs.gates import check, document, parse_bound
+    from harness.cli.progress import Progress
+    from harness.runs.gates import check, document, parse_bound, skipped_notes
 
     if not minimum:
         raise InputError("no bound given; add one, as in --min 'MRR>0.6'")
@@ -49,7 +50,12 @@ def gate(
     cells = _folder_cells(run) if run.is_dir() else _file_cells(run)
     if not cells:
         raise InputError(f"{run} has no cell; wait until the run is complete")
-    result = document(check(cells, bounds), require=require)
+    checks = check(cells, bounds)
+    result = document(checks, require=require)
+    for note in skipped_notes(checks):
+        Progress().warn(note)
+    if result["verdict"] == "skipped":
+        Progress().warn("no measure was checked; add --require to fail in this case")
     if form is Format.JSON:
         write_json(result)
     else:

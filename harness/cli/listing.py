@@ -71,6 +71,11 @@ def _part(kind: Kind, name: str, parts: list[Row]) -> Row:
     from chunkers.errors import InputError, suggestion
 
     rows = {row["name"]: row for row in parts}
+    if kind is Kind.MEASURES and name not in rows:
+        from harness.measures.grammar import parse_measure
+
+        if "@" in name:
+            name = parse_measure(name).family
     if name not in rows:
         title = kind.value[:-1].replace("dataset", "data set")
         raise InputError(f"unknown {title} {name!r}; {suggestion(name, rows)}")

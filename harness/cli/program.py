@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import warnings
@@ -13,7 +14,7 @@ from typing import Any
 import typer
 
 from chunkers.errors import InputError
-from harness.cli.commands import app
+from harness.cli.commands import COMMANDS, app
 from harness.cli.signals import STOPPED
 
 DONE, USAGE, FAULT, INTERRUPTED = 0, 2, 70, 130
@@ -58,13 +59,59 @@ def _call(arguments: list[str]) -> int:
         # A usage error; its class depends on the release of typer.
         if not hasattr(error, "format_message"):
             raise
-        context = getattr(error, "ctx", None)
-        path = context.command_path if context else "chunkmark"
-        message = " ".join(error.format_message().replace("Value error, ", "").split())
+        path = _command_path(error, arguments)
+        message = _usage_message(error)
         return say(f"{message}\nsee `{path} --help`", USAGE) if message else USAGE
     if code == INTERRUPTED:
         raise KeyboardInterrupt  # typer turns an interrupt into an exit code
     return code if isinstance(code, int) else DONE
+
+
+def _command_path(error: Any, arguments: list[str]) -> str:
+    """The command whose help a usage error points to; some errors do not know theirs."""
+    context = getattr(error, "ctx", None)
+    if context is not None and context.parent is not None:
+        return str(context.command_path)
+    words = [word for word in arguments if not word.startswith("-")]
+    paths = (" ".join(words[:2]), *words[:1])
+    path = next((path for path in paths if path in COMMANDS), "")
+    if not path and words[:1] == ["dataset"]:
+        path = "dataset"
+    return f"chunkmark {path}".rstrip()
+
+
+def _usage_message(error: Any) -> str:
+    """The message of a usage error; a wrong value is named with its option and the rule."""
+    message = " ".join(error.format_message().replace("Value error, ", "").split())
+    parameter, cause = getattr(error, "param", None), error.__cause__ or error.__context__
+    if parameter is None or not hasattr(cause, "errors"):
+        return message
+    # typer checks values by pydantic.
+    fault = cause.errors()[0]
+    name, value = parameter.opts[-1], fault["input"]
+    name = name if name.startswith("-") else name.upper()
+    least = parameter.min if parameter.min is not None else _least(parameter.name)
+    if fault["type"] in ("int_parsing", "float_parsing"):
+        kind = "a whole number" if fault["type"] == "int_parsing" else "a number"
+        of = "" if least is None else f" of at least {least:g}"
+        return f"{name} must be {kind}{of}, not {value!r}"
+    if fault["type"] == "greater_than_equal":
+        return f"{name} must be at least {least:g}, not {value}"
+    if choices := re.fullmatch(r".* is not one of (.*)\.", fault["msg"]):
+        names = ", ".join(re.findall(r"'([^']*)'", choices[1]))
+        return f"unknown {name} {value!r}; choose from {names}"
+    return message
+
+
+def _least(name: str) -> int | None:
+    """The least value of an option of `run`, which is checked after parsing."""
+    from dataclasses import fields
+
+    from harness.runs.config import RunConfig
+
+    option = next((field for field in fields(RunConfig) if field.name == name), None)
+    # Options that must be above their bound say so themselves.
+    return None if option is None or option.type == "float" else option.metadata["least"]
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:

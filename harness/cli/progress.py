@@ -93,6 +93,10 @@ class Progress:
         """Write a warning to standard error."""
         self._print(f"warning: {text}")
 
+    def note(self, text: str) -> None:
+        """Write a remark to standard error."""
+        self._print(f"note: {text}")
+
     @staticmethod
     def _print(text: str) -> None:
         shown = "".join(mark if mark.isprintable() else "?" for mark in text)

@@ -27,11 +27,16 @@ if TYPE_CHECKING:
 OUTPUT = "Output"
 
 
+def flag_of(name: str, *, repeatable: bool) -> str:
+    """The flag of a field of `RunConfig`."""
+    return "--" + (name.removesuffix("s") if repeatable else name).replace("_", "-")
+
+
 def option_of(field: Field[Any], kind: Any) -> inspect.Parameter:
     """The command-line option of a field of `RunConfig`; None leaves the field as it is."""
     default: Any = field.default
     repeatable = kind == tuple[str, ...]
-    flag = "--" + (field.name.removesuffix("s") if repeatable else field.name).replace("_", "-")
+    flag = flag_of(field.name, repeatable=repeatable)
     if kind == bool | None:
         flag += f"/--no-{flag[2:]}"
     texts = [field.metadata["help"]]
@@ -103,18 +108,19 @@ def run(
     A spec is the name of a part, with options if needed: `fixed:max_size=300,overlap=2`. For names
     and options see `chunkmark list`.
     """
-    config = (RunConfig() if suite is None else load_suite(suite)).over(
-        **{key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
-    )
+    config = _config(suite, options)
     from harness.chunking.cutters import probe
     from harness.cli.progress import Progress
     from harness.datasets.loading import load_dataset
     from harness.reports.breakdowns import refuse_breakdowns
     from harness.reports.document import run_document
     from harness.reports.tables import as_csv, as_markdown, print_table
+    from harness.runs.folder import other_cells_notes
     from harness.runs.plan import make_plan
     from harness.runs.runner import run as run_grid
+    from harness.support.data_folders import refuse_data_dir
 
+    refuse_data_dir(data_dir)
     probe(config.chunkers)
     # A plug-in's prints are not part of the result, and it may change the working folder.
     with contextlib.redirect_stdout(sys.stderr), contextlib.chdir(Path.cwd()):
@@ -136,4 +142,20 @@ def run(
         print_table(document, console())
     else:
         write(as_csv(document) if form is Format.CSV else as_markdown(document))
+    for note in other_cells_notes(out, [dataset.name for dataset in datasets]):
+        progress.note(note)
     return PARTIAL if result.failed else 0
+
+
+def _config(suite: Path | None, options: dict[str, Any]) -> RunConfig:
+    """The options of a suite and of the command line, whose errors name the flag."""
+    from chunkers.errors import InputError
+
+    config = RunConfig() if suite is None else load_suite(suite)
+    values = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
+    try:
+        return config.over(**values)
+    except InputError as error:
+        name, _, problem = str(error).partition(" ")
+        flag = flag_of(name, repeatable=isinstance(values[name], tuple))
+        raise InputError(f"{flag} {problem}") from None

@@ -162,9 +162,11 @@ def _power_row(power: Power) -> tuple[str, ...]:
 
 def _print(result: Validation) -> None:
     from harness.reports.plain import plain
+    from harness.support.wording import counted
 
     output = console()
-    head = f"{result.dataset}: {result.queries} queries, {result.corpora} corpora, data "
+    head = f"{result.dataset}: {counted(result.queries, 'query', 'queries')}, "
+    head += f"{counted(result.corpora, 'corpus', 'corpora')}, data "
     output.print(plain(head + result.fingerprint[:12]), style="bold")
     for check in result.checks:
         mark = {"broken": "BROKEN ", "finding": "finding", "ok": "ok     "}[check.state]

@@ -22,6 +22,7 @@ def verify(
     reported difference gives its cell, query and measure. Exits with 1 if there is a difference.
     """
     from harness.runs.verify import verify as verify_run
+    from harness.support.wording import counted
 
     cells = verify_run(run)
     differences = [difference for cell in cells for difference in cell.differences]
@@ -39,8 +40,9 @@ def verify(
         write_rows(form, ("cell", "query", "measure", "detail"), rows)
     if form is Format.TABLE:
         write(
-            f"{len(cells)} cells, {sum(cell.values for cell in cells)} values recomputed, "
+            f"{counted(len(cells), 'cell')}, "
+            f"{counted(sum(cell.values for cell in cells), 'value')} recomputed, "
             f"{sum(cell.outside for cell in cells)} compared with pytrec_eval: "
-            f"{len(rows) or 'no'} differences"
+            + (counted(len(rows), "difference") if rows else "no differences")
         )
     return FAILED if differences else 0

@@ -187,6 +187,12 @@ def find_file(card: Card, number: int, data_dir: Path | None) -> Path:
     path = path_of(needed, data_dirs(data_dir))
     if path is not None:
         return path
+    if _is_fetchable(needed):
+        looked = ", ".join(map(str, data_dirs(data_dir)))
+        raise InputError(
+            f"data set {card.name} is not here: {needed.path} is in none of the data folders "
+            f"{looked}\nrun `chunkmark dataset fetch {card.name}`"
+        )
     size = "" if needed.bytes is None else f" of {needed.bytes} bytes"
     place = f"the file{size} from {card.source}"
     return find_data(needed.path, data_dir, place=place)
@@ -198,6 +204,14 @@ def missing_files(card: Card, data_dir: Path | None) -> tuple[str, ...]:
     needed = (file for file in card.files if not file.optional)
     missing = [file.path for file in needed if path_of(file, folders) is None]
     return (*missing, *(kind.what for kind in card.any_of if not paths_of(card, kind, folders)))
+
+
+def _is_fetchable(needed: NeededFile) -> bool:
+    """Whether `chunkmark dataset fetch` downloads a file."""
+    archive = needed.archive
+    if needed.url and needed.sha256:
+        return True
+    return bool(archive and needed.instead and (archive.sha256 or archive.trees))
 
 
 def paths_of(card: Card, kind: AnyOf, folders: tuple[Path, ...]) -> tuple[Path, ...]:

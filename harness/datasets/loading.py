@@ -175,5 +175,7 @@ def _plug_in(spec: Spec) -> tuple[Entry, Spec]:
     names = _PLUG_INS.entries()
     if spec.name not in names and spec.argument is None:
         near = suggestion(spec.name, sorted({*names, *card_names()}))
+        if "/" in spec.name or spec.name == ".":
+            near = "for a folder write repo:PATH or built:FOLDER"
         raise InputError(f"unknown data set {spec.name!r}; {near}")
     return _PLUG_INS.find(spec)

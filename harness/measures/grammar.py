@@ -145,5 +145,5 @@ def _nearest(text: str) -> str:
     near = difflib.get_close_matches(_plain(base), spellings, n=4, cutoff=0.5)
     examples = dict.fromkeys(_example(spellings[name]) for name in near)
     if examples:
-        return f"nearest: {', '.join(examples)}"
-    return f"there are {', '.join(family.name for family in list_all())}"
+        return f"did you mean {' or '.join(examples)}?"
+    return f"choose from {', '.join(family.name for family in list_all())}"

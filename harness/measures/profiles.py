@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, suggestion
 from chunkers.plugins.spec import bind, canonical, parse_spec
 
 if TYPE_CHECKING:
@@ -237,9 +236,7 @@ def load_profile(spec_text: str) -> Profile:
     spec = parse_spec(spec_text)
     make = _PROFILES.get(spec.name)
     if make is None:
-        near = difflib.get_close_matches(spec.name, _PROFILES, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise InputError(f"unknown profile {spec.name!r}; {hint}there are {', '.join(_PROFILES)}")
+        raise InputError(f"unknown profile {spec.name!r}; {suggestion(spec.name, _PROFILES)}")
     bound = bind(make, spec, "profile")
     return replace(make(**bound), name=canonical(make, spec, bound))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from harness.stats import intervals
 from harness.support.arrays import mean
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -147,8 +148,14 @@ def score_notes(document: Mapping[str, Any]) -> list[str]:
         if metric["status"] == "skipped":
             skipped.setdefault(metric["why"], []).append(name)
     notes += [f"skipped, {why}: {', '.join(names)}" for why, names in sorted(skipped.items())]
-    notes += [f"left out: {n} queries, {why}" for why, n in document["left_out"].items()]
-    notes += [f"0 in the means: {n} queries, {why}" for why, n in document["as_zero"].items()]
+    notes += [
+        f"left out: {counted(n, 'query', 'queries')}, {why}"
+        for why, n in document["left_out"].items()
+    ]
+    notes += [
+        f"0 in the means: {counted(n, 'query', 'queries')}, {why}"
+        for why, n in document["as_zero"].items()
+    ]
     notes += [f"counted once: {n} {why}" for why, n in document["merged"].items()]
     texts = ", ".join(f"{name} {n}" for name, n in document["texts"].items())
     return [*notes, *([f"texts: {texts}"] if texts else [])]

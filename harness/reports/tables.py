@@ -16,6 +16,7 @@ from harness.reports.document import failure_lines
 from harness.reports.notes import notes_of
 from harness.reports.overview import overviews
 from harness.reports.plain import csv_safe, markdown_escaped, markdown_table, plain
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +46,8 @@ def groups(document: Mapping[str, Any]) -> Iterator[tuple[str, list[CellDocument
     for (dataset, embedder, retriever, profile), cells in by.items():
         model = "" if embedder == "none" else f"{embedder}, "
         yield (
-            f"{dataset}: {cells[0]['n_queries']} queries, {model}{retriever}, profile {profile}, "
+            f"{dataset}: {counted(cells[0]['n_queries'], 'query', 'queries')}, {model}{retriever}, "
+            f"profile {profile}, "
             f"data {cells[0]['fingerprint'][:12]}",
             cells,
         )

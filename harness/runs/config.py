@@ -94,9 +94,10 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         for option in fields(self):
-            problem = _problem(option, getattr(self, option.name))
+            value = getattr(self, option.name)
+            problem = _problem(option, value)
             if problem:
-                raise InputError(f"{option.name} {problem}")
+                raise InputError(f"{option.name} {problem}, not {value!r}")
 
     def masks(self, dataset: Dataset) -> bool:
         """Whether the queries of a data set are masked."""
@@ -117,6 +118,11 @@ def load_suite(path: Path) -> RunConfig:
     Raises:
         InputError: It cannot be read, is not TOML, or has an unknown key or a wrong value.
     """
+    if not path.is_file():
+        problem = "is a folder" if path.is_dir() else "does not exist"
+        raise InputError(
+            f"suite {path} {problem}; give a TOML file, or for a data set write -d NAME"
+        )
     try:
         values = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -41,9 +41,11 @@ def parse_max_failures(text: str) -> MaxFailures:
         return MaxFailures(text, Fraction(text), is_share=False)
     if match and Fraction(match["share"]) <= 100:
         return MaxFailures(text, Fraction(match["share"]) / 100, is_share=True)
+    if match:
+        raise InputError(f"--max-failures must be at most 100%, not {text[:40]}")
     raise InputError(
-        f"max failures {text[:40]!r}: neither a share of the files nor a number of files\n"
-        "write 1%, 0.5% or 3, for --max-failures or in a suite"
+        f"--max-failures must be a number or a share of the files, not {text[:40]!r}\n"
+        "write 1%, 0.5% or 3"
     )
 
 

@@ -9,15 +9,17 @@ import json
 import os
 import platform
 import shutil
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from harness.support.files import DAMAGE_ERRORS, PARTIAL, file_sha256
 from harness.support.json_files import read_json, write_json
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from harness.model import Dataset
@@ -38,6 +40,9 @@ LIBRARIES = (
     "transformers",
     "tree-sitter",
 )
+
+PARTS = ("dataset", "chunker", "embedder", "retriever")
+"""What a cell is named by."""
 
 _CELL_FIELDS = {
     "identity": dict, "health": dict, "cost": dict, "latency_ms": dict, "failures": list,
@@ -73,6 +78,8 @@ class RunFolder:
             InputError: The folder cannot be written, or holds files that are not a run's.
         """
         folder = cls(path)
+        if path.is_file():
+            raise InputError(f"{path} is a file; name a folder with -o")
         try:
             path.mkdir(parents=True, exist_ok=True)
             # A run that was killed at its start may have left only these.
@@ -211,7 +218,11 @@ def read_manifest(run: Path) -> dict[str, Any]:
         InputError: The folder is not a run folder, or its manifest is damaged.
     """
     if not (run / "manifest.json").is_file():
-        raise InputError(f"{run} is not a run folder: manifest.json is missing")
+        reason = (
+            "is not a run folder: manifest.json is missing" if run.is_dir() else "does not exist"
+        )
+        reason = "is a file" if run.is_file() else reason
+        raise InputError(f"{run} {reason}\ngive the folder that `chunkmark run -o` wrote")
     return read_json(run / "manifest.json")
 
 
@@ -229,8 +240,7 @@ def stored_cells(run: Path) -> list[tuple[dict[str, str], Path]]:
     """Every cell of a run folder with its names; cells of earlier runs come last.
 
     Returns:
-        `dataset`, `chunker`, `embedder` and `retriever` of each cell, and its folder. Data set and
-        embedder of a cell that is not in the manifest are named by their fingerprints.
+        `dataset`, `chunker`, `embedder` and `retriever` of each cell, and its folder.
 
     Raises:
         InputError: The folder is not a run folder, or its manifest or a cell is damaged.
@@ -244,9 +254,26 @@ def stored_cells(run: Path) -> list[tuple[dict[str, str], Path]]:
     return [(listed.get(key) or _names(folder), folder) for key, folder in folders.items()]
 
 
-def _names(folder: Path) -> dict[str, str]:
+def other_cells_notes(run: Path, datasets: Collection[str]) -> Iterator[str]:
+    """A note for each data set, other than those of a run, of which the run folder has cells."""
     try:
-        identity = read_cell(folder)["identity"]
+        counts = Counter(names["dataset"] for names, _ in stored_cells(run))
+    except InputError:  # a damaged cell of another run is for `verify` to report
+        return
+    for name, count in counts.items():
+        if name not in datasets:
+            cells = counted(count, "cell")
+            them = "it" if count == 1 else "them"
+            yield f"{run} also holds {cells} of {name}; gate and verify include {them}"
+
+
+def _names(folder: Path) -> dict[str, str]:
+    """The names in a cell; without them, data set and embedder are named by their fingerprints."""
+    try:
+        cell = read_cell(folder)
+        identity = cell["identity"]
+        if "names" in cell:
+            return {part: str(cell["names"][part]) for part in PARTS}
         return {
             "dataset": identity["dataset"][:12],
             "chunker": identity["chunker"][0],

@@ -5,22 +5,23 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from chunkers.errors import InputError
 from harness.measures.grammar import parse_measure
+from harness.runs.folder import PARTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 Verdict = Literal["pass", "fail", "skipped"]
 
 _BOUND = re.compile(r"\s*(?P<measure>[^<>=]+?)\s*(?P<operator>>=?)\s*(?P<number>[^<>=\s]+)\s*")
 # A mean is a sum of floats divided: noise in its last digits must not decide a gate.
 _DECIMALS = 12
-_PARTS = ("dataset", "chunker", "embedder", "retriever")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,17 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class GateCell:
-    """The means of one cell, or of an external ranking, which has no names of parts."""
+    """The means of one cell, or of an external ranking, which has no names of parts.
+
+    `reasons` says by measure why it has no mean.
+    """
 
     dataset: str | None
     chunker: str | None
     embedder: str | None
     retriever: str | None
     means: Mapping[str, float | None]
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,23 @@ def check(cells: Sequence[GateCell], bounds: Sequence[Bound]) -> list[BoundCheck
     return checks
 
 
+def skipped_notes(checks: Sequence[BoundCheck]) -> Iterator[str]:
+    """Why checks are skipped, and what to do, once for each measure and reason."""
+    notes: Counter[str] = Counter()
+    for check in checks:
+        name, cell = check.bound.measure, check.cell
+        if check.verdict != "skipped":
+            continue
+        if name in cell.means:
+            notes[f"{name} is skipped: {cell.reasons.get(name) or 'no query has a value'}"] += 1
+        elif cell.means:
+            notes[f"{name} is not in the run; rerun with -m {name}"] += 1
+        else:
+            notes[f"{name} is skipped: {cell.chunker} on {cell.dataset} failed"] += 1
+    for note, count in notes.items():
+        yield note if count == 1 else f"{note} ({count} cells)"
+
+
 def overall(checks: Sequence[BoundCheck], *, require: bool) -> Verdict:
     """The verdict over all checks; with `require`, a skipped check fails."""
     verdicts = {check.verdict for check in checks}
@@ -105,7 +127,7 @@ def document(checks: Sequence[BoundCheck], *, require: bool) -> dict[str, Any]:
         "schema": "chunkmark.gate/1",
         "checks": [
             {
-                **{part: getattr(check.cell, part) for part in _PARTS},
+                **{part: getattr(check.cell, part) for part in PARTS},
                 "measure": check.bound.measure,
                 "value": check.value,
                 "operator": check.bound.operator,
@@ -152,11 +174,12 @@ def cell_of(names: Mapping[str, Any], results: Mapping[str, Any], where: str) ->
     metrics = results.get("metrics")
     if not isinstance(metrics, Mapping):
         raise InputError(f"{where} is damaged: `metrics` is missing")
-    parts = {part: names.get(part) for part in _PARTS}
+    parts = {part: names.get(part) for part in PARTS}
     if not all(part is None or isinstance(part, str) for part in parts.values()):
         raise InputError(f"{where} is damaged: the name of a part is not a string")
     means = {str(name): _mean(name, metric, where) for name, metric in metrics.items()}
-    return GateCell(**parts, means=means)
+    reasons = {str(name): str(row["why"]) for name, row in metrics.items() if "why" in row}
+    return GateCell(**parts, means=means, reasons=reasons)
 
 
 def _mean(name: object, metric: object, where: str) -> float | None:

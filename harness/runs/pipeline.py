@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from chunkers.errors import InputError
 from chunkers.grammars.loading import grammar_versions
@@ -90,7 +90,8 @@ def load_embedder(text: str) -> Embedder:
     entry, spec = EMBEDDERS.find(parse_spec(text))
     make = EMBEDDERS.load(entry)
     bound = bind(make, spec, EMBEDDERS.kind)
-    return cast("Embedder", make(**bound)).renamed(canonical(make, spec, bound))
+    made = _make(EMBEDDERS.kind, spec.name, make, bound)
+    return cast("Embedder", made).renamed(canonical(make, spec, bound))
 
 
 def load_retriever(text: str) -> tuple[str, LoadedRetriever]:
@@ -105,7 +106,15 @@ def load_retriever(text: str) -> tuple[str, LoadedRetriever]:
     name = canonical(make, spec, bound, ranking_options)
     shared = inspect.signature(ranking_options).parameters.keys() & bound
     options = ranking_options(**{key: bound.pop(key) for key in shared})
-    return name, LoadedRetriever(make(**bound), options)
+    return name, LoadedRetriever(_make(RETRIEVERS.kind, spec.name, make, bound), options)
+
+
+def _make(kind: str, name: str, make: Callable[..., Any], bound: dict[str, Any]) -> Any:
+    """Make a part; its errors begin with its kind and name."""
+    try:
+        return make(**bound)
+    except InputError as error:
+        raise type(error)(f"{kind} {name}: {str(error).removeprefix(f'{name}: ')}") from error
 
 
 def describe(

@@ -194,7 +194,7 @@ class _ChunkerCells:
             if stored:
                 break
             try:
-                self._compute(key, identity, retriever, embedder, helper)
+                self._compute(names, identity, retriever, embedder, helper)
                 break
             except TooManyFailuresError as error:
                 return self._failed(names, error)
@@ -240,13 +240,14 @@ class _ChunkerCells:
 
     def _compute(
         self,
-        key: str,
+        names: dict[str, str],
         identity: dict[str, Any],
         retriever: LoadedRetriever,
         embedder: Embedder | None,
         helper: Embedder | None,
     ) -> None:
         """Compute a cell, and store it with its metrics."""
+        key = cell_key(identity)
         session, plan = self._session, self._session.plan
         timer = PhaseTimer(session.tell)
         files = self._chunks.get(helper, timer)
@@ -259,6 +260,7 @@ class _ChunkerCells:
         document = {
             "schema": "chunkmark.cell/1",
             "key": key,
+            "names": names,
             "identity": identity,
             "health": computed.health,
             "cost": computed.cost,

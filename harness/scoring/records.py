@@ -217,8 +217,9 @@ def _record(row: Any, where: str, root: str) -> QueryRecord:
         return _from_eval_result(row, where, root)
     record = validated(_Record, row, where)
     if (record.retrieved is None) == (record.retrieved_ids is None):
-        both = "both" if record.retrieved is not None else "neither"
-        raise InputError(f"{where}: it has {both} of retrieved and retrieved_ids; give one of them")
+        both = record.retrieved is not None
+        has = "both retrieved and" if both else "neither retrieved nor"
+        raise InputError(f"{where}: the record has {has} retrieved_ids; give one of them")
     if record.retrieved is None:
         items = tuple(RetrievedItem(id=name) for name in record.retrieved_ids or ())
     else:

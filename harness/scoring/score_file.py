@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chunkers.errors import InputError
 from harness.measures.evaluate import ABSENT, evaluate
 from harness.measures.grammar import Measure, family_of, is_of_texts
 from harness.measures.score import UNJUDGED, score
@@ -153,6 +154,8 @@ def score_file(
     texts = _TextColumns(options, result.texts)
     if isinstance(loaded, Rankings):
         inputs = _Inputs(loaded.rankings, grades or {})
+        if not any(query in inputs.grades for query in loaded.rankings):
+            raise InputError(f"no query of {run} is judged in {qrels}; check the ids")
         result.strategies["qrels"] = sum(bool(row) for row in inputs.grades.values())
         result.left_out[UNJUDGED] += loaded.unjudged
         if texts.columns:

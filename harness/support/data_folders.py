@@ -25,11 +25,20 @@ def data_dirs(cli_dir: Path | None = None) -> tuple[Path, ...]:
     Raises:
         InputError: `cli_dir` is not a folder.
     """
-    if cli_dir is not None and not cli_dir.is_dir():
-        raise InputError(f"--data-dir {cli_dir} is not a folder")
+    refuse_data_dir(cli_dir)
     chosen = os.environ.get("CHUNKMARK_DATA")
     folders = [cli_dir, Path(chosen) if chosen else None, cache_dir() / "data"]
     return tuple(folder for folder in folders if folder is not None)
+
+
+def refuse_data_dir(folder: Path | None) -> None:
+    """Refuse a `--data-dir` that is not a folder, also where no data is searched in it.
+
+    Raises:
+        InputError: It is not a folder.
+    """
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"--data-dir {folder} is not a folder; give an existing folder")
 
 
 def find_data(name: str, cli_dir: Path | None = None, *, place: str = "it") -> Path:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_LINE_NUMBER = re.compile(r", line [0-9]+$")
 _SCHEMA = re.compile(rb'\s*\{\s*"schema":\s*"(chunkmark\.[a-z/0-9.-]+)"')
 
 Text = Annotated[str, Field(min_length=1)]
@@ -94,10 +95,11 @@ def parse_json(raw: bytes, where: str) -> Any:
             object_pairs_hook=_unique_keys,
         )
     except json.JSONDecodeError as error:
-        line = f", line {error.lineno}" if b"\n" in raw.rstrip() else ""
-        raise InputError(
-            f"{where}{line}: invalid JSON: {error.msg} at column {error.colno}"
-        ) from None
+        # The place of a line of JSON lines has its number, and the line its line feed.
+        is_line = _LINE_NUMBER.search(where) is not None
+        line = "" if is_line else f", line {error.lineno}"
+        column = error.pos + 1 if is_line else error.colno
+        raise InputError(f"{where}{line}, column {column}: invalid JSON: {error.msg}") from None
     except UnicodeDecodeError:
         raise InputError(f"{where}: not UTF-8") from None
     except RecursionError:
@@ -164,6 +166,8 @@ def first_fault(error: ValidationError) -> str:
     """The first error of a validation as `key: reason`; it quotes no value."""
     first = error.errors(include_url=False, include_input=False)[0]
     key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "missing":
+        return f"{key} is missing"
     return f"{key}: {first['msg']}" if key else first["msg"]
 
 
@@ -173,6 +177,8 @@ def require_regular_file(path: Path) -> None:
     Raises:
         InputError: The path exists and is not a regular file.
     """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give a file")
     if path.exists() and not path.is_file():
         raise InputError(f"{path} cannot be read: not a regular file; write its content to one")
 

@@ -72,7 +72,7 @@ def load(
         InputError: The file is missing, or a row malformed; the message names the line.
     """
     if lines is not None and lines < 1:
-        raise InputError(f"dataset {card.name}: lines={lines} must be at least 1")
+        raise InputError(f"data set {card.name}: lines={lines}: must be at least 1")
     file = _file(card, language, split, data_dir)
     pairs, left_out, count = _read(file, language, lines)
     corpora = tuple(corpus for corpus, _ in pairs)

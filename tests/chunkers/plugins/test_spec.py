@@ -103,8 +103,8 @@ def test_options_are_converted_by_their_annotations():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("x:size=a", "must be an integer"),
-        ("x:size=1.5", "must be an integer"),
+        ("x:size=a", "must be a whole number"),
+        ("x:size=1.5", "must be a whole number"),
         ("x:share=b", "a number"),
         ("x:share=nan", "a number"),
         ("x:share=inf", "a number"),
@@ -163,5 +163,20 @@ def test_the_canonical_form_means_the_same(size, share, name, on):
 
 @pytest.mark.parametrize("digits", ["2147483648", "9" * 20, "9" * 400])
 def test_a_number_that_no_size_has_is_refused(digits: str) -> None:
-    with pytest.raises(InputError, match="must be an integer up to 2147483647"):
+    with pytest.raises(InputError, match="must be a whole number up to 2147483647"):
         load_chunker(f"fixed:max_size={digits}")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("ast:max_size", "chunker ast: an option is written key=value, as in ast:max_size=600"),
+        ("ast:max_size=300;overlap=3", "options are separated by commas"),
+        ("ast,fixed", "to give several, repeat the option, as in -c ast -c fixed"),
+        ("repo:", "repo: needs a path: repo:PATH"),
+        ("chunkers.py", "write module:function"),
+    ],
+)
+def test_a_wrong_spec_says_how_to_write_it(text: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        load_chunker(text)

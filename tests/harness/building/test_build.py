@@ -73,14 +73,24 @@ def folder_bytes(folder: Path) -> dict[str, bytes]:
 
 
 class TestBuild:
-    @pytest.mark.parametrize("kind", ["calls", "docstring"])
-    def test_a_repository_without_a_candidate_says_what_there_is(self, tmp_path: Path, kind: str):
+    @pytest.mark.parametrize(
+        ("kind", "reason", "other"),
+        [
+            ("calls", "no call in the 1 indexed file can be resolved", "docstring"),
+            ("docstring", "no function of the 1 indexed file has a doc comment", "commits"),
+        ],
+    )
+    def test_a_repository_without_a_candidate_says_what_there_is(
+        self, tmp_path: Path, kind: str, reason: str, other: str
+    ):
         (tmp_path / "a.py").write_text("x = 1\n", "utf-8")
         (tmp_path / "notes.md").write_text("nothing\n", "utf-8")
         with pytest.raises(InputError) as raised:
             build(tmp_path, BuildOptions(queries=kind))
-        assert str(raised.value).split("\n")[1] == (
-            "no candidate in the 1 file indexed; not indexed: 1 markdown is excluded"
+        first, second = str(raised.value).split("\n")
+        assert first.endswith(f"no query can be made: {reason}")
+        assert second == (
+            f"not indexed: 1 markdown is excluded; try --queries {other} or questions of your own"
         )
 
     def test_docstrings_of_all_languages_ask_for_what_they_stood_at(self, repository: Path):
@@ -373,4 +383,4 @@ class TestCommand:
         says(call(capsys, "dataset", "build", repository, "-o", repository), 2, "not empty")
         says(call(capsys, "run", "-d", f"built:{repository}"), 2, "has no dataset.json")
         says(call(capsys, "run", "-d", "built:none"), 2, "no folder none here")
-        says(call(capsys, "run", "-d", "repo"), 2, "argument")
+        says(call(capsys, "run", "-d", "repo"), 2, "needs a path")

@@ -44,7 +44,7 @@ def test_the_three_formats_say_the_same(tmp_path: Path) -> None:
     [
         ("q.txt", "x", "must end in .jsonl, .csv or .yaml"),
         ("q.jsonl", "", "contains no question"),
-        ("q.jsonl", "\n{]", "line 2: invalid JSON"),
+        ("q.jsonl", "\n{]", "line 2, column 2: invalid JSON"),
         ("q.jsonl", "[" * 100_000, "line 1: invalid JSON"),
         ("q.jsonl", "[]", "line 1: a question must be an object"),
         ("q.jsonl", '{"text": "a", "targets": "b", "path": "c"}', "line 1: path: Extra inputs"),

@@ -88,6 +88,16 @@ def test_cells_of_earlier_runs_are_checked_too(tmp_path, capsys):
     assert [one["chunker"] for one in done.json["checks"]] == ["fixed", "whole-file"]
 
 
+def test_cells_of_another_data_set_are_named_and_noted(tmp_path, capsys):
+    grid(tmp_path, chunkers=("fixed",), retrievers=("bm25",), measures=("MRR",))
+    options = ("-c", "fixed", "-r", "bm25", "--limit", "3", "-o", tmp_path / "run")
+    done = call(capsys, "run", *options)
+    assert "also holds 1 cell of small; gate and verify include it" in done.err
+    done = call(capsys, "gate", tmp_path / "run", "--min", "MAP@10>=0", "--format", "json")
+    assert [row["dataset"] for row in done.json["checks"]] == ["stdlib", "small"]
+    assert "MAP@10 is not in the run; rerun with -m MAP@10 (2 cells)" in done.err
+
+
 def test_what_run_prints_is_checked_as_its_folder_is(tmp_path, capsys):
     options = ("-c", "fixed", "-r", "bm25", "--limit", "3", "-o", tmp_path / "run")
     printed = call(capsys, "run", *options, "--format", "json")

@@ -104,21 +104,26 @@ def test_a_text_is_relevant_by_its_words_and_no_exact_match(tmp_path, capsys):
 
 def test_no_labelled_query_is_skipped_and_never_0(tmp_path, capsys):
     rows = [{"query_id": one, "retrieved_ids": ["a"], "relevant_ids": []} for one in "ab"]
-    empty = write(tmp_path / "empty.json", "{}")
     run = write(tmp_path / "a.run", "q Q0 a 1 1 t\n")
     for given in (
         ("--records", write(tmp_path / "a.jsonl", rows)),
-        ("--run", run, "--qrels", empty),
-        ("--run", run, "--qrels", empty, "--profile", "trec"),
-        ("--run", run, "--qrels", empty, "--profile", "code-chunk"),
         ("--run", run, "--qrels", write(tmp_path / "zero.qrels", "q 0 a 0\n")),
-        ("--run", run, "--qrels", write(tmp_path / "b.qrels", "r 0 a 1\n"), "--profile", "trec"),
     ):
         got = call(capsys, "score", *given, "--format", "json").json
         assert len(got["metrics"]) == 7
         for one in got["metrics"].values():
             assert (one["mean"], one["ci95"], one["n"]) == (None, None, 0)
             assert one["status"] == "skipped"
+
+
+@pytest.mark.parametrize("profile", ["default", "trec", "code-chunk"])
+def test_rankings_and_judgements_without_a_common_query_are_refused(tmp_path, capsys, profile):
+    run = write(tmp_path / "a.run", "q Q0 a 1 1 t\n")
+    for qrels in (
+        write(tmp_path / "empty.json", "{}"), write(tmp_path / "b.qrels", "r 0 a 1\n"),
+    ):  # fmt: skip
+        done = call(capsys, "score", "--run", run, "--qrels", qrels, "--profile", profile)
+        says(done, 2, "no query of", "is judged in", "check the ids")
 
 
 def test_gold_that_is_judged_and_never_retrieved_is_0(values):
@@ -286,7 +291,7 @@ def test_forms_of_output(small, capsys):
     ("arguments", "words"),
     [
         ([], ["--run", "--records"]),
-        (["--run", "a", "--records", "a"], ["either"]),
+        (["--run", "a", "--records", "a"], ["exclude each other"]),
         (["--run", "gone.run", "--qrels", "gone.qrels"], ["gone.run", "cannot be read"]),
         (["--records", "a", "-m", "nDGC@5"], ["nDGC@5", "nDCG"]),
         (["--records", "a", "--profile", "trek"], ["trek", "trec"]),

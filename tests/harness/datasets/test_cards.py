@@ -63,7 +63,7 @@ def test_a_small_card_is_read(tmp_path: Path) -> None:
     ("old", "new", "says"),
     [
         ('title = "Mine"', 'title = "Mine"\nmore = 1', "more: Extra inputs are not permitted"),
-        ('title = "Mine"', "", "title: Field required"),
+        ('title = "Mine"', "", "title is missing"),
         ('title = "Mine"', "title = 1", "title: Input should be a valid string"),
         ('licence = "MIT"', 'licence = ""', "licence: String should have at least 1"),
         ('"package.module:load"', '"package.module"', "loader: String should match"),

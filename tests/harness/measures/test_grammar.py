@@ -56,10 +56,10 @@ def test_parsed_measure_holds_family_cut_and_unit():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("ndgc@10", "nearest: nDCG@10"),
-        ("recal@5", "nearest: R@10"),
+        ("ndgc@10", "did you mean nDCG@10"),
+        ("recal@5", "did you mean R@10"),
         ("SpamR@10000c", "SpanR@10000c"),
-        ("zzz", "there are nDCG, P, R"),
+        ("zzz", "choose from nDCG, P, R"),
         ("", "unknown measure"),
         ("nDCG", "needs a cut-off; write nDCG@10"),
         ("SpanR", "write SpanR@10000c"),

@@ -98,7 +98,7 @@ def test_options_are_named_in_one_order():
     ("text", "says"),
     [
         ("trek", "did you mean trec"),
-        ("beir", "there are default, trec"),
+        ("beir", "choose from default, trec"),
         ("trec:complet=true", "complete"),
         ("trec:complete=maybe", "true, false"),
         ("default:assemble=join", "concatenate, merge"),

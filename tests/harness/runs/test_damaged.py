@@ -74,7 +74,7 @@ def test_what_cannot_is_named(cell, tmp_path, name, kind):
 
 def test_each_part_that_a_cell_lacks_is_named(cell, tmp_path):
     whole = json.loads((cell / "cell.json").read_text())
-    for name in set(whole) - {"schema", "key", "times"}:
+    for name in set(whole) - {"schema", "key", "names", "times"}:
         part = {key: value for key, value in whole.items() if key != name}
         (cell / "cell.json").write_text(json.dumps(part))
         with pytest.raises(InputError, match=rf"cell\.json is damaged, at {name}"):
