@@ -37,7 +37,7 @@ from chunkers.grammars.model import kind_of
 from chunkers.grammars.parsing import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from tree_sitter import Node
 
@@ -185,11 +185,13 @@ class Cutter:
                         inside = borders[bisect_left(borders, begin) : bisect_right(borders, end)]
                         # The deeper a border, the more belongs together across it.
                         joint = -depths.get(runs[left + 1][0], 0)
-                        moves += [
-                            (*cost, joint, depths[border], imbalance, left, border)
-                            for border in inside
-                            for *cost, imbalance in self._halves(begin, border, end)
-                        ]
+                        for border in inside:
+                            imbalance = self._imbalance(begin, border, end)
+                            if imbalance is not None:
+                                splits = border > begin
+                                moves.append(
+                                    (splits, joint, depths[border], imbalance, left, border)
+                                )
             if not moves:
                 at += 1
                 continue
@@ -200,16 +202,14 @@ class Cutter:
             at = left
         return runs
 
-    def _halves(self, begin: int, border: int, end: int) -> Iterator[tuple[int, int]]:
-        """Whether a run may be cut at a border: rank and imbalance of the halves, or nothing."""
+    def _imbalance(self, begin: int, border: int, end: int) -> int | None:
+        """How much the two runs of a border differ, 0 for a single one; None if it must not be."""
         size, limit = self.lines.size, self.limit
         if border == begin:
-            if size(begin, end) <= limit:
-                yield 0, 0
-            return
+            return 0 if size(begin, end) <= limit else None
         sizes = size(begin, border - 1), size(border, end)
-        if limit // 5 <= min(sizes) and max(sizes) <= limit:
-            yield 1, abs(sizes[0] - sizes[1])
+        fits = limit // 5 <= min(sizes) and max(sizes) <= limit
+        return abs(sizes[0] - sizes[1]) if fits else None
 
     def _fits(self, first: int, last: int) -> bool:
         return self.lines.through[last] - self.lines.before[first] <= self.limit
