@@ -154,8 +154,8 @@ def test_limits_are_in_the_unit_and_hard_unless_declared(spec, programs):
         ("chonkie-token:unit=nws", "chunker chonkie-token: unit=nws: this library cannot count it; "
          "write unit=chars"),
         ("chonkie-token:unit=tokens", "unit=tokens"),
-        ("astchunk:unit=chars", "has no option 'unit'"),
-        ("llamaindex-semantic:max_size=100", "has no option 'max_size'"),
+        ("astchunk:unit=chars", "unknown option 'unit'"),
+        ("llamaindex-semantic:max_size=100", "unknown option 'max_size'"),
         ("semchunk:max_size=0", "chunker semchunk: max_size=0: must be at least 1"),
         ("langchain-code:overlap=600", "must be >= 0 and < max_size=600"),
         ("langchain-code:overlap=-1", "must be >= 0"),

@@ -46,7 +46,7 @@ def test_every_visible_character_is_in_one_chunk_apart_from_the_overlap(text, si
         ("max_size=0", "max_size=0"),
         ("overlap=-1", "overlap=-1"),
         ("max_size=10,overlap=10", "overlap=10: .*below max_size"),
-        ("unit=chars", "no option 'unit'; it has header, max_size, overlap"),
+        ("unit=chars", "unknown option 'unit'; choose from header, max_size, overlap"),
     ],
 )
 def test_wrong_options_are_refused(options, says):

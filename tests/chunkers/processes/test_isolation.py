@@ -36,7 +36,7 @@ def worker(name, services=None, **options):
         ("allocates", "memory", "needed over 256 MiB"),
         ("stops", "raised", "SystemExit: enough"),
         ("reorders", "order", "item 2 is Span(start=0, end=60"),
-        ("too_large,max_size=x", "crash", "max_size=x: must be an integer"),
+        ("too_large,max_size=x", "crash", "max_size=x: must be a whole number"),
     ],
 )
 def test_what_ends_a_process_is_named(name, kind, reason):

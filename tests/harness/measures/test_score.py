@@ -231,7 +231,7 @@ def test_bad_input_is_named(rankings, qrels, says):
 
 
 def test_unknown_measure_and_profile_fail_before_scoring():
-    with pytest.raises(InputError, match="nearest"):
+    with pytest.raises(InputError, match="did you mean nDCG@10"):
         score({"q": ["a"]}, {"q": {"a": 1}}, ["nDGC@10"])
     with pytest.raises(InputError, match="unknown profile"):
         score({"q": ["a"]}, {"q": {"a": 1}}, ["P@1"], "trek")

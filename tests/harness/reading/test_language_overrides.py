@@ -65,7 +65,7 @@ def test_documents_too_can_be_said_to_be_code(tmp_path):
 
 
 def test_the_languages_are_no_key_of_the_spec_and_are_checked_first(folder):
-    with pytest.raises(InputError, match="no option 'languages'"):
+    with pytest.raises(InputError, match="unknown option 'languages'"):
         load_dataset("mixed_languages:load,languages=c", data_dir=folder)
     with pytest.raises(InputError, match="unknown language 'klingon'"):
         load_dataset("no-such-data", languages=["*.h=klingon"])

@@ -120,7 +120,10 @@ def test_a_share_or_a_number_of_files_may_fail(text, files, most):
 
 @pytest.mark.parametrize("text", ["", "1.5", "-1", "101%", "%", "one", "1e3", "nan%"])
 def test_what_is_neither_is_refused_by_name(text):
-    with pytest.raises(InputError, match="neither a share of the files nor a number of files"):
+    with pytest.raises(
+        InputError,
+        match="--max-failures must be (a number or a share of the files|at most 100%), not",
+    ):
         parse_max_failures(text)
 
 
@@ -129,7 +132,7 @@ def test_the_program_says_what_failed_and_exits_with_3_above_the_limit(tmp_path,
     out = ("-o", tmp_path / "run")
     refused = call(capsys, *arguments, *out, "--max-failures", "some")
     says(refused, 2, "--max-failures", "'some'")
-    says(call(capsys, *arguments, *out, "--file-timeout", "0"), 2, "file_timeout")
+    says(call(capsys, *arguments, *out, "--file-timeout", "0"), 2, "--file-timeout", "above 0")
 
     done = call(capsys, *arguments, *out)
     assert done.code == 3
