@@ -122,7 +122,7 @@ def test_a_share_or_a_number_of_files_may_fail(text, files, most):
 def test_what_is_neither_is_refused_by_name(text):
     with pytest.raises(
         InputError,
-        match="--max-failures must be (a number or a share of the files|at most 100%), not",
+        match=r"--max-failures must be (a number or a share of the files|at most 100%), not",
     ):
         parse_max_failures(text)
 
