@@ -75,6 +75,7 @@ class Gold:
         again: Units that repeat a relevant unit, as (unit, relevant unit): each gains as much, but
             is not gold itself. So a repeated id in a ranking counts each time.
         judged_zero: Units judged not relevant; None where every other unit counts as judged.
+        negative: Those of them with a grade below 0.
         named: Whether the gold was given by id rather than derived from places or texts.
         best_iou: Unit -> largest line IoU with any target, for units with any overlap.
         target_files: Distinct files of the targets, as numbers of `Units.file`; a file without a
@@ -90,6 +91,7 @@ class Gold:
     twins: tuple[tuple[int, tuple[int, ...]], ...] = ()
     again: tuple[tuple[int, int], ...] = ()
     judged_zero: NDArray[np.int64] | None = None
+    negative: NDArray[np.int64] = field(default_factory=_no_ints)
     named: bool = True
     best_iou: tuple[tuple[int, float], ...] = ()
     target_files: NDArray[np.int64] = field(default_factory=_no_ints)
@@ -143,8 +145,7 @@ class Cell:
         spans: Whether the gold is lines of files; without it span, file and IoU measures do not
             apply, and chunk-level columns are comparable across chunkers.
         absent: Which queries the run does not hold, shape (q,); None where it holds all.
-        as_given: The rankings with equal scores in the order given, for a profile that takes MRR
-            from them; None where they are the same.
+        mrr_ranking: The rankings in the order of the profile's `mrr`; None where they are the same.
         groups: For each corpus the number of its group in means and splits, shape (len(corpora),);
             None where each is its own.
         projection: Lines and scores; None where the lines of files are unknown, so that projected
@@ -157,6 +158,6 @@ class Cell:
     ranking: tuple[NDArray[np.int64], ...]
     spans: bool = True
     absent: NDArray[np.bool_] | None = None
-    as_given: tuple[NDArray[np.int64], ...] | None = None
+    mrr_ranking: tuple[NDArray[np.int64], ...] | None = None
     groups: tuple[int, ...] | None = None
     projection: Projection | None = None

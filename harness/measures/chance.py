@@ -84,13 +84,15 @@ def chance(
             exact, by_order = np.zeros(gold.n_queries), np.ones(gold.n_queries, dtype=np.bool_)
         else:
             by_order = np.zeros_like(by_order_alone) if family.lines else by_order_alone
-        result[str(measure)] = Chance(exact, mean_over(exact, mask, gold), 0.0)
+        mean = mean_over(exact, mask, gold, str(measure))
+        result[str(measure)] = Chance(exact, mean, 0.0)
         if by_order.any():
             simulated[measure] = by_order
     values = _simulate(cell, seen, list(simulated), seed, permutations)
     for measure, by_order in simulated.items():
         name = str(measure)
-        result[name] = _with_error(result[name], values[measure], by_order, mask, gold)
+        known, error = _with_error(result[name], values[measure], by_order, mask, gold)
+        result[name] = Chance(known, mean_over(known, mask, gold, name), error)
     return result
 
 
@@ -120,8 +122,8 @@ def _shared_ranks(view: View, orders: Sequence[Ints]) -> GoldRanks:
 
 def _with_error(
     known: Chance | None, values: Floats, rows: Bools, mask: Bools, gold: GoldTables
-) -> Chance:
-    """Add the simulated queries, and the error of the mean over all of them."""
+) -> tuple[Floats, float]:
+    """The values with those of the simulated queries, and the error of the mean over all."""
     exact = np.zeros(len(rows)) if known is None else known.per_query
     mean = np.cumsum(values, axis=0)[-1] / len(values)
     per_query = np.where(rows, mean, exact)
@@ -130,4 +132,4 @@ def _with_error(
     shares = values[:, counted] * weights(mask, gold)[counted]
     means = np.cumsum(shares, axis=1)[:, -1] if counted.any() else None
     error = 0.0 if means is None else float(means.std(ddof=1)) / math.sqrt(len(values))
-    return Chance(per_query, mean_over(per_query, mask, gold), error)
+    return per_query, error

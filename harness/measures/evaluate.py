@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.measures.gold_ranks import NEVER, gold_ranks
+from harness.measures.gold_ranks import UNCUT, gold_ranks
 from harness.measures.grammar import family_of
 from harness.measures.views import view_of, views
 from harness.support.arrays import mean
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
     Ints = NDArray[np.int64]
 
-NOTHING_RELEVANT = "only grades of 0 or less"
 ABSENT = "absent from the rankings"
 
 
@@ -80,17 +79,20 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
     ranks = {name: view.ranks(cell) for name, view in seen.items()}
     gold = seen["chunks"].gold
     mask, left_out = included(cell, profile)
+    own = None
+    if profile.own_order and cell.mrr_ranking is not None:
+        own = gold_ranks(gold, cell.corpora, cell.mrr_ranking)
     counted: dict[str, Bools] = {}
     per_query: dict[str, Floats | None] = {}
     for measure in measures:
         name, view = str(measure), view_of(measure, cell, profile)
-        own_mrr = measure.family == "MRR" and profile.mrr != "as-ranked"
-        counted[name] = np.ones_like(mask) if own_mrr else mask
+        has_own = measure.family in profile.own_order
+        over_all = has_own and profile.mrr == "as-given-over-all-judged"
+        counted[name] = np.ones_like(mask) if over_all else mask
         per_query[name] = None
         if view is not None:
-            as_given = own_mrr and cell.as_given is not None
-            own = gold_ranks(gold, cell.corpora, cell.as_given or ()) if as_given else ranks[view]
-            per_query[name] = family_of(measure).evaluate(own, limit_of(measure))
+            seen_ranks = own if has_own and own is not None else ranks[view]
+            per_query[name] = family_of(measure).evaluate(seen_ranks, limit_of(measure))
     return Scores(
         queries=cell.queries,
         corpus=gold.group,
@@ -98,7 +100,9 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
         counted=counted,
         left_out=left_out,
         per_query=per_query,
-        mean={name: mean_over(values, counted[name], gold) for name, values in per_query.items()},
+        mean={
+            name: mean_over(values, counted[name], gold, name) for name, values in per_query.items()
+        },
     )
 
 
@@ -111,8 +115,10 @@ def included(cell: Cell, profile: Profile) -> tuple[Bools, dict[str, int]]:
     mask = np.ones(len(cell.queries), dtype=np.bool_)
     left_out = {}
     if not cell.spans and profile.nothing_relevant == "left-out":
-        mask = np.array([len(gold.unit) > 0 for gold in cell.gold], dtype=np.bool_)
-        left_out[NOTHING_RELEVANT] = int((~mask).sum())
+        relevant = [bool((gold.grade >= profile.least_grade).any()) for gold in cell.gold]
+        mask = np.array(relevant, dtype=np.bool_)
+        grades = "of 0 or less" if profile.rel is None else f"below {profile.rel:g}"
+        left_out[f"only grades {grades}"] = int((~mask).sum())
     if cell.absent is not None and profile.absent == "left-out":
         left_out[ABSENT] = int((mask & cell.absent).sum())
         mask &= ~cell.absent
@@ -121,10 +127,10 @@ def included(cell: Cell, profile: Profile) -> tuple[Bools, dict[str, int]]:
 
 def limit_of(measure: Measure) -> int:
     """The cut-off as a number; beyond every rank for an uncut measure."""
-    return NEVER - 1 if measure.cut is None else measure.cut
+    return UNCUT if measure.cut is None else measure.cut
 
 
-def mean_over(values: Floats | None, mask: Bools, gold: GoldTables) -> float | None:
+def mean_over(values: Floats | None, mask: Bools, gold: GoldTables, measure: str) -> float | None:
     """Mean over the marked queries as the profile takes it; None without values or queries."""
     if values is None or not mask.any():
         return None
@@ -132,8 +138,7 @@ def mean_over(values: Floats | None, mask: Bools, gold: GoldTables) -> float | N
     if gold.profile.mean == "corpora":
         corpora = np.unique(gold.group[mask])
         parts = np.array([mean(values[mask & (gold.group == corpus)]) for corpus in corpora])
-    places = gold.profile.places
-    return mean(parts) if places is None else round(mean(parts), places)
+    return gold.profile.round(mean(parts), measure)
 
 
 def weights(mask: Bools, gold: GoldTables) -> Floats:

@@ -28,7 +28,7 @@ class Family:
         source: The source of the definition.
         cut: `rank` (needs @k), `optional` (may have it), `none`, or `budget` (needs @10000c).
         evaluate: Values of all queries, shape (q,), from a ranking and the cut-off; an uncut
-            measure gets `NEVER`.
+            measure gets `UNCUT`.
         aliases: Other names; case, `_` and `-` do not matter.
         lines: Whether its gold must be lines of files. Such a measure does not depend on the number
             of chunks that hold the gold, so it is comparable across chunkers.

@@ -24,12 +24,15 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 NEVER = 2**61
-"""Rank and position of units that are not retrieved; also the cut-off of an uncut measure."""
+"""Rank and position of units that are not retrieved."""
+
+UNCUT = NEVER - 1
+"""Cut-off of an uncut measure."""
 
 
 @dataclass(frozen=True)
 class Hits:
-    """Retrieved relevant units by query and rank, a twin as its relevant unit.
+    """Retrieved units with a gain by query and rank, a twin as its relevant unit.
 
     Attributes:
         query: Shape (h,).
@@ -42,6 +45,12 @@ class Hits:
     rank: Ints
     gain: Floats
     nth: Ints
+
+    @classmethod
+    def of(cls, query: Ints, rank: Ints, gain: Floats) -> Hits:
+        """Number the hits of each query."""
+        first = np.searchsorted(query, query, side="left")
+        return cls(query, rank, gain, np.arange(len(query)) - first + 1)
 
 
 @dataclass(frozen=True)
@@ -88,11 +97,31 @@ class GoldRanks:
     total: Ints
 
     @cached_property
+    def graded(self) -> Hits:
+        """Each unit with a gain once, and each repeat of it."""
+        return Hits.of(*_hits(self))
+
+    @cached_property
     def hits(self) -> Hits:
-        """The hits: each relevant unit once, and each repeat of it."""
-        query, rank, gain = _hits(self)
-        first = np.searchsorted(query, query, side="left")
-        return Hits(query, rank, gain, np.arange(len(query)) - first + 1)
+        """Those that are relevant to measures without grades."""
+        graded, least = self.graded, self.gold.profile.rel
+        if least is None:
+            return graded
+        kept = graded.gain >= least
+        return Hits.of(graded.query[kept], graded.rank[kept], graded.gain[kept])
+
+    @cached_property
+    def judged_rank(self) -> Ints:
+        """Rank of each of `graded` among the judged units alone, shape (h,)."""
+        graded, gold = self.graded, self.gold
+        query = np.concatenate((gold.judged.query[gold.pooled], graded.query))
+        rank = np.concatenate((self.judged[gold.pooled], graded.rank))
+        order = np.lexsort((rank, query))
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        first = np.searchsorted(query[order], graded.query, side="left")
+        among = place[len(order) - len(first) :] - first + 1
+        return np.where(gold.all_judged[graded.query], graded.rank, among)
 
     def count(self, limit: int) -> Ints:
         """Hits in the first `limit` of every query, shape (q,)."""
@@ -235,7 +264,7 @@ def shared_gold_ranks(
 def relevant_first(gold: GoldTables) -> GoldRanks:
     """The best ranking for measures of ranks.
 
-    Relevant units come first, by grade, with their repeats among them; nothing else is retrieved.
+    Graded units come first, by grade, with their repeats among them; nothing else is retrieved.
     Without any, the units judged not relevant are, or else any unit. Overlapping units and files
     are each ranked separately, best first.
     """
@@ -245,10 +274,12 @@ def relevant_first(gold: GoldTables) -> GoldRanks:
         np.concatenate((gold.in_corpus, gold.again.item != gold.missing_unit)),
         -np.concatenate((gold.grade, gold.again_grade)),
     )
-    n_first = gold.n_reachable + gold.again.count()
+    n_first = gold.relevant.count(gold.in_corpus) + gold.again.count()
     reachable = (gold.judged.item != gold.missing_unit) & (n_first == 0)[gold.judged.query]
     of_corpus = gold.file.item != gold.missing_file
     others = np.where(gold.all_judged, gold.n_units, gold.judged.count(reachable))
+    # The best P of a whole ranking has no unit of a lower grade than `rel`.
+    n_best = np.where(gold.n_reachable > 0, gold.n_reachable + gold.again.count(), n_first)
     return GoldRanks(
         gold=gold,
         relevant=first[: len(relevant)],
@@ -258,7 +289,7 @@ def relevant_first(gold: GoldTables) -> GoldRanks:
         overlapping=_numbered(gold.overlapping.query, gold.iou > 0, -gold.iou),
         file=_numbered(gold.file.query, of_corpus, np.zeros(len(of_corpus))),
         before=np.full(len(gold.piece.item), NEVER, dtype=np.int64),
-        retrieved=np.where(n_first > 0, n_first, others),
+        retrieved=np.where(n_first > 0, n_best, others),
         total=np.zeros(gold.n_queries, dtype=np.int64),
     )
 

@@ -59,9 +59,10 @@ class GoldTables:
         n_units: Units in each query's corpus, shape (q,).
         missing_unit: A number above every unit of every corpus; it is never retrieved.
         missing_file: The same for files.
-        relevant: Relevant units, those that the corpus lacks included.
+        relevant: Units with a grade above 0, those that the corpus lacks included.
         grade: The gain of each.
-        n_relevant: Relevant units of each query, shape (q,).
+        counts: Which of them are relevant to measures without grades.
+        n_relevant: How many are, of each query, shape (q,).
         in_corpus: Which rows of `relevant` the corpus holds.
         ideal_grade: The grades of each query in descending order, rows as in `relevant`.
         ideal_rank: Their ranks, from 1.
@@ -71,6 +72,7 @@ class GoldTables:
         twin: Units that may count as a relevant one.
         twin_for: For each row of `twin`, the rows of `relevant` that it may count as, in order.
         judged: Units judged not relevant.
+        pooled: Which of them Bpref and nDCG(judged) take as judged.
         all_judged: Queries for which every unit counts as judged, shape (q,).
         overlapping: Units that share lines with a target.
         iou: Their largest line IoU.
@@ -95,6 +97,7 @@ class GoldTables:
     missing_file: int
     relevant: Rows
     grade: Floats
+    counts: Bools
     n_relevant: Ints
     in_corpus: Bools
     ideal_grade: Floats
@@ -105,6 +108,7 @@ class GoldTables:
     twin: Rows
     twin_for: tuple[tuple[int, ...], ...]
     judged: Rows
+    pooled: Bools
     all_judged: Bools
     overlapping: Rows
     iou: Floats
@@ -127,8 +131,8 @@ class GoldTables:
 
     @property
     def n_reachable(self) -> Ints:
-        """Relevant units that the corpus holds, shape (q,)."""
-        return self.relevant.count(self.in_corpus)
+        """Units of `n_relevant` that the corpus holds, shape (q,)."""
+        return self.relevant.count(self.in_corpus & self.counts)
 
 
 def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
@@ -137,13 +141,15 @@ def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
     missing_file = max((n_files(units) for units in cell.corpora), default=0)
     relevant = _rows([gold.unit for gold in cell.gold], missing_unit)
     grade = np.concatenate([np.zeros(0), *(gold.grade for gold in cell.gold)])
+    counts = grade >= profile.least_grade
     if profile.gain == "binary":
         grade = np.ones(len(grade))
     by_grade = np.lexsort((-grade, relevant.query))
     gold_size = np.array([gold.gold_size for gold in cell.gold], dtype=np.int64)
     base = np.cumsum(gold_size) - gold_size
-    zeros = [gold.judged_zero for gold in cell.gold]
     empty = np.zeros(0, dtype=np.int64)
+    zeros = [empty if gold.judged_zero is None else gold.judged_zero for gold in cell.gold]
+    below = [np.isin(zero, gold.negative) for zero, gold in zip(zeros, cell.gold, strict=True)]
     corpus = np.array([gold.corpus for gold in cell.gold], dtype=np.int64)
     n_units = np.array([len(units.size) for units in cell.corpora], dtype=np.int64)
     target, target_size, stretches = _targets(cell.gold, base)
@@ -164,7 +170,8 @@ def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
         missing_file=missing_file,
         relevant=relevant,
         grade=grade,
-        n_relevant=relevant.count(),
+        counts=counts,
+        n_relevant=relevant.count(counts),
         in_corpus=relevant.item != missing_unit,
         ideal_grade=grade[by_grade],
         ideal_rank=np.arange(len(grade)) - relevant.bounds[relevant.query] + 1,
@@ -177,8 +184,10 @@ def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
             for query, gold in enumerate(cell.gold)
             for _, units in gold.twins
         ),
-        judged=_rows([empty if zero is None else zero for zero in zeros], missing_unit),
-        all_judged=np.array([zero is None for zero in zeros], dtype=np.bool_),
+        judged=_rows(zeros, missing_unit),
+        pooled=~np.concatenate([np.zeros(0, dtype=np.bool_), *below])
+        | (profile.negative == "not-relevant"),
+        all_judged=np.array([gold.judged_zero is None for gold in cell.gold], dtype=np.bool_),
         overlapping=_rows(
             [[unit for unit, _ in gold.best_iou] for gold in cell.gold], missing_unit
         ),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"\s*(?P<name>[^@]*?)\s*(?:(?:@|_at_)(?P<cut>[^@]*))?\s*", re.IGNORECASE)
 # trec_eval's own names: `ndcg_cut_10`, `P.10`.
 _TREC_NAME = re.compile(r"(?P<name>ndcg_cut|map_cut|P|recall|success)[_.](?P<cut>[0-9]+)")
+# Measures of all that is retrieved, in trec_eval and ir_measures; they take no cut-off.
+_OF_SETS = {"setp": "P", "setr": "R", "setrecall": "R", "setf": "F1", "setf1": "F1"}
 _CUT = re.compile(r"0*(?P<number>[1-9][0-9]{0,14})(?P<unit>[A-Za-z]*)")
 
 
@@ -50,6 +52,7 @@ def parse_measure(text: str) -> Measure:
     """
     if trec := _TREC_NAME.fullmatch(text.strip()):
         text = f"{trec['name'].removesuffix('_cut')}@{trec['cut']}"
+    text = _OF_SETS.get(_plain(text), text)
     match = _NAME.fullmatch(text)
     family = _find(match["name"]) if match else None
     if match is None or family is None:

@@ -71,7 +71,7 @@ def oracle(cell: Cell, measures: Sequence[Measure], profile: Profile) -> dict[st
         else:
             values = family.evaluate(best, limit)
             exact = np.ones(len(values), dtype=np.bool_)
-        mean = mean_over(values, mask, gold)
+        mean = mean_over(values, mask, gold, str(measure))
         result[str(measure)] = Oracle(values, mean, bool(exact[mask].all()))
     return result
 

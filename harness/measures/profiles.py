@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -57,17 +58,25 @@ class Profile:
     ref_id: bool = _decides(
         "in a run, whether chunks also carry the reference's own id, with lines from 0"
     )
-    ties: Literal["corpus-order", "float32-id-desc"] = _decides(
-        "in a run. corpus-order: score descending, then path, start, end; float32-id-desc: score "
-        "as a 32-bit float descending, then id descending"
+    ties: Literal["corpus-order", "float32-id-desc", "id-desc"] = _decides(
+        "in a run. corpus-order: score descending, then path, start, end; id-desc: score "
+        "descending, then id descending; float32-id-desc: the same, scores as 32-bit floats"
     )
-    id_ties: Literal["id-ascending", "float32-id-desc", "as-given"] = _decides(
+    id_ties: Literal["id-ascending", "float32-id-desc", "id-desc", "as-given"] = _decides(
         "equal scores in a ranking of ids. id-ascending: by id; as-given: in the order in which "
-        "the ids were given; float32-id-desc: as in a run"
+        "the ids were given; float32-id-desc and id-desc: as in a run"
     )
-    mrr: Literal["as-ranked", "as-given-over-all-judged"] = _decides(
-        "as-given-over-all-judged: MRR alone leaves equal scores in the order given, and its "
-        "mean is over every judged query, absent ones as 0"
+    mrr: Literal["as-ranked", "as-given-over-all-judged", "id-desc-unrounded"] = _decides(
+        "as-given-over-all-judged: MRR and Hit alone leave equal scores in the order given, and "
+        "their means are over every judged query, absent ones as 0; id-desc-unrounded: MRR alone "
+        "takes scores as 64-bit floats, equal ones by id descending, and its mean is not rounded"
+    )
+    rel: float | None = _decides(
+        "least grade of what is relevant to P, R, F1, MRR, MAP, Hit, Rprec and Bpref. none: any "
+        "above 0, as always for nDCG and for measures of lines and files"
+    )
+    negative: Literal["not-relevant", "unjudged"] = _decides(
+        "a grade below 0 in Bpref and nDCG(judged). unjudged: as if there were no judgement"
     )
     precision: Literal["k", "retrieved"] = _decides(
         "denominator of P@k. retrieved: the number retrieved, at most k"
@@ -95,7 +104,29 @@ class Profile:
         "corpora: over the queries of each corpus, then over corpora"
     )
     places: int | None = _decides("decimal places that means are rounded to; none: not rounded")
-    sums: Literal["left-to-right"] = _decides("the order in which numbers are added")
+    sums: Literal["by-query-id", "run-order"] = _decides(
+        "the order in which the values of a mean are added. run-order: as a ranking given to "
+        "`score` has its queries"
+    )
+
+    @property
+    def least_grade(self) -> float:
+        """The least grade of what is relevant to measures without grades, above 0."""
+        return math.ulp(0.0) if self.rel is None else self.rel
+
+    @property
+    def own_order(self) -> tuple[str, ...]:
+        """The families of measures that `mrr` gives an order of their own."""
+        return {
+            "as-ranked": (),
+            "as-given-over-all-judged": ("MRR", "Hit"),
+            "id-desc-unrounded": ("MRR",),
+        }[self.mrr]
+
+    def round(self, mean: float, measure: str) -> float:
+        """A mean as the profile rounds it; `measure` is a printed name."""
+        exact = self.mrr == "id-desc-unrounded" and measure.partition("@")[0] == "MRR"
+        return mean if self.places is None or exact else round(mean, self.places)
 
     def ranking_fields(self) -> dict[str, str]:
         """The fields that a ranking depends on, keys sorted: the profile's part of a cell's key.
@@ -124,6 +155,8 @@ _DEFAULT = Profile(
     ties="corpus-order",
     id_ties="id-ascending",
     mrr="as-ranked",
+    rel=None,
+    negative="not-relevant",
     precision="k",
     recall="all-gold",
     gain="grade",
@@ -135,7 +168,7 @@ _DEFAULT = Profile(
     same_id="kept",
     mean="queries",
     places=None,
-    sums="left-to-right",
+    sums="by-query-id",
 )
 
 
@@ -144,12 +177,23 @@ def _default(
     twins: Switch = "true",
     assemble: Literal["concatenate", "merge"] = "concatenate",
     deliver: Literal["source", "embed"] = "source",
+    rel: int | float | None = None,
 ) -> Profile:
     if (assemble, deliver) == ("merge", "embed"):
         raise InputError(
             "default: assemble=merge merges text of the source; leave out deliver=embed"
         )
-    return replace(_DEFAULT, twins=twins == "true", assemble=assemble, deliver=deliver)
+    return replace(
+        _DEFAULT, twins=twins == "true", assemble=assemble, deliver=deliver, rel=_positive(rel)
+    )
+
+
+def _positive(rel: float | None) -> float | None:
+    if rel is not None and rel <= 0:
+        raise InputError(
+            f"rel={rel:g}: grades of 0 or less are never relevant; write rel=1 or more"
+        )
+    return rel
 
 
 def _code_chunk(*, empty: Literal["keep", "drop"] = "keep") -> Profile:
@@ -174,29 +218,44 @@ def _code_chunk(*, empty: Literal["keep", "drop"] = "keep") -> Profile:
 
 def _trec(
     *,
-    variant: Literal["trec_eval", "beir"] = "trec_eval",
+    variant: Literal["trec_eval", "trec10", "beir", "mteb"] = "trec_eval",
     complete: Switch = "false",
     twins: Switch = "false",
+    rel: int | float | None = None,
 ) -> Profile:
     trec = replace(
         _DEFAULT,
         name="trec",
-        description="pytrec_eval and trec_eval: float32 scores, ties by id descending",
+        description="pytrec_eval and trec_eval 9: float32 scores, ties by id descending",
         twins=twins == "true",
         ties="float32-id-desc",
         id_ties="float32-id-desc",
+        rel=_positive(rel),
+        negative="unjudged",
         nothing_relevant="zero",
         absent="zero" if complete == "true" else "left-out",
     )
-    if variant == "trec_eval":
-        return trec
-    return replace(
-        trec,
-        description="BEIR and CoIR: pytrec_eval without identical ids, and an MRR of its own",
-        mrr="as-given-over-all-judged",
-        same_id="dropped",
-        places=5,
-    )
+    if variant == "trec10":
+        description = "trec_eval 10: float64 scores, ties by id descending"
+        return replace(trec, description=description, ties="id-desc", id_ties="id-desc")
+    if variant == "beir":
+        return replace(
+            trec,
+            description="BEIR and CoIR: pytrec_eval without identical ids; MRR, Accuracy their own",
+            mrr="as-given-over-all-judged",
+            same_id="dropped",
+            places=5,
+            sums="run-order",
+        )
+    if variant == "mteb":
+        return replace(
+            trec,
+            description="MTEB: pytrec_eval, and an MRR of its own",
+            mrr="id-desc-unrounded",
+            places=5,
+            sums="run-order",
+        )
+    return trec
 
 
 def _memorybench() -> Profile:
@@ -224,7 +283,10 @@ _PROFILES: dict[str, Callable[..., Profile]] = {
     "code-chunk": _code_chunk,
     "memorybench": _memorybench,
 }
-_LISTED = ("default", "code-chunk", "trec", "trec:variant=beir", "memorybench")
+_LISTED = (
+    "default", "code-chunk", "trec", "trec:variant=trec10", "trec:variant=beir",
+    "trec:variant=mteb", "memorybench",
+)  # fmt: skip
 
 
 def load_profile(spec_text: str) -> Profile:
@@ -242,7 +304,7 @@ def load_profile(spec_text: str) -> Profile:
 
 
 def list_profiles() -> tuple[Profile, ...]:
-    """Every profile with its options at their defaults, and the variant of `trec`."""
+    """Every profile with its options at their defaults, and the variants of `trec`."""
     return tuple(load_profile(name) for name in _LISTED)
 
 

@@ -18,6 +18,7 @@ from harness.measures.profiles import Profile, load_profile
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
@@ -33,7 +34,7 @@ class Score:
 
     Attributes:
         profile: The profile's name.
-        queries: The queries that the means are over, ascending.
+        queries: The queries that the means are over, in the order of `query_order`.
         mean: Means; None for a measure that needs the lines of files, or without any query.
         per_query: Values by query id; None for a measure that needs the lines of files. Their
             queries are `queries`, or more where the profile takes a measure over more.
@@ -80,7 +81,8 @@ def score(
     orders = {query: _ordered(query, row, conventions) for query, row in rankings.items()}
     judged = {query for query, row in qrels.items() if row}
     everyone = judged | orders.keys() | qrels.keys()
-    queries = sorted(judged if conventions.no_judgements == "left-out" else everyone)
+    wanted_queries = judged if conventions.no_judgements == "left-out" else everyone
+    queries = query_order(wanted_queries, rankings, conventions)
     scores = evaluate(_cell(queries, orders, qrels, found), wanted, conventions)
     kept = [query for query, here in zip(queries, scores.included, strict=True) if here]
     left_out = {UNJUDGED: len(everyone) - len(queries), **scores.left_out}
@@ -101,6 +103,14 @@ def score(
     )
 
 
+def query_order(queries: AbstractSet[str], rankings: Iterable[str], profile: Profile) -> list[str]:
+    """Queries in the order in which the profile adds their values; absent ones come last."""
+    if profile.sums == "by-query-id":
+        return sorted(queries)
+    present = [query for query in rankings if query in queries]
+    return present + sorted(queries - set(present))
+
+
 def _check_ids(rankings: Iterable[str], qrels: Mapping[str, Iterable[str]]) -> None:
     """Refuse ids that are not texts: 7 and "7" would silently not match."""
     for query in (*rankings, *qrels):
@@ -119,33 +129,30 @@ def _by_query(
     return dict(zip([queries[row] for row in rows], values[counted].tolist(), strict=True))
 
 
-def rank_order(
-    scores: NDArray[np.float64], ids: Sequence[str], profile: Profile
-) -> NDArray[np.int64]:
+def rank_order(scores: NDArray[np.float64], ids: Sequence[str], ties: str) -> NDArray[np.int64]:
     """Positions in rank order: score descending, equal scores by the rule, shape (n,).
 
     Args:
         scores: Finite, shape (n,).
         ids: As many, all different.
-        profile: Its `id_ties` says the rule; `float32-id-desc` rounds the scores first.
+        ties: The rule, as in `Profile.id_ties`; `float32-id-desc` rounds the scores first.
     """
-    if profile.id_ties == "as-given":
+    if ties == "as-given":
         return np.argsort(-scores, kind="stable")
-    last_first = profile.id_ties == "float32-id-desc"
-    if last_first:
+    if ties == "float32-id-desc":
         with np.errstate(over="ignore"):  # beyond the range is infinite, as in trec_eval
             scores = scores.astype(np.float32).astype(np.float64)
-    by_id = sorted(range(len(ids)), key=ids.__getitem__, reverse=last_first)
+    by_id = sorted(range(len(ids)), key=ids.__getitem__, reverse=ties.endswith("id-desc"))
     positions = np.array(by_id, dtype=np.int64)
     return positions[np.argsort(-scores[positions], kind="stable")]
 
 
 @dataclass(frozen=True)
 class _Order:
-    """The ids of one ranking in rank order; `as_given` with equal scores in the order given."""
+    """The ids of one ranking in rank order; `for_mrr` in the order of the profile's `mrr`."""
 
     ids: Sequence[str]
-    as_given: Sequence[str]
+    for_mrr: Sequence[str]
 
 
 def _ordered(query: str, ranking: Ranking, profile: Profile) -> _Order:
@@ -175,10 +182,11 @@ def _ordered(query: str, ranking: Ranking, profile: Profile) -> _Order:
         [_finite(ranking[name], f"query {query}: the score of {name}") for name in ids],
         dtype=np.float64,
     )
-    order = [ids[at] for at in rank_order(values, ids, profile)]
+    order = [ids[at] for at in rank_order(values, ids, profile.id_ties)]
     if profile.mrr == "as-ranked":
         return _Order(order, order)
-    return _Order(order, [ids[at] for at in np.argsort(-values, kind="stable")])
+    ties = "as-given" if profile.mrr == "as-given-over-all-judged" else "id-desc"
+    return _Order(order, [ids[at] for at in rank_order(values, ids, ties)])
 
 
 def _finite(value: object, what: str) -> float:
@@ -199,7 +207,7 @@ def _cell(
 ) -> Cell:
     """One corpus of all documents in the rankings and qrels, of size 0."""
     numbers: _Numbers = {}
-    gold, ranking, as_given = [], [], []
+    gold, ranking, mrr_ranking = [], [], []
     for query in queries:
         grades = {
             numbers.setdefault(doc, len(numbers)): _finite(
@@ -210,8 +218,8 @@ def _cell(
         order = orders.get(query, _Order((), ()))
         units, repeats = _numbered(order.ids, numbers)
         ranking.append(units)
-        same = order.as_given is order.ids
-        as_given.append(units if same else _numbered(order.as_given, numbers)[0])
+        same = order.for_mrr is order.ids
+        mrr_ranking.append(units if same else _numbered(order.for_mrr, numbers)[0])
         gold.append(_gold(grades, repeats, named=query not in found))
     nothing = np.zeros(len(numbers), dtype=np.int64)
     return Cell(
@@ -221,7 +229,7 @@ def _cell(
         ranking=tuple(ranking),
         spans=False,
         absent=np.array([query not in orders for query in queries], dtype=np.bool_),
-        as_given=tuple(as_given),
+        mrr_ranking=tuple(mrr_ranking),
     )
 
 
@@ -254,5 +262,6 @@ def _gold(grades: Mapping[int, float], repeats: Sequence[tuple[int, int]], *, na
         grade=np.array([grades[doc] for doc in relevant], dtype=np.float64),
         again=tuple((unit, first) for unit, first in repeats if grades.get(first, 0) > 0),
         judged_zero=np.array(sorted(zero), dtype=np.int64),
+        negative=np.array([doc for doc, grade in grades.items() if grade < 0], dtype=np.int64),
         named=named,
     )

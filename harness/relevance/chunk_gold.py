@@ -300,4 +300,5 @@ def document_gold(qrels: Mapping[str, float], units: Mapping[str, int], corpus: 
         unit=np.array([unit for unit, _ in relevant], dtype=np.int64),
         grade=np.array([grade for _, grade in relevant], dtype=np.float64),
         judged_zero=np.array([unit for unit, grade in graded if grade <= 0], dtype=np.int64),
+        negative=np.array([unit for unit, grade in graded if grade < 0], dtype=np.int64),
     )

@@ -44,7 +44,7 @@ def score_document(scored: FileScores, *, per_query: bool) -> dict[str, Any]:
         "strategies": {name: scored.strategies[name] for name in ("qrels", "span", "file", "text")},
         "interval": intervals.LABEL if most <= MOST_RESAMPLED else _NORMAL,
         "metrics": {
-            name: _metric(column, ends[name], scored.profile)
+            name: _metric(name, column, ends[name], scored.profile)
             for name, column in scored.columns.items()
         },
         "left_out": _counted(scored.left_out),
@@ -65,20 +65,17 @@ def _counted(counts: Mapping[str, int]) -> dict[str, int]:
     return {why: n for why, n in counts.items() if n}
 
 
-def _metric(column: Column, ends: list[float] | None, profile: Profile) -> dict[str, Any]:
+def _metric(
+    name: str, column: Column, ends: list[float] | None, profile: Profile
+) -> dict[str, Any]:
     n = len(column.queries)
     metric: dict[str, Any] = {
-        "mean": _rounded_mean(column.values, profile) if n else None,
+        "mean": profile.round(mean(column.values), name) if n else None,
         "ci95": ends,
         "n": n,
         "status": "ok" if n else "skipped",
     }
     return metric if n else metric | {"why": column.why}
-
-
-def _rounded_mean(values: NDArray[np.float64], profile: Profile) -> float:
-    exact = mean(values)
-    return exact if profile.places is None else round(exact, profile.places)
 
 
 def _intervals(columns: Mapping[str, Column]) -> dict[str, list[float] | None]:

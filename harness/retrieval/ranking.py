@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Ties = Literal["corpus-order", "float32-id-desc"]
+Ties = Literal["corpus-order", "float32-id-desc", "id-desc"]
 Pooling = Literal["max", "first", "sum"]
 Similarity = Literal["cosine", "dot-over-norms"]
 
@@ -184,8 +184,8 @@ class Order:
     Attributes:
         depth: Minimum number of units.
         budget: Minimum number of distinct characters of the ranked units, in `c`; 0 for none.
-        ties: `corpus-order` (score descending, then corpus order), or `float32-id-desc` (score
-            as float32 descending, then id descending).
+        ties: `corpus-order` (score descending, then corpus order), `id-desc` (then id descending),
+            or `float32-id-desc` (the same, score as float32).
     """
 
     depth: int
@@ -265,7 +265,8 @@ def in_order(
     """The positions of units in descending order of score; NaN is last, `ties` orders the rest."""
     if ties == "corpus-order":
         return np.lexsort((units, -scores))
-    return np.lexsort((-rankable.id_places[units], -scores.astype(np.float32)))
+    keys = scores.astype(np.float32) if ties == "float32-id-desc" else scores
+    return np.lexsort((-rankable.id_places[units], -keys))
 
 
 def fit(ranking: Ranking, order: Order, rankable: Rankable) -> Ranking:

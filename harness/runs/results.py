@@ -13,6 +13,7 @@ from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import comparable, family_of
 from harness.measures.oracle import oracle
+from harness.measures.score import rank_order
 from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
 from harness.runs.record import digest
 from harness.stats import intervals
@@ -101,7 +102,7 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> JudgedCell:
         corpora=tuple(units),
         gold=tuple(golds[query.id] for query in record.queries),
         ranking=tuple(units for units, _, _ in rankings),
-        as_given=None if profile.mrr == "as-ranked" else tuple(given for _, given, _ in rankings),
+        mrr_ranking=tuple(order for _, order, _ in rankings) if profile.own_order else None,
         spans=record.gold == "span",
         groups=tuple(groups.index(corpus_of[corpus]) for corpus in corpora),
         projection=_projection(
@@ -160,16 +161,19 @@ def _documents(chunks: Sequence[ChunkRow]) -> tuple[Units, tuple[str, ...]]:
 def _numbered(
     query: QueryRow, ranking: RankingRow, numbers: Mapping[str, int], profile: Profile
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """The units of a ranking; the same with ties in corpus order if scores decide; the scores."""
+    """The units of a ranking; the same in the order of the profile's `mrr`; the scores."""
     kept = [
-        (numbers[name], np.nan if score is None else score)
+        (numbers[name], np.nan if score is None else score, name)
         for name, score in zip(ranking.ids, ranking.scores, strict=True)
         if profile.same_id == "kept" or name != query.id
     ]
-    units = np.array([unit for unit, _ in kept], dtype=np.int64)
-    scores = np.array([score for _, score in kept], dtype=np.float64)
-    ordered = units if ranking.by_rank else units[np.lexsort((units, -scores))]
-    return units, ordered, scores
+    units = np.array([unit for unit, _, _ in kept], dtype=np.int64)
+    scores = np.array([score for _, score, _ in kept], dtype=np.float64)
+    if ranking.by_rank:  # then the scores decide nothing
+        return units, units, scores
+    if profile.mrr == "id-desc-unrounded":
+        return units, units[rank_order(scores, [name for *_, name in kept], "id-desc")], scores
+    return units, units[np.lexsort((units, -scores))], scores
 
 
 def _projection(

@@ -8,6 +8,7 @@ from the .trec files, where its conventions are those of the run's profile.
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -33,9 +34,9 @@ TOLERANCE = 1e-12
 """Allowed difference from pytrec_eval; chunkmark's own values must be equal."""
 
 _PYTREC_NAMES: dict[str, Callable[[int | None], str]] = {
-    "nDCG": lambda k: f"ndcg_cut_{k}",
-    "P": lambda k: f"P_{k}",
-    "R": lambda k: f"recall_{k}",
+    "nDCG": lambda k: "ndcg" if k is None else f"ndcg_cut_{k}",
+    "P": lambda k: "set_P" if k is None else f"P_{k}",
+    "R": lambda k: "set_recall" if k is None else f"recall_{k}",
     "MAP": lambda k: "map" if k is None else f"map_cut_{k}",
     "MRR": lambda k: "recip_rank" if k is None else "",
     "Hit": lambda k: f"success_{k}",
@@ -218,7 +219,9 @@ def _compare_pytrec(
     run = _columns(folder / "run.trec", 4)
     grades = {q: {unit: int(grade) for unit, grade in row.items()} for q, row in qrels.items()}
     ranking = {q: {unit: float(score) for unit, score in row.items()} for q, row in run.items()}
-    results = pytrec_eval.RelevanceEvaluator(grades, set(names.values())).evaluate(ranking)
+    least = math.ceil(profile.least_grade)  # the grades are whole
+    evaluator = pytrec_eval.RelevanceEvaluator(grades, set(names.values()), relevance_level=least)
+    results = evaluator.evaluate(ranking)
     copied = {
         query
         for query, gold in zip(judged.cell.queries, judged.cell.gold, strict=True)

@@ -8,19 +8,18 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote
 
 from chunkers.errors import InputError
 from harness.reading.qrels import QUERY_COLUMNS, Qrels, is_comment, read_qrels
-from harness.runs.record import encode_id
 from harness.scoring.records import from_array, from_lines, from_table, rows_of
 from harness.scoring.trec_runs import OUR_TAG, read_run
 from harness.support.json_files import finite_number, id_of, numbered_lines, parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Collection, Container, Iterator, Mapping
 
     from harness.scoring.records import QueryRecord
 
@@ -75,7 +74,7 @@ def open_file(path: Path) -> InputFile:
         raise InputError(f"{path} is UTF-16; save it as UTF-8")
     if first.lstrip()[:1] not in (b"{", b"["):
         shape = _shape_of_row(first, path)
-    elif path.suffix.lower() in (".jsonl", ".ndjson"):
+    elif Path(path.name.lower().removesuffix(".gz")).suffix in (".jsonl", ".ndjson"):
         shape = "jsonl"
     else:
         shape = "jsonl" if next_row() and _is_object(first) else "json"
@@ -126,12 +125,8 @@ class Rankings:
     unjudged: int = 0
 
 
-def load_grades(file: InputFile, run: InputFile) -> Qrels:
+def load_grades(file: InputFile) -> Qrels:
     """Read judgements of any format.
-
-    Args:
-        file: The judgements.
-        run: What is to be scored: a run decides whether the ids of a TREC file are decoded.
 
     Raises:
         InputError: The file is damaged, or holds no judgements.
@@ -143,8 +138,7 @@ def load_grades(file: InputFile, run: InputFile) -> Qrels:
         qrels = read_qrels(file.path, file.lines, layout)
         if not qrels.grades:
             raise InputError(f"{file.path} holds no judgements")
-        encoded = run.ours if run.shape == "run" else _all_encoded(qrels.grades)
-        return Qrels(_decoded(qrels.grades), qrels.repeated) if encoded else qrels
+        return qrels
     content = _load(file)
     if not isinstance(content, dict):
         return Qrels(
@@ -159,23 +153,46 @@ def load_grades(file: InputFile, run: InputFile) -> Qrels:
     )
 
 
-def _all_encoded(grades: Grades) -> bool:
-    """Whether every id with `%` is in the encoding of chunkmark's own runs."""
-    ids = (name for query, row in grades.items() for name in (query, *row))
-    return all(encode_id(unquote(name)) == name for name in ids if "%" in name)
+def may_be_encoded(file: InputFile, grades: Grades) -> bool:
+    """Whether ids of judgements may be percent-encoded: never in JSON."""
+    names = (name for query, row in grades.items() for name in (query, *row))
+    return file.shape in ("qrels", "judgements") and any("%" in name for name in names)
 
 
-def _decoded(grades: Grades) -> dict[str, dict[str, float]]:
-    decoded: dict[str, dict[str, float]] = {}
+def spell_as(grades: Grades, rankings: Mapping[str, Collection[str]], *, ours: bool) -> Grades:
+    """Spell the ids of judgements as rankings do.
+
+    An id with `%` may be percent-encoded, as in chunkmark's own qrels, or not; the spelling that
+    the ranking has counts. Where it has both or none, `ours` decides.
+
+    Args:
+        grades: The judgements.
+        rankings: Query -> ids.
+        ours: Whether chunkmark wrote the rankings, so that an id is decoded unless only its
+            encoded spelling is ranked.
+
+    Raises:
+        InputError: Two ids of a query become one.
+    """
+    spelled: dict[str, dict[str, float]] = {}
     for query, row in grades.items():
-        ids = {unquote(name): grade for name, grade in row.items()}
-        if unquote(query) in decoded or len(ids) < len(row):
+        name = _spelling(query, rankings, grades, ours=ours)
+        ids = frozenset(rankings.get(name, ()))
+        new = {_spelling(doc, ids, row, ours=ours): grade for doc, grade in row.items()}
+        if name in spelled or len(new) < len(row):
             raise InputError(
-                f"the judgements of query {unquote(query)} have an id in two spellings\n"
+                f"the judgements of query {name} have an id in two spellings\n"
                 "percent-encode all ids of the qrels of a chunkmark run, or none"
             )
-        decoded[unquote(query)] = ids
-    return decoded
+        spelled[name] = new
+    return spelled
+
+
+def _spelling(name: str, ranked: Container[str], judged: Container[str], *, ours: bool) -> str:
+    plain = unquote(name)
+    if ours:
+        return name if name in ranked and plain not in ranked else plain
+    return plain if plain in ranked and name not in ranked and plain not in judged else name
 
 
 def load_run(
@@ -211,7 +228,7 @@ def load_run(
         raise InputError(f"{file.path} has no judgements; add --qrels FILE")
     if content is not None:
         return Rankings(_by_query(content, str(file.path), "score"))
-    wanted = None if unjudged else grades
+    wanted = None if unjudged else grades.keys() | {unquote(query) for query in grades}
     return Rankings(*read_run(file.path, file.lines, wanted, ours=file.ours, progress=progress))
 
 

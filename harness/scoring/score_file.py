@@ -13,7 +13,14 @@ from harness.measures.evaluate import ABSENT, evaluate
 from harness.measures.grammar import Measure, family_of, is_of_texts
 from harness.measures.score import UNJUDGED, score
 from harness.measures.text_measures import TEXT_FAMILIES, TextCase, exact_match
-from harness.scoring.files import Rankings, load_grades, load_run, open_file
+from harness.scoring.files import (
+    Rankings,
+    load_grades,
+    load_run,
+    may_be_encoded,
+    open_file,
+    spell_as,
+)
 from harness.scoring.judging import judge, judge_as_memorybench
 from harness.scoring.located_cells import LocatedQuery, SourceFolder, line_cell
 from harness.scoring.trec_runs import Run
@@ -139,10 +146,12 @@ def score_file(
     """
     result = FileScores(options.profile)
     file = open_file(run)
-    grades = None
+    grades, encoded = None, False
     if qrels is not None:
-        judgements = load_grades(open_file(qrels), file)
+        judged = open_file(qrels)
+        judgements = load_grades(judged)
         grades = judgements.grades
+        encoded = may_be_encoded(judged, grades)
         result.merged["judgements that repeat another"] += judgements.repeated
     loaded = load_run(
         file,
@@ -153,7 +162,11 @@ def score_file(
     )
     texts = _TextColumns(options, result.texts)
     if isinstance(loaded, Rankings):
-        inputs = _Inputs(loaded.rankings, grades or {})
+        known = grades or {}
+        inputs = _Inputs(
+            loaded.rankings,
+            spell_as(known, loaded.rankings, ours=file.ours) if encoded else known,
+        )
         if not any(query in inputs.grades for query in loaded.rankings):
             raise InputError(f"no query of {run} is judged in {qrels}; check the ids")
         result.strategies["qrels"] = sum(bool(row) for row in inputs.grades.values())
@@ -162,7 +175,7 @@ def score_file(
             for query, case in _document_cases(inputs, options.profile):
                 texts.add(query, case)
     else:
-        inputs = _judge_records(loaded, grades or {}, options, result, texts)
+        inputs = _judge_records(loaded, grades or {}, options, result, texts, encoded=encoded)
     _score_ranks(inputs, options, result)
     if isinstance(inputs.rankings, Run):
         repeated = sum(inputs.rankings.repeated.values())
@@ -222,8 +235,14 @@ def _judge_records(
     options: ScoreOptions,
     result: FileScores,
     texts: _TextColumns,
+    *,
+    encoded: bool,
 ) -> _Inputs:
     """Judge every record, and keep of it what the measures need."""
+    if encoded:
+        records = list(records)
+        ids = {record.query: [item.id or "" for item in record.items] for record in records}
+        grades = spell_as(grades, ids, ours=False)
     rankings: dict[str, Sequence[str]] = {}
     gold = dict(grades)
     found: set[str] = set()

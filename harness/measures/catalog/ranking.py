@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.measures.family import Family, ratio
-from harness.measures.gold_ranks import log_discount
+from harness.measures.gold_ranks import UNCUT, log_discount
 from harness.measures.gold_tables import sum_by
 
 if TYPE_CHECKING:
@@ -17,16 +19,19 @@ if TYPE_CHECKING:
 
     from harness.measures.gold_ranks import GoldRanks
     from harness.measures.gold_tables import GoldTables
-    from harness.measures.profiles import Profile
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
 
+def _first(gold: GoldTables, k: int, retrieved: Ints) -> Ints:
+    """The denominator of P: k, or the number retrieved."""
+    of_retrieved = gold.profile.precision == "retrieved" or k == UNCUT
+    return np.minimum(retrieved, k) if of_retrieved else np.full(len(retrieved), k)
+
+
 def _precision(ranks: GoldRanks, k: int) -> Floats:
-    if ranks.gold.profile.precision == "retrieved":
-        return ratio(ranks.count(k), np.minimum(ranks.retrieved, k))
-    return ratio(ranks.count(k), k)
+    return ratio(ranks.count(k), _first(ranks.gold, k, ranks.retrieved))
 
 
 def _recall(ranks: GoldRanks, k: int) -> Floats:
@@ -36,15 +41,12 @@ def _recall(ranks: GoldRanks, k: int) -> Floats:
 
 
 def _f1(ranks: GoldRanks, k: int) -> Floats:
-    if not _plain(ranks.gold.profile):
+    if ranks.gold.profile.recall == "any-hit":
         precision, recall = _precision(ranks, k), _recall(ranks, k)
         return ratio(2 * precision * recall, precision + recall)
     # 2PR/(P+R) with P = h/k and R = h/g; one division loses no digit.
-    return ratio(2 * ranks.count(k), k + ranks.gold.n_relevant)
-
-
-def _plain(profile: Profile) -> bool:
-    return profile.precision == "k" and profile.recall == "all-gold"
+    first = _first(ranks.gold, k, ranks.retrieved)
+    return ratio(2 * ranks.count(k), first + ranks.gold.n_relevant)
 
 
 def _hit(ranks: GoldRanks, k: int) -> Floats:
@@ -67,36 +69,56 @@ def _average_precision(ranks: GoldRanks, k: int) -> Floats:
     return ratio(ranks.sum(hits.nth / hits.rank, hits.rank <= k), ranks.gold.n_relevant)
 
 
-def ndcg(ranks: GoldRanks, k: int) -> Floats:
+def _bpref(ranks: GoldRanks, _: int) -> Floats:
+    gold, hits, graded = ranks.gold, ranks.hits, ranks.graded
+    above = ranks.judged_rank[graded.gain >= gold.profile.least_grade] - hits.nth
+    n_others = np.where(
+        gold.all_judged,
+        gold.n_units - gold.n_reachable,
+        gold.judged.count(gold.pooled) + gold.relevant.count(~gold.counts),
+    )
+    n_relevant = gold.n_relevant[hits.query]
+    lost = ratio(np.minimum(above, n_relevant), np.minimum(n_others[hits.query], n_relevant))
+    return ratio(ranks.sum(1 - lost, np.ones(len(lost), dtype=np.bool_)), gold.n_relevant)
+
+
+def ndcg(
+    ranks: GoldRanks, k: int, *, exponential: bool = False, judged_only: bool = False
+) -> Floats:
     """The values of nDCG@k, shape (q,)."""
-    hits = ranks.hits
-    within = hits.rank <= k
-    gain = np.zeros(len(hits.rank))
-    gain[within] = hits.gain[within] / log_discount(hits.rank[within])
-    ideal = _ideal(ranks.gold, k)
-    if ranks.gold.profile.ideal == "found-unless-named":
-        ideal = np.where(ranks.gold.named, ideal, _ideal_of_found(ranks, k))
-    value = ratio(ranks.sum(gain, within), ideal)
-    if ranks.gold.profile.repeats == "each-counts":
+    gold, hits = ranks.gold, ranks.graded
+    rank = ranks.judged_rank if judged_only else hits.rank
+    within = rank <= k
+    query, rank = hits.query[within], rank[within]
+    gain = _gain(gold, hits.gain[within], query, exponential=exponential)
+    ideal = _ideal(gold, k, exponential=exponential)
+    if gold.profile.ideal == "found-unless-named":
+        # The best order of the hits in the first k.
+        order = np.lexsort((-gain, query))
+        best = np.arange(len(order)) - np.searchsorted(query, query, side="left") + 1
+        found = sum_by(query, gain[order] / log_discount(best), gold.n_queries)
+        ideal = np.where(gold.named, ideal, found)
+    value = ratio(sum_by(query, gain / log_discount(rank), gold.n_queries), ideal)
+    if gold.profile.repeats == "each-counts":
         return value
     # Two nearly equal grades in the wrong order can round to just above the ideal.
     return np.minimum(value, 1.0)
 
 
-def _ideal_of_found(ranks: GoldRanks, k: int) -> Floats:
-    """The best order of the hits in the first k."""
-    hits = ranks.hits
-    found = np.flatnonzero(hits.rank <= k)
-    order = found[np.lexsort((-hits.gain[found], hits.query[found]))]
-    query = hits.query[order]
-    rank = np.arange(len(order)) - np.searchsorted(query, query, side="left") + 1
-    return sum_by(query, hits.gain[order] / log_discount(rank), ranks.gold.n_queries)
+def _gain(gold: GoldTables, grade: Floats, query: Ints, *, exponential: bool) -> Floats:
+    """Grades, or 2**grade - 1, divided by 2**(best grade of the query) lest it overflows."""
+    if not exponential:
+        return grade
+    best = np.zeros(gold.n_queries)
+    np.maximum.at(best, gold.relevant.query, gold.grade)
+    return np.exp2(grade - best[query]) * -np.expm1(-math.log(2) * grade)
 
 
-def _ideal(gold: GoldTables, k: int) -> Floats:
+def _ideal(gold: GoldTables, k: int, *, exponential: bool = False) -> Floats:
     within = gold.ideal_rank <= k
-    gain = gold.ideal_grade[within] / log_discount(gold.ideal_rank[within])
-    return sum_by(gold.relevant.query[within], gain, gold.n_queries)
+    query, rank = gold.relevant.query[within], gold.ideal_rank[within]
+    gain = _gain(gold, gold.ideal_grade[within], query, exponential=exponential)
+    return sum_by(query, gain / log_discount(rank), gold.n_queries)
 
 
 def _judged(ranks: GoldRanks, k: int) -> Floats:
@@ -104,7 +126,7 @@ def _judged(ranks: GoldRanks, k: int) -> Floats:
     seen = gold.relevant.count(ranks.relevant <= k) + gold.again.count(ranks.again <= k)
     seen = seen + gold.judged.count(ranks.judged <= k)
     first = np.minimum(ranks.retrieved, k)
-    return ratio(np.where(gold.all_judged, first, seen), first)
+    return ratio(np.where(gold.all_judged, first, np.minimum(seen, first)), first)
 
 
 # Expectations over a random order of n units of which e are relevant. Every rank is relevant
@@ -116,9 +138,7 @@ def _expected_hits(gold: GoldTables, k: Ints | int) -> Floats:
 
 
 def _chance_precision(gold: GoldTables, k: int) -> Floats:
-    if gold.profile.precision == "retrieved":
-        return ratio(_expected_hits(gold, k), np.minimum(k, gold.n_units))
-    return ratio(_expected_hits(gold, k), k)
+    return ratio(_expected_hits(gold, k), _first(gold, k, gold.n_units))
 
 
 def _chance_recall(gold: GoldTables, k: int) -> Floats:
@@ -128,9 +148,9 @@ def _chance_recall(gold: GoldTables, k: int) -> Floats:
 
 
 def _chance_f1(gold: GoldTables, k: int) -> Floats | None:
-    if not _plain(gold.profile):
+    if gold.profile.recall == "any-hit":
         return None
-    return ratio(2 * _expected_hits(gold, k), k + gold.n_relevant)
+    return ratio(2 * _expected_hits(gold, k), _first(gold, k, gold.n_units) + gold.n_relevant)
 
 
 def _chance_rprec(gold: GoldTables, k: int) -> Floats:
@@ -170,37 +190,65 @@ def _chance_average_precision(gold: GoldTables, k: int) -> Floats:
     return ratio(ratio(e, n) * total, gold.n_relevant)
 
 
-def _chance_ndcg(gold: GoldTables, k: int) -> Floats | None:
+def _chance_ndcg(gold: GoldTables, k: int, *, exponential: bool = False) -> Floats | None:
     if gold.profile.ideal != "all-gold" and not gold.named.all():
         return None
     rows = gold.in_corpus
-    grades = sum_by(gold.relevant.query[rows], gold.grade[rows], gold.n_queries)
+    query = gold.relevant.query[rows]
+    gain = _gain(gold, gold.grade[rows], query, exponential=exponential)
+    gains = sum_by(query, gain, gold.n_queries)
     depth = np.minimum(k, gold.n_units)
     ranks = np.arange(1, depth.max(initial=0) + 1)
     discounts = np.concatenate(([0.0], np.cumsum(1.0 / log_discount(ranks))))
-    return ratio(ratio(grades, gold.n_units) * discounts[depth], _ideal(gold, k))
+    ideal = _ideal(gold, k, exponential=exponential)
+    return ratio(ratio(gains, gold.n_units) * discounts[depth], ideal)
 
 
 def _chance_judged(gold: GoldTables, k: int) -> Floats:
-    reachable = gold.judged.count(gold.judged.item != gold.missing_unit)
-    judged = np.where(gold.all_judged, gold.n_units, gold.n_reachable + reachable)
-    return ratio(judged, gold.n_units)
+    judged = gold.judged.count(gold.judged.item != gold.missing_unit)
+    judged = judged + gold.relevant.count(gold.in_corpus)
+    return ratio(np.where(gold.all_judged, gold.n_units, judged), gold.n_units)
 
 
 FAMILIES = (
     Family(
         name="nDCG",
         description="gain of the first k, discounted by 1/log2(rank+1), ÷ that of the best order",
-        source="Järvelin and Kekäläinen 2002, linear gain; ndcg_cut of trec_eval",
-        cut="rank",
+        source="Järvelin and Kekäläinen 2002, linear gain; ndcg and ndcg_cut of trec_eval",
+        cut="optional",
         evaluate=ndcg,
         chance=_chance_ndcg,
     ),
     Family(
+        name="nDCG(exp)",
+        description="nDCG with the gain 2^grade - 1",
+        source="Burges et al. 2005; ndcg_burges of ranx; nDCG over all files of CodeSearchNet",
+        cut="optional",
+        evaluate=partial(ndcg, exponential=True),
+        aliases=("ndcg_exp", "ndcg_burges", "nDCG(dcg='exp-log2')"),
+        chance=partial(_chance_ndcg, exponential=True),
+    ),
+    Family(
+        name="nDCG(judged)",
+        description="nDCG of the ranking without units that are not judged",
+        source="ndcg of trec_eval -J",
+        cut="optional",
+        evaluate=partial(ndcg, judged_only=True),
+        aliases=("ndcg_judged", "nDCG(judged_only=True)"),
+    ),
+    Family(
+        name="nDCG(exp,judged)",
+        description="nDCG of the judged units alone, with the gain 2^grade - 1",
+        source="nDCG within the judged files of CodeSearchNet",
+        cut="optional",
+        evaluate=partial(ndcg, exponential=True, judged_only=True),
+        aliases=("nDCG(judged,exp)", "nDCG(dcg='exp-log2',judged_only=True)"),
+    ),
+    Family(
         name="P",
-        description="relevant units in the first k ÷ k",
-        source="P of trec_eval",
-        cut="rank",
+        description="relevant units in the first k ÷ k; without k, in the ranking ÷ its length",
+        source="P and set_P of trec_eval",
+        cut="optional",
         evaluate=_precision,
         aliases=("precision", "prec"),
         chance=_chance_precision,
@@ -208,8 +256,8 @@ FAMILIES = (
     Family(
         name="R",
         description="relevant units in the first k ÷ all relevant units",
-        source="recall of trec_eval",
-        cut="rank",
+        source="recall and set_recall of trec_eval",
+        cut="optional",
         evaluate=_recall,
         aliases=("recall",),
         chance=_chance_recall,
@@ -217,8 +265,8 @@ FAMILIES = (
     Family(
         name="F1",
         description="harmonic mean of P@k and R@k of each query",
-        source="van Rijsbergen 1979, beta 1, per query",
-        cut="rank",
+        source="van Rijsbergen 1979, beta 1, per query; set_F of trec_eval",
+        cut="optional",
         evaluate=_f1,
         aliases=("f1_score", "f_measure"),
         chance=_chance_f1,
@@ -244,10 +292,10 @@ FAMILIES = (
     Family(
         name="Hit",
         description="1 if a relevant unit is in the first k",
-        source="success of trec_eval",
+        source="success of trec_eval; Accuracy of BEIR",
         cut="rank",
         evaluate=_hit,
-        aliases=("Success", "hit_rate"),
+        aliases=("Success", "hit_rate", "Accuracy", "top_k_accuracy"),
         chance=_chance_hit,
     ),
     Family(
@@ -258,6 +306,13 @@ FAMILIES = (
         evaluate=_rprec,
         aliases=("r_precision",),
         chance=_chance_rprec,
+    ),
+    Family(
+        name="Bpref",
+        description="mean over relevant units of 1 - share of units judged not relevant above them",
+        source="Buckley and Voorhees 2004; bpref of trec_eval",
+        cut="none",
+        evaluate=_bpref,
     ),
     Family(
         name="Judged",

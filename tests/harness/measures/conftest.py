@@ -244,7 +244,7 @@ def slow_value(cell, query, measure):
         of_spans = measure.unit == "c"
         slow = _slow_spans(gold, units, ranking, measure) if of_spans else None
         return slow if of_spans else _slow_projected(cell, query, measure.cut)
-    cut = measure.cut or len(ranking)
+    cut = measure.cut or 10**9
     if measure.family in ("FileR", "FileMRR"):
         distinct = list(dict.fromkeys(units.file[ranking].tolist()))[:cut]
         found = [rank for rank, one in enumerate(distinct, 1) if one in gold.target_files]
@@ -257,7 +257,7 @@ def slow_value(cell, query, measure):
         known = None if gold.judged_zero is None else {*gold.unit, *gold.judged_zero}
         first = ranking[:cut]
         return sum(known is None or unit in known for unit in first) / max(len(first), 1)
-    return _slow_ranks(gold, ranking, measure, cut)
+    return _slow_ranks(gold, ranking, measure, cut, len(units.size))
 
 
 def _slow_gains(gold, ranking):
@@ -271,19 +271,37 @@ def _slow_gains(gold, ranking):
     return gains
 
 
-def _slow_ranks(gold, ranking, measure, cut):
+def _slow_ranks(gold, ranking, measure, cut, n_units):
     gains = _slow_gains(gold, ranking)
+    if gold.judged_zero is None:
+        judged, n_others = gains, n_units - sum(gold.unit >= 0)
+    else:
+        known = {*gold.unit, *gold.judged_zero}
+        judged = [gain for unit, gain in zip(ranking, gains, strict=True) if unit in known]
+        n_others = len(gold.judged_zero)
     hits = [gain > 0 for gain in gains]
     n, k, found = len(gold.unit), cut, sum(hits[:cut])
     if n == 0:
         return 0.0
 
-    def dcg(values):
-        return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(values[:k], 1))
+    def dcg(values, power):
+        gains = [2**gain - 1 if power else gain for gain in values[:k]]
+        return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
-    precision, recall = found / max(k, 1), found / n
+    def ndcg(values, power=False):
+        return dcg(values, power) / dcg(sorted(gold.grade, reverse=True), power)
+
+    def bpref():
+        others = [sum(gain == 0 for gain in judged[:at]) for at, gain in enumerate(judged) if gain]
+        return sum(1 - min(one, n) / min(n_others, n) if one else 1 for one in others) / n
+
+    precision, recall = found / max(measure.cut or len(ranking), 1), found / n
     return {
-        "nDCG": lambda: dcg(gains) / max(dcg(sorted(gold.grade, reverse=True)), 1e-300),
+        "nDCG": lambda: ndcg(gains),
+        "nDCG(exp)": lambda: ndcg(gains, power=True),
+        "nDCG(judged)": lambda: ndcg(judged),
+        "nDCG(exp,judged)": lambda: ndcg(judged, power=True),
+        "Bpref": bpref,
         "P": lambda: precision,
         "R": lambda: recall,
         "F1": lambda: 2 * precision * recall / (precision + recall) if found else 0.0,

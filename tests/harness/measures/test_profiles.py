@@ -21,6 +21,7 @@ def test_trec_differs_from_the_default_in_ties_twins_and_who_is_in_the_mean():
     assert differing("default", "trec") == {
         "ties": "float32-id-desc",
         "id_ties": "float32-id-desc",
+        "negative": "unjudged",
         "twins": False,
         "nothing_relevant": "zero",
         "absent": "left-out",
@@ -32,7 +33,29 @@ def test_beir_differs_from_trec_in_identical_ids_mrr_and_rounding():
         "mrr": "as-given-over-all-judged",
         "same_id": "dropped",
         "places": 5,
+        "sums": "run-order",
     }
+
+
+def test_mteb_differs_from_trec_in_mrr_and_rounding():
+    assert differing("trec", "trec:variant=mteb") == {
+        "mrr": "id-desc-unrounded",
+        "places": 5,
+        "sums": "run-order",
+    }
+
+
+def test_trec10_differs_from_trec_in_the_precision_of_scores_alone():
+    assert differing("trec", "trec:variant=trec10") == {"ties": "id-desc", "id_ties": "id-desc"}
+
+
+def test_rel_is_a_grade_above_0():
+    assert (load_profile("trec:rel=2").name, load_profile("trec:rel=2").rel) == ("trec:rel=2", 2)
+    assert load_profile("trec:variant=beir,rel=2").rel == 2
+    assert load_profile("default:rel=0.5").rel == 0.5
+    for wrong in ("trec:rel=0", "default:rel=-1"):
+        with pytest.raises(InputError, match="write rel=1 or more"):
+            load_profile(wrong)
 
 
 def test_code_chunk_differs_from_the_default_where_its_evaluation_does():
@@ -104,7 +127,9 @@ def test_options_are_named_in_one_order():
         ("default:assemble=join", "concatenate, merge"),
         ("default:assemble=merge,deliver=embed", "leave out deliver=embed"),
         ("default:complete=true", "twins"),
-        ("trec:variant=coir", "trec_eval, beir"),
+        ("trec:variant=coir", "trec_eval, trec10, beir, mteb"),
+        ("trec:rel=high", "must be a number"),
+        ("code-chunk:rel=2", "unknown option 'rel'"),
         ("code-chunk:empty=true", "keep, drop"),
         ("memorybench:twins=true", "memorybench"),
         ("code-chunks", "did you mean code-chunk"),
@@ -144,7 +169,8 @@ def test_profile_is_frozen():
 
 
 def test_list_holds_every_profile():
-    names = ["default", "code-chunk", "trec", "trec:variant=beir", "memorybench"]
+    variants = [f"trec:variant={name}" for name in ("trec10", "beir", "mteb")]
+    names = ["default", "code-chunk", "trec", *variants, "memorybench"]
     assert [one.name for one in list_profiles()] == names
     assert all(one.description for one in list_profiles())
 
@@ -160,8 +186,11 @@ def test_explanation_has_a_row_for_every_field_and_a_column_for_every_profile():
         assert list(row) == ["field", *names, "means"]
         assert all(isinstance(value, str) and value for value in row.values())
     by_field = {row["field"]: row for row in rows}
-    assert [by_field["places"][name] for name in names] == ["none", "none", "none", "5", "none"]
-    assert [by_field["twins"][name] for name in names] == ["yes", "no", "no", "no", "no"]
+    assert {name for name in names if by_field["places"][name] == "5"} == {
+        "trec:variant=beir",
+        "trec:variant=mteb",
+    }
+    assert {name for name in names if by_field["twins"][name] == "yes"} == {"default"}
 
 
 def test_explanation_names_every_value_that_a_profile_has_besides_the_default():

@@ -15,6 +15,10 @@ from harness.measures.score import rank_order, score
 RNGS = st.randoms(use_true_random=True)
 CUTS = (1, 2, 3, 5, 10, 100)
 TREC_NAMES = {"nDCG": "ndcg_cut", "P": "P", "R": "recall", "MAP": "map_cut", "Hit": "success"}
+UNCUT_NAMES = {
+    "MRR": "recip_rank", "MAP": "map", "Rprec": "Rprec", "Bpref": "bpref", "nDCG": "ndcg",
+    "P": "set_P", "R": "set_recall", "F1": "set_F",
+}  # fmt: skip
 
 
 def value(result, name, query="q"):
@@ -37,22 +41,122 @@ def draw_run(rng):
     return run, qrels
 
 
+def equals_pytrec_eval(run, qrels, profile, *, rel=1, ranked_as=None):
+    """Every value is that of pytrec_eval, which ranks by the scores of another run if given."""
+    names = {
+        f"{family}@{cut}": f"{other}_{cut}" for family, other in TREC_NAMES.items() for cut in CUTS
+    }
+    names |= UNCUT_NAMES
+    if any(max(row.values()) < 0 for row in qrels.values()):
+        del names["nDCG"]  # it reads memory that was never set, and may not end
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(names.values()), relevance_level=rel)
+    theirs = evaluator.evaluate(ranked_as or run)
+    ours = score(run, qrels, list(names), profile)
+    assert list(ours.queries) == sorted(theirs)
+    for query, row in theirs.items():
+        for name, other in names.items():
+            assert value(ours, name, query) == pytest.approx(row[other], abs=1e-12), name
+
+
 @given(RNGS)
 @settings(max_examples=200, deadline=None)
 def test_trec_profile_equals_pytrec_eval(rng):
+    equals_pytrec_eval(*draw_run(rng), "trec")
+
+
+@pytest.mark.parametrize("rel", [1, 2, 3, 4])
+@given(rng=RNGS)
+@settings(max_examples=50, deadline=None)
+def test_rel_is_the_level_of_relevance_of_trec_eval(rel, rng):
+    equals_pytrec_eval(*draw_run(rng), f"trec:rel={rel}", rel=rel)
+
+
+@given(RNGS)
+@settings(max_examples=100, deadline=None)
+def test_trec10_variant_compares_doubles(rng):
     run, qrels = draw_run(rng)
-    names = [f"{family}@{cut}" for family in TREC_NAMES for cut in CUTS] + ["MRR", "MAP", "Rprec"]
-    cuts = ",".join(map(str, CUTS))
-    wanted = {f"{name}.{cuts}" for name in TREC_NAMES.values()} | {"recip_rank", "map", "Rprec"}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, wanted).evaluate(run)
-    ours = score(run, qrels, names, "trec")
-    assert list(ours.queries) == sorted(theirs)
-    for query, row in theirs.items():
-        for name in names:
-            family, _, cut = name.partition("@")
-            other = {"MRR": "recip_rank", "MAP": "map", "Rprec": "Rprec"}.get(name)
-            other = other or f"{TREC_NAMES[family]}_{cut}"
-            assert value(ours, name, query) == pytest.approx(row[other], abs=1e-12), name
+    places = {query: sorted(set(row.values())) for query, row in run.items()}
+    whole = {
+        query: {doc: float(places[query].index(one)) for doc, one in row.items()}
+        for query, row in run.items()
+    }
+    equals_pytrec_eval(run, qrels, "trec:variant=trec10", ranked_as=whole)
+
+
+@given(RNGS)
+@settings(max_examples=100, deadline=None)
+def test_exponential_gain_and_judged_units_equal_pytrec_eval(rng):
+    run, qrels = draw_run(rng)
+    qrels = {query: row | {"zero": 0} for query, row in qrels.items()}  # see above
+    powers = {
+        query: {doc: 2**grade - 1 if grade > 0 else grade for doc, grade in row.items()}
+        for query, row in qrels.items()
+    }
+    cuts = ("", *(f"@{cut}" for cut in CUTS))
+    for grades, judged_only, name in (
+        (powers, False, "nDCG(exp)"),
+        (qrels, True, "nDCG(judged)"),
+        (powers, True, "nDCG(exp,judged)"),
+    ):
+        wanted = {"ndcg", *(f"ndcg_cut_{cut}" for cut in CUTS)}
+        theirs = pytrec_eval.RelevanceEvaluator(
+            grades, wanted, judged_docs_only_flag=judged_only
+        ).evaluate(run)
+        ours = score(run, qrels, [name + cut for cut in cuts], "trec")
+        for query, row in theirs.items():
+            for cut in cuts:
+                other = row[f"ndcg_cut_{cut[1:]}" if cut else "ndcg"]
+                assert value(ours, name + cut, query) == pytest.approx(other, abs=1e-12), name
+
+
+def test_exponential_gain_never_overflows_nor_loses_small_grades():
+    run = {"q": ["b", "a"]}
+    for a, b in ((2000, 1999), (1e300, 1), (1e-20, 5e-21)):
+        got = score(run, {"q": {"a": a, "b": b}}, ["nDCG(exp)@2"]).mean["nDCG(exp)@2"]
+        share = 0.0 if a == 1e300 else 0.5
+        want = (share + 1 / math.log2(3)) / (1 + share / math.log2(3))
+        assert got == pytest.approx(want, abs=1e-12), a
+
+
+def codesearchnet(predictions, relevance, *, within):
+    """The nDCG of the CodeSearchNet challenge, by its words."""
+    values = []
+    for query, grades in relevance.items():
+        gain, rank = 0.0, 1
+        for url in predictions[query]:
+            if url in grades:
+                gain += (2 ** grades[url] - 1) / math.log2(rank + 1)
+            rank += url in grades or not within
+        best = sorted(grades.values(), reverse=True)
+        ideal = sum((2**one - 1) / math.log2(rank + 1) for rank, one in enumerate(best, 1))
+        values += [gain / ideal] if ideal else []
+    return sum(values) / len(values)
+
+
+def test_ndcg_of_codesearchnet():
+    predictions = {"q": ["x", "b", "y", "c", "a"], "r": ["a", "z"], "s": ["a"]}
+    relevance = {"q": {"a": 3, "b": 1, "c": 0, "d": 2}, "r": {"a": 2, "b": 3}, "s": {"a": 0}}
+    got = score(predictions, relevance, ["nDCG(exp)", "nDCG(exp,judged)"])
+    assert got.n == 2
+    for name, within in (("nDCG(exp)", False), ("nDCG(exp,judged)", True)):
+        want = codesearchnet(predictions, relevance, within=within)
+        assert got.mean[name] == pytest.approx(want, abs=1e-12)
+
+
+def test_rel_leaves_out_queries_without_such_a_grade_where_the_profile_does():
+    run, qrels = {"a": ["x"], "b": ["x"]}, {"a": {"x": 2}, "b": {"x": 1}}
+    default = score(run, qrels, ["P@1", "nDCG@1"], "default:rel=2")
+    assert (default.mean, default.n) == ({"P@1": 1.0, "nDCG@1": 1.0}, 1)
+    assert default.left_out == {"only grades below 2": 1}
+    trec = score(run, qrels, ["P@1", "nDCG@1"], "trec:rel=2")
+    assert (trec.mean, trec.n) == ({"P@1": 0.5, "nDCG@1": 1.0}, 2)
+
+
+def test_rel_may_be_a_fraction_and_grade_1_is_then_as_before():
+    run, qrels = {"q": ["a", "b"]}, {"q": {"a": 0.25, "b": 0.5}}
+    assert score(run, qrels, ["MRR"]).mean["MRR"] == 1.0
+    assert score(run, qrels, ["MRR"], "default:rel=0.5").mean["MRR"] == 0.5
+    assert score(run, qrels, ["MRR"], "default:rel=1").n == 0
 
 
 @given(RNGS)
@@ -158,7 +262,7 @@ def test_list_keeps_its_order_under_every_profile():
 def test_order_of_equal_scores_does_not_depend_on_the_order_given():
     ids = ["c", "a", "d", "b"]
     for name, want in (("default", ["a", "b", "c", "d"]), ("trec", ["d", "c", "b", "a"])):
-        order = rank_order(np.full(4, 0.5), ids, load_profile(name))
+        order = rank_order(np.full(4, 0.5), ids, load_profile(name).id_ties)
         assert [ids[at] for at in order] == want
 
 
@@ -237,6 +341,14 @@ def test_unknown_measure_and_profile_fail_before_scoring():
         score({"q": ["a"]}, {"q": {"a": 1}}, ["P@1"], "trek")
 
 
+def in_order(values):
+    """The sum from left to right; that of Python may be more exact."""
+    total = 0.0
+    for one in values:
+        total += one
+    return total
+
+
 def beir_evaluation(qrels, results, cuts):
     """What BEIR's evaluation prints, by its words: pytrec_eval, and an MRR of its own."""
     results = {
@@ -250,13 +362,15 @@ def beir_evaluation(qrels, results, cuts):
     for cut in cuts:
         for ours, theirs in names.items():
             values = [row[f"{theirs}_{cut}"] for row in scores.values()]
-            printed[f"{ours}@{cut}"] = round(sum(values) / len(values), 5) if values else None
-        total = 0.0
+            printed[f"{ours}@{cut}"] = round(in_order(values) / len(values), 5) if values else None
+        total, found = 0.0, 0
         for query, row in results.items():
             first = sorted(row.items(), key=lambda item: item[1], reverse=True)[:cut]
             hits = [rank for rank, (doc, _) in enumerate(first, 1) if qrels[query].get(doc, 0) > 0]
             total += 1 / hits[0] if hits else 0.0
+            found += bool(hits)
         printed[f"MRR@{cut}"] = round(total / len(qrels), 5)
+        printed[f"Hit@{cut}"] = round(found / len(qrels), 5)
     return printed
 
 
@@ -273,7 +387,44 @@ def test_beir_variant_equals_the_evaluation_of_beir(rng):
         return
     want = beir_evaluation(qrels, run, (1, 3, 5, 10))
     got = score(run, qrels, list(want), "trec:variant=beir")
-    assert got.mean == {name: pytest.approx(one, abs=1.1e-5) for name, one in want.items()}
+    assert got.mean == want
+
+
+@given(RNGS)
+@settings(max_examples=100, deadline=None)
+def test_mteb_variant_equals_the_evaluation_of_mteb(rng):
+    run, qrels = draw_run(rng)
+    run = {query: row for query, row in run.items() if query in qrels}
+    if not run:
+        return
+    names = {
+        "nDCG@5": "ndcg_cut_5",
+        "MAP@5": "map_cut_5",
+        "R@5": "recall_5",
+        "P@5": "P_5",
+        "Hit@5": "success_5",
+    }
+    scores = pytrec_eval.RelevanceEvaluator(qrels, set(names.values())).evaluate(run)
+    want = {
+        name: round(in_order(row[other] for row in scores.values()) / len(scores), 5)
+        for name, other in names.items()
+    }
+    total = 0.0
+    for query, row in run.items():
+        first = sorted(row.items(), key=lambda item: (item[1], item[0]), reverse=True)[:5]
+        hits = [rank for rank, (doc, _) in enumerate(first, 1) if qrels[query].get(doc, 0) > 0]
+        total += 1 / hits[0] if hits else 0.0
+    got = score(run, qrels, [*names, "MRR@5"], "trec:variant=mteb")
+    assert got.mean == want | {"MRR@5": total / len(run)}
+
+
+def test_means_are_added_in_the_order_of_the_run_where_theirs_are():
+    run = {query: {"a": 1.0} for query in ("q2", "q3", "q1")}
+    qrels = {query: {"a": 1} for query in ("q0", "q1", "q2", "q3")}
+    for variant in ("beir", "mteb"):
+        got = score(run, qrels, ["R@2"], f"trec:variant={variant}")
+        assert list(got.per_query["R@2"]) == ["q2", "q3", "q1"] == list(got.queries)
+    assert score(run, qrels, ["R@2"], "trec").queries == ("q1", "q2", "q3")
 
 
 def test_beir_variant_drops_the_document_that_is_the_query():
@@ -285,18 +436,28 @@ def test_beir_variant_drops_the_document_that_is_the_query():
     assert (alone.n, alone.mean) == (1, dict.fromkeys(names, 0.0))
 
 
-def test_beir_variant_takes_mrr_in_the_order_given_and_all_else_by_id_descending():
+def test_beir_variant_takes_mrr_and_accuracy_as_given_and_all_else_by_id_descending():
     run, qrels = {"q": {"b": 1.0, "c": 1.0, "a": 1.0}}, {"q": {"b": 1}}
-    got = score(run, qrels, ["MRR@10", "Hit@1", "nDCG@10"], "trec:variant=beir")
-    assert got.mean == {"MRR@10": 1.0, "Hit@1": 0.0, "nDCG@10": 0.63093}
+    got = score(run, qrels, ["MRR@10", "Accuracy@1", "nDCG@10", "P@1"], "trec:variant=beir")
+    assert got.mean == {"MRR@10": 1.0, "Hit@1": 1.0, "nDCG@10": 0.63093, "P@1": 0.0}
     again = {"q": dict(reversed(run["q"].items()))}
     assert score(again, qrels, ["MRR@10"], "trec:variant=beir").mean["MRR@10"] == 0.33333
 
 
-def test_beir_variant_sees_the_64_bits_of_a_score_in_mrr_alone():
+def test_variants_see_the_64_bits_of_a_score_where_theirs_does():
     run, qrels = {"q": {"z": 0.912345678900, "a": 0.912345678901}}, {"q": {"a": 1}}
-    got = score(run, qrels, ["MRR@10", "Hit@1"], "trec:variant=beir")
-    assert got.mean == {"MRR@10": 1.0, "Hit@1": 0.0}
+    got = {
+        variant: [
+            *score(run, qrels, ["MRR@10", "Hit@1", "P@1"], f"trec:variant={variant}").mean.values()
+        ]
+        for variant in ("trec_eval", "trec10", "beir", "mteb")
+    }
+    assert got == {
+        "trec_eval": [0.5, 0.0, 0.0],
+        "trec10": [1.0, 1.0, 1.0],
+        "beir": [1.0, 1.0, 0.0],
+        "mteb": [1.0, 0.0, 0.0],
+    }
 
 
 def test_beir_variant_divides_mrr_by_all_queries_and_all_else_by_those_of_the_run():

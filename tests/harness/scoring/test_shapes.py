@@ -28,6 +28,9 @@ RECORD = '{"query_id": "q", "retrieved_ids": ["a"]}'
         ("a.json", f"{RECORD}\n{RECORD}\n", "jsonl"),
         ("a.jsonl", RECORD, "jsonl"),
         ("a.NDJSON", "{damaged", "jsonl"),
+        ("a.jsonl.gz", RECORD, "jsonl"),
+        ("a.JSONL.GZ", RECORD, "jsonl"),
+        ("a.json.gz", RECORD, "json"),
     ],
 )
 def test_format_is_found(put, name, text, shape):

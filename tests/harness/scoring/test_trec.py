@@ -148,6 +148,36 @@ def test_our_judgements_fit_a_ranking_in_json(put, means):
     assert means({"q%201": ["caf%C3%A9"]}, odd, "MRR") == {"MRR": 1.0}
 
 
+@pytest.mark.parametrize("name", ["a%20b", "100%", "a%2520b", "x%2fy", "%", "a+b%20"])
+def test_ids_that_hold_a_percent_sign_are_the_same_in_every_format(put, means, name):
+    query = f"q {name}".replace(" ", "_")
+    trec, table = f"{query} 0 {name} 1\n", f"{query}\t{name}\t1\n"
+    records = [{"query_id": query, "retrieved_ids": ["z", name]}]
+    run = put("a.run", f"{query} Q0 z 1 2 t\n{query} Q0 {name} 2 1 t\n")
+    ours = "".join(
+        f"{encode_id(query)} Q0 {encode_id(one)} 1 {score} chunkmark\n"
+        for one, score in (("z", 2), (name, 1))
+    )
+    for ranking in ({query: ["z", name]}, records, run, put("b.run", ours)):
+        for qrels in (put("a.qrels", trec), put("a.tsv", table), {query: [name]}):
+            assert means(ranking, qrels, "MRR", "R@5") == {"MRR": 0.5, "R@5": 1.0}, qrels
+
+
+def test_our_qrels_fit_records_whose_ids_are_not_encoded(put, means):
+    records = [{"query_id": "q 1", "retrieved_ids": ["z", "a b"]}]
+    qrels = put("a.qrels", "q%201 0 a%20b 1\nq%201 0 100%25 1\n")
+    assert means(records, qrels, "MRR", "R@5") == {"MRR": 0.5, "R@5": 0.5}
+
+
+def test_both_spellings_of_an_id_may_be_documents(put, means):
+    qrels = put("a.tsv", "q\ta%20b\t1\nq\ta b\t0\n")
+    assert means({"q": ["a b", "a%20b"]}, qrels, "MRR") == {"MRR": 0.5}
+    assert means({"q": ["a b", "c"]}, qrels, "MRR") == {"MRR": 0.0}
+    # Our own runs and qrels are encoded, so nothing is ambiguous there.
+    run = "q Q0 a%2520b 1 2 chunkmark\nq Q0 a%20b 2 1 chunkmark\n"
+    assert means(put("a.run", run), put("a.qrels", "q 0 a%20b 1\n"), "MRR") == {"MRR": 0.5}
+
+
 @pytest.mark.parametrize("block", [1, 3, 1000])
 def test_a_run_of_many_queries_scores_as_pytrec_eval(put, means, monkeypatch, block):
     monkeypatch.setattr("harness.scoring.score_file.BLOCK", block)
