@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from chunkers.errors import InputError, suggestion
 from chunkers.languages import language_of
 from harness.audit.audit import Audit, count_twins, identical_files
@@ -21,7 +23,8 @@ from harness.building.built_queries import folder_of, same_words
 from harness.measures.grammar import parse_measure
 from harness.runs.folder import read_cell, stored_cells
 from harness.runs.query_set import prepare
-from harness.stats.power import Spread, queries_for, smallest_difference, spread_of, worst_case
+from harness.stats.clusters import clusters_of
+from harness.stats.power import Spread, smallest_difference, spread_of, units_for, worst_case
 from harness.support.files import DAMAGE_ERRORS
 from harness.support.wording import counted
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from chunkers.source import Source
     from harness.model import Dataset, Query, Target
     from harness.runs.query_set import QuerySet
+    from harness.stats.clusters import Member
 
 State = Literal["broken", "finding", "ok"]
 
@@ -94,11 +98,11 @@ class Power:
         """The power of a spread of differences."""
         return cls(
             assumed,
-            spread.queries,
+            spread.units,
             spread.clusters,
             spread.sd,
             smallest_difference(spread),
-            {points: queries_for(spread, points / 100) for points in POINTS},
+            {points: units_for(spread, points / 100) for points in POINTS},
         )
 
 
@@ -347,7 +351,7 @@ def _power(
         # A cluster is the target's file unless the data set says otherwise.
         first = next((path for path, _ in _gold(query)), query.id)
         members[query.id] = (query.corpus, query.cluster or first)
-    worst, n = worst_case(members), len(members)
+    worst, n = worst_case(list(members.values())), len(members)
     if worst is not None:
         worst_name = "worst case: each query is won or lost by 1, those of a cluster alike"
         yield Power.of(worst_name, worst)
@@ -360,7 +364,7 @@ def _power(
         (
             (spread, pair)
             for pair in pairs
-            if pair.differences and (spread := spread_of(pair.differences, members)) is not None
+            if pair.differences and (spread := _spread(pair.differences, members)) is not None
         ),
         key=lambda item: (smallest_difference(item[0]), item[1].beside, item[1].a, item[1].b),
     )
@@ -369,6 +373,11 @@ def _power(
             spread, pair = known[at]
             of = f"{which} of {len(known)} pairs in the run: {pair.a} and {pair.b} ({pair.beside})"
             yield Power.of(f"{name}, {of}", spread)
+
+
+def _spread(differences: Mapping[str, float], members: Mapping[str, Member]) -> Spread | None:
+    clusters = clusters_of([members[query] for query in differences])
+    return spread_of(np.array(list(differences.values())), clusters)
 
 
 @dataclass(frozen=True)

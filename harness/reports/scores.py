@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.stats import intervals
+from harness.stats.intervals import LABELS, intervals
 from harness.support.arrays import mean
 from harness.support.wording import counted
 
@@ -18,12 +17,6 @@ if TYPE_CHECKING:
 
     from harness.measures.profiles import Profile
     from harness.scoring.score_file import Column, FileScores
-
-MOST_RESAMPLED = 10_000
-"""Most queries for resampled intervals; beyond, the normal interval is as good and faster."""
-
-_NORMAL = f"normal over {MOST_RESAMPLED:,} queries, else {intervals.LABEL}"
-_QUANTILE = 1.959963984540054
 
 COLUMNS = ("measure", "mean", "ci95_low", "ci95_high", "n", "status")
 
@@ -36,13 +29,12 @@ def score_document(scored: FileScores, *, per_query: bool) -> dict[str, Any]:
         per_query: Whether the value of every query is in it.
     """
     ends = _intervals(scored.columns)
-    most = max((len(one.queries) for one in scored.columns.values()), default=0)
     document: dict[str, Any] = {
         "schema": "chunkmark.score/1",
         "profile": scored.profile.name,
         "n_queries": scored.n_queries,
         "strategies": {name: scored.strategies[name] for name in ("qrels", "span", "file", "text")},
-        "interval": intervals.LABEL if most <= MOST_RESAMPLED else _NORMAL,
+        "interval": LABELS["queries"],
         "metrics": {
             name: _metric(name, column, ends[name], scored.profile)
             for name, column in scored.columns.items()
@@ -79,23 +71,14 @@ def _metric(
 
 
 def _intervals(columns: Mapping[str, Column]) -> dict[str, list[float] | None]:
-    """The 95 % interval of each mean; None for fewer than two queries."""
-    ends_of: dict[str, list[float] | None] = dict.fromkeys(columns)
-    for n in sorted({len(column.queries) for column in columns.values()}):
-        values = {name: one.values for name, one in columns.items() if len(one.queries) == n}
-        if n > MOST_RESAMPLED:
-            ends_of |= {name: _normal(one) for name, one in values.items()}
-        else:
-            ends = intervals.intervals(values, np.ones(n, dtype=np.bool_))
-            ends_of |= {name: None if one is None else list(one) for name, one in ends.items()}
-    return ends_of
-
-
-def _normal(values: NDArray[np.float64]) -> list[float]:
-    middle = mean(values)
-    squares = float(np.cumsum((values - middle) ** 2)[-1])
-    half = _QUANTILE * math.sqrt(squares / (len(values) - 1) / len(values))
-    return [middle - half, middle + half]
+    """The 95 % interval of each mean; every query is a cluster of its own."""
+    ends: dict[str, list[float] | None] = dict.fromkeys(columns)
+    for name, column in columns.items():
+        members = [("", query) for query in column.queries]
+        counted = np.ones(len(members), dtype=np.bool_)
+        interval = intervals({name: column.values}, {name: counted}, members)[name]
+        ends[name] = None if interval is None else list(interval)
+    return ends
 
 
 def score_rows(document: Mapping[str, Any]) -> list[list[object]]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from harness.stats.clusters import Member
+
 Interval = tuple[int, int]
 
 _LINES = re.compile(r":([0-9]+)-([0-9]+)\Z")
@@ -100,6 +102,12 @@ class QueryRow:
     def ranked(self) -> str:
         """Id of the corpus that the query is ranked against."""
         return self.corpus if self.mask is None else self.mask.corpus
+
+    @property
+    def member(self) -> Member:
+        """Its corpus and cluster: the target's file unless the data set says otherwise."""
+        first = self.places[0].path if self.places else self.id
+        return self.corpus, self.cluster or first
 
 
 @dataclass(frozen=True)

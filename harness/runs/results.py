@@ -16,7 +16,7 @@ from harness.measures.oracle import oracle
 from harness.measures.score import rank_order
 from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
 from harness.runs.record import digest
-from harness.stats import intervals
+from harness.stats.intervals import LABELS, intervals
 from harness.support.arrays import mean
 
 if TYPE_CHECKING:
@@ -270,7 +270,13 @@ def _metrics(
 ) -> dict[str, Any]:
     best = oracle(judged.cell, options.measures, options.profile)
     random = chance(judged.cell, options.measures, options.profile, options.seed)
-    ends = _intervals(scores, options)
+    ends = intervals(
+        scores.per_query,
+        scores.counted,
+        [query.member for query in record.queries],
+        over_corpora=options.profile.mean != "queries",
+        seed=options.seed,
+    )
     metrics: dict[str, Any] = {}
     for measure in options.measures:
         name = str(measure)
@@ -292,7 +298,7 @@ def _metrics(
             metrics[name]["why"] = _NO_LINES if judged.cell.spans else _DOCUMENTS
     relevant = np.array([len(gold.unit) for gold in judged.cell.gold])[scores.included]
     return {
-        "interval": intervals.LABEL,
+        "interval": LABELS[options.profile.mean],
         "mean_over": options.profile.mean,
         "n_queries": scores.n,
         "left_out": dict(scores.left_out),
@@ -301,23 +307,6 @@ def _metrics(
         "metrics": metrics,
         "by": _splits(record, scores),
     }
-
-
-def _intervals(scores: Scores, options: MetricOptions) -> dict[str, tuple[float, float] | None]:
-    """The interval of each mean over queries; None for means over corpora."""
-    ends: dict[str, tuple[float, float] | None] = dict.fromkeys(scores.per_query)
-    if options.profile.mean != "queries":
-        return ends
-    # Measures that count the same queries are resampled together.
-    masks = {mask.tobytes(): mask for mask in scores.counted.values()}
-    for key, mask in masks.items():
-        columns = {
-            name: values
-            for name, values in scores.per_query.items()
-            if scores.counted[name].tobytes() == key
-        }
-        ends |= intervals.intervals(columns, mask, options.seed)
-    return ends
 
 
 def _splits(record: Record, scores: Scores) -> dict[str, Any]:

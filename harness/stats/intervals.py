@@ -1,4 +1,4 @@
-"""Intervals of means: the plain percentile bootstrap over queries."""
+"""95 % intervals of the means of measures, clustered by the query's cluster."""
 
 from __future__ import annotations
 
@@ -6,57 +6,63 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.measures.random_numbers import draws, words
+from harness.stats.clusters import clusters_of
+from harness.stats.new_corpora import estimates_over_corpora
+from harness.stats.sign_flips import Interval, estimates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-LABEL = "bootstrap over queries, assumes independent queries"
-RESAMPLES = 2000
-_BLOCK = 4_000_000
+    from harness.stats.clusters import Member
+
+FLIPS = 1_999
+"""Random flips of the clusters."""
+
+LABELS = {
+    "queries": "sign-flips of clusters of queries; of these corpora",
+    "corpora": "Student's t over corpora; of new corpora",
+}
+"""What the intervals are, by what means are over."""
+
+_BOUNDS = (0.0, 1.0)  # of every measure
 
 
 def intervals(
     values: Mapping[str, NDArray[np.float64] | None],
-    included: NDArray[np.bool_],
+    counted: Mapping[str, NDArray[np.bool_]],
+    members: Sequence[Member],
+    *,
+    over_corpora: bool = False,
     seed: int = 0,
-    resamples: int = RESAMPLES,
-) -> dict[str, tuple[float, float] | None]:
-    """95 % intervals of the means, by name.
-
-    All measures share the resamples. Every mean is summed query after query, so the bytes do not
-    depend on threads.
+) -> dict[str, Interval | None]:
+    """95 % intervals of means, by name.
 
     Args:
-        values: Values of each measure, shape (q,), or None.
-        included: Which queries the means are over, shape (q,).
-        seed: 0 or above; cells with the same seed and number of queries share the resamples.
-        resamples: Their number.
+        values: Values of each measure by query, shape (q,), or None.
+        counted: Which queries the mean of each measure counts, shape (q,).
+        members: Corpus and cluster of each query.
+        over_corpora: Whether means are over corpora: each the mean of its queries.
+        seed: 0 or above.
 
     Returns:
-        Lower and upper end; None where a measure has no values, or fewer than two queries are
-        included.
+        None where a measure has no values, with under 6 clusters, or under 3 corpora.
     """
-    result: dict[str, tuple[float, float] | None] = dict.fromkeys(values)
-    names = [name for name, column in values.items() if column is not None]
-    n = int(included.sum())
-    if n < 2 or not names:
-        return result
-    columns = np.stack(
-        [column[included] for column in values.values() if column is not None], axis=1
-    )
-    source = words((seed, n))
-    means = np.zeros((resamples, len(names)))
-    step = max(1, _BLOCK // n)
-    for begin in range(0, resamples, step):
-        rows = draws(source, n, (min(step, resamples - begin), n))
-        sums = np.zeros((len(rows), len(names)))
-        for drawn in rows.T:
-            sums += columns[drawn]
-        means[begin : begin + len(rows)] = sums / n
-    low, high = np.percentile(means, (2.5, 97.5), axis=0)
-    for name, *ends in zip(names, low.tolist(), high.tolist(), strict=True):
-        result[name] = (ends[0], ends[1])
-    return result
+    ends: dict[str, Interval | None] = dict.fromkeys(values)
+    groups: dict[bytes, list[str]] = {}
+    for name, column in values.items():
+        if column is not None and counted[name].any():
+            groups.setdefault(counted[name].tobytes(), []).append(name)
+    for names in groups.values():
+        rows = np.flatnonzero(counted[names[0]])
+        chosen = [column[rows] for name in names if (column := values[name]) is not None]
+        columns = np.stack(chosen, axis=1)
+        own = [members[row] for row in rows.tolist()]
+        if over_corpora:
+            corpora = [corpus for corpus, _ in own]
+            means = estimates_over_corpora(columns, corpora, seed, FLIPS, _BOUNDS)
+        else:
+            means = estimates(columns, clusters_of(own), seed, FLIPS, _BOUNDS)
+        ends |= {name: mean.ci95 for name, mean in zip(names, means, strict=True)}
+    return ends

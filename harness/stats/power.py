@@ -1,31 +1,38 @@
-"""The smallest difference between two chunkers that a data set can show, and the queries it needs.
+"""The smallest difference that a data set can show, and the queries or corpora that a margin needs.
 
-The mean over queries of the difference of a measure, on these corpora, is tested two-sided at 5 %
-for a single pair, and must be detected with a probability of 80 %. Queries of one
-cluster (the target's file, unless the data set says otherwise) are not independent, so the error of
-the mean is that of sums over clusters within corpora:
+The mean of a difference is tested two-sided at 5 % for a single pair, and must be detected with a
+probability of 80 %.
 
-    SE² = Σ over corpora k of G_k / (G_k - 1) · Σ over its clusters of (Σ (d_i - d̄_k))² / n²
+These corpora: the error of the mean over queries is that of sums over clusters within strata,
 
-(Cochran, Sampling Techniques, on clusters within strata). With
-G - K degrees of freedom for G clusters in K corpora, t is noncentral; scipy inverts it.
+    SE² = Σ over strata k of G_k / (G_k - 1) · Σ over its clusters of (Σ (d_i - d̄_k))² / n²
+
+(Cochran, Sampling Techniques, on clusters within strata), with G - K degrees of freedom for G
+clusters in K strata. New corpora: the error of the mean of G corpus means, with G - 1. In both
+cases t is noncentral under the alternative; scipy inverts it.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from harness.stats.clusters import clusters_of
+from harness.stats.new_corpora import FEWEST_FOR_TEST, corpus_means, standard_error
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from harness.stats.clusters import Clusters, Member
 
 ALPHA = 0.05
 POWER = 0.8
-
-Member = tuple[str, str]
-"""The corpus and the cluster of a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,57 +40,55 @@ class Spread:
     """The standard error of a mean difference, and what it rests on.
 
     Attributes:
-        queries: Number of queries.
-        clusters: Number of their clusters.
-        sd: Standard deviation of as many independent queries with the same standard error.
+        units: Number of queries, or of corpora for the estimand "new corpora".
+        clusters: Number of clusters; of corpora likewise.
+        sd: Standard deviation of as many independent units with the same standard error.
         freedom: Degrees of freedom.
     """
 
-    queries: int
+    units: int
     clusters: int
     sd: float
     freedom: int
 
-    def error(self, queries: int) -> float:
-        """The smallest difference detected with 80 % probability by `queries` such queries."""
-        freedom = self.freedom * queries / self.queries
-        return _noncentrality(freedom) * self.sd / math.sqrt(queries)
+    def error(self, units: int) -> float:
+        """The smallest difference detected with 80 % probability by `units` such units."""
+        freedom = self.freedom * units / self.units
+        return _noncentrality(freedom) * self.sd / math.sqrt(units)
 
 
-def spread_of(differences: Mapping[str, float], members: Mapping[str, Member]) -> Spread | None:
-    """The spread of measured differences.
+def spread_of(differences: NDArray[np.float64], clusters: Clusters) -> Spread | None:
+    """The spread of the mean of differences over queries; None with too few clusters.
 
     Args:
-        differences: By query.
-        members: Corpus and cluster of these queries, and possibly of others.
-
-    Returns:
-        None with too few clusters.
+        differences: Shape (q,).
+        clusters: Their clusters.
     """
-    placed = _placed({query: members[query] for query in differences})
-    values: dict[str, list[float]] = defaultdict(list)
-    for query, value in differences.items():
-        values[placed[query][0]].append(value)
-    means = {name: math.fsum(column) / len(column) for name, column in values.items()}
-    sums: dict[Member, float] = defaultdict(float)
-    for query, value in differences.items():
-        sums[placed[query]] += value - means[placed[query][0]]
-    squares: dict[str, list[float]] = defaultdict(list)
-    for (stratum, _), total in sums.items():
-        squares[stratum].append(total**2)
-    freedom = len(sums) - len(squares)
-    if freedom < 1:
+    if clusters.freedom < 1:
         return None
+    residuals = clusters.residuals(clusters.sums(differences[:, None]))[:, 0]
+    within = np.bincount(clusters.stratum)[clusters.stratum]
+    # The only cluster of a stratum has no residual.
+    variance = math.fsum((within / np.maximum(within - 1, 1) * residuals**2).tolist())
     n = len(differences)
-    variance = math.fsum(
-        len(column) / (len(column) - 1) * math.fsum(column)
-        for column in squares.values()
-        if len(column) > 1
-    )
-    return Spread(n, len(sums), math.sqrt(variance / n), freedom)
+    return Spread(n, len(clusters.sizes), math.sqrt(variance / n), clusters.freedom)
 
 
-def worst_case(members: Mapping[str, Member]) -> Spread | None:
+def spread_over_corpora(differences: NDArray[np.float64], corpora: Sequence[str]) -> Spread | None:
+    """The spread of the mean over corpora; None with under two.
+
+    Args:
+        differences: Shape (q,).
+        corpora: The corpus of each query.
+    """
+    names, means = corpus_means(differences[:, None], corpora)
+    count = len(names)
+    if count < 2:
+        return None
+    return Spread(count, count, standard_error(means[:, 0]) * math.sqrt(count), count - 1)
+
+
+def worst_case(members: Sequence[Member]) -> Spread | None:
     """The largest spread of a measure between 0 and 1.
 
     Every query is won or lost by 1, half of them each, and those of one cluster together; then
@@ -95,58 +100,62 @@ def worst_case(members: Mapping[str, Member]) -> Spread | None:
     Returns:
         None with too few clusters.
     """
-    sizes = Counter(_placed(members).values())
-    freedom = len(sizes) - len({stratum for stratum, _ in sizes})
-    if freedom < 1:
+    clusters = clusters_of(members)
+    if clusters.freedom < 1:
         return None
-    n = len(members)
+    n, sizes = len(members), Counter(clusters.of_query.tolist())
     sd = math.sqrt(sum(size**2 for size in sizes.values()) / n)
-    return Spread(n, len(sizes), sd, freedom)
+    return Spread(n, len(sizes), sd, clusters.freedom)
 
 
 def smallest_difference(spread: Spread) -> float:
-    """The minimum detectable difference of as many queries as there are."""
-    return spread.error(spread.queries)
+    """The minimum detectable difference of as many units as there are."""
+    return spread.error(spread.units)
 
 
-def queries_for(spread: Spread, difference: float) -> int:
-    """The smallest number of queries that shows a difference; clusters grow in proportion.
+def power(spread: Spread, effect: float) -> float:
+    """The probability that as many units as there are show a difference of `effect`."""
+    from scipy import stats
+
+    critical = stats.t.ppf(1 - ALPHA / 2, spread.freedom)
+    shift = abs(effect) * math.sqrt(spread.units) / spread.sd
+    tails = (
+        stats.nct.sf(critical, spread.freedom, shift),
+        stats.nct.cdf(-critical, spread.freedom, shift),
+    )
+    return float(sum(tails))
+
+
+def units_for(spread: Spread, difference: float) -> int:
+    """The smallest number of queries, or of corpora, that shows a difference.
+
+    Clusters grow in proportion. The test of new corpora needs at least 7 of them.
 
     Args:
-        spread: The spread of the present queries.
+        spread: The spread of the present units.
         difference: Above 0.
     """
     if spread.sd == 0:
-        return spread.queries
+        return spread.units
     # Fewer would leave less than one degree of freedom.
-    low = math.ceil(spread.queries / spread.freedom) - 1
-    high = max(low + 1, 2)
-    while spread.error(high) > difference:
+    fewest = math.ceil(spread.units / spread.freedom)
+    return _smallest(lambda units: spread.error(units) <= difference, fewest)
+
+
+def corpora_for(spread: Spread, difference: float) -> int:
+    """The smallest number of corpora that shows a difference, as the sign-flip test allows."""
+    return max(FEWEST_FOR_TEST, units_for(spread, difference))
+
+
+def _smallest(enough: Callable[[int], bool], fewest: int) -> int:
+    """The smallest number from `fewest` that is enough, if larger numbers always are."""
+    low, high = fewest - 1, max(fewest, 2)
+    while not enough(high):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if spread.error(middle) <= difference else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def _placed(members: Mapping[str, Member]) -> dict[str, Member]:
-    """The stratum of every query, and its cluster in there.
-
-    A stratum is a corpus. Corpora of one cluster are one stratum together, in which clusters of one
-    name are one: a data set with a corpus for each query groups them so.
-    """
-    clusters: dict[str, set[str]] = defaultdict(set)
-    for corpus, cluster in members.values():
-        clusters[corpus].add(cluster)
-    lone = {corpus for corpus, names in clusters.items() if len(names) == 1}
-    rest = clusters.keys() - lone
-    if len({cluster for corpus in lone for cluster in clusters[corpus]}) == 1 and rest:
-        # A single cluster needs another: the corpus with the fewest clusters joins.
-        lone.add(min(rest, key=lambda name: (len(clusters[name]), name)))
-    return {
-        query: ("" if corpus in lone else f"={corpus}", cluster)
-        for query, (corpus, cluster) in members.items()
-    }
 
 
 def _noncentrality(freedom: float) -> float:

@@ -17,6 +17,12 @@ def mean(values: Sequence[float] | NDArray[np.float64]) -> float:
     return float(np.cumsum(values)[-1]) / len(values)
 
 
+def column_sums(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sums of columns, added row after row: shape (m,) of (n, m), at least one row."""
+    sums: NDArray[np.float64] = np.cumsum(rows, axis=0)[-1]
+    return sums
+
+
 def fixed_order_dot(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float64]:
     """Dot product of every row with `query` in float64, added dimension by dimension.
 

@@ -1,0 +1,220 @@
+"""Compares chunkers by one measure: differences, their verdicts, and how often each is best.
+
+A difference is better or worse if its adjusted p-value is below .05 and its interval excludes 0;
+equivalent if its 90 % interval lies inside the margin (two one-sided tests at 5 %); else undecided.
+The margin is declared before the run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from harness.measures.random_numbers import draws, words
+from harness.stats.clusters import clusters_of
+from harness.stats.new_corpora import FEWEST_FOR_TEST, estimates_over_corpora
+from harness.stats.power import (
+    ALPHA,
+    corpora_for,
+    smallest_difference,
+    spread_of,
+    spread_over_corpora,
+    units_for,
+)
+from harness.stats.sign_flips import estimates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from harness.stats.clusters import Clusters, Member
+    from harness.stats.power import Spread
+    from harness.stats.sign_flips import Estimate
+
+Estimand = Literal["these corpora", "new corpora"]
+Verdict = Literal[
+    "better",
+    "worse",
+    "better, but negligible",
+    "worse, but negligible",
+    "equivalent",
+    "undecided",
+    "too few corpora",
+    "not estimable",
+]
+Adjustment = Literal["holm", "benjamini-hochberg"]
+
+MARGIN = 0.02
+"""The default margin: 2 points of a measure between 0 and 1."""
+
+RESAMPLES = 2_000
+"""Resamples of the share in which a chunker is best."""
+
+_BOUNDS = (-1.0, 1.0)  # of a difference
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference of two chunkers, `a` - `b`, by a measure.
+
+    Attributes:
+        a: The first chunker.
+        b: The second.
+        estimand: What the mean generalises to: over queries of these corpora, or over corpora.
+        estimate: The mean difference, its p-value and intervals.
+        p_adjusted: The p-value adjusted for the family of pairs.
+        verdict: What the evidence says of `a`.
+        mdd: The minimum detectable difference; None if it cannot be estimated.
+        to_decide: Number of further queries, or corpora, that would show a difference of the
+            margin; 0 if there are enough, None if it cannot be estimated.
+        wins: Queries with a larger value of `a`.
+        ties: Queries with equal values.
+        losses: Queries with a larger value of `b`.
+    """
+
+    a: str
+    b: str
+    estimand: Estimand
+    estimate: Estimate
+    p_adjusted: float
+    verdict: Verdict
+    mdd: float | None
+    to_decide: int | None
+    wins: int
+    ties: int
+    losses: int
+
+
+def compare(
+    values: Mapping[str, NDArray[np.float64]],
+    pairs: Sequence[tuple[str, str]],
+    members: Sequence[Member],
+    *,
+    estimand: Estimand = "these corpora",
+    margin: float = MARGIN,
+    adjustment: Adjustment = "holm",
+    seed: int = 0,
+) -> list[Difference]:
+    """The differences of pairs of chunkers, which are one family.
+
+    Args:
+        values: The values of each chunker by query, shape (q,).
+        pairs: The pairs to compare.
+        members: Corpus and cluster of each query.
+        estimand: What the means generalise to.
+        margin: The largest difference that does not matter, above 0.
+        adjustment: Holm for the primary measure; Benjamini-Hochberg for exploration.
+        seed: 0 or above.
+    """
+    if not pairs:
+        return []
+    columns = np.stack([values[a] - values[b] for a, b in pairs], axis=1)
+    corpora = [corpus for corpus, _ in members]
+    clusters = clusters_of(members)
+    means = (
+        estimates(columns, clusters, seed, bounds=_BOUNDS)
+        if estimand == "these corpora"
+        else estimates_over_corpora(columns, corpora, seed, bounds=_BOUNDS)
+    )
+    few = estimand == "new corpora" and len(set(corpora)) < FEWEST_FOR_TEST
+    adjusted = adjust([mean.p for mean in means], adjustment)
+    differences = []
+    for at, ((a, b), mean, p) in enumerate(zip(pairs, means, adjusted, strict=True)):
+        column = columns[:, at]
+        spread, needed = _needed(column, clusters, corpora, estimand, margin)
+        differences.append(
+            Difference(
+                a,
+                b,
+                estimand,
+                mean,
+                p,
+                verdict_of(mean, p, margin, few_corpora=few),
+                None if spread is None else smallest_difference(spread),
+                needed,
+                int((column > 0).sum()),
+                int((column == 0).sum()),
+                int((column < 0).sum()),
+            )
+        )
+    return differences
+
+
+def verdict_of(
+    estimate: Estimate, p_adjusted: float, margin: float, *, few_corpora: bool = False
+) -> Verdict:
+    """What an estimated difference says of its first chunker."""
+    if estimate.ci95 is None or estimate.ci90 is None:
+        return "not estimable"
+    low, high = estimate.ci95
+    if p_adjusted < ALPHA and (low > 0 or high < 0) and not few_corpora:
+        better, negligible = low > 0, -margin < low and high < margin
+        if negligible:
+            return "better, but negligible" if better else "worse, but negligible"
+        return "better" if better else "worse"
+    if -margin < estimate.ci90[0] and estimate.ci90[1] < margin:
+        return "equivalent"
+    return "too few corpora" if few_corpora else "undecided"
+
+
+def adjust(p: Sequence[float], adjustment: Adjustment) -> list[float]:
+    """P-values adjusted for a family of tests, in the order given."""
+    if adjustment == "benjamini-hochberg":
+        from scipy import stats
+
+        return [float(value) for value in stats.false_discovery_control(p, method="bh")]
+    order = np.argsort(p, kind="stable")
+    scaled = np.asarray(p)[order] * np.arange(len(p), 0, -1)
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return [float(value) for value in adjusted]
+
+
+def best_shares(
+    values: Mapping[str, NDArray[np.float64]], members: Sequence[Member], seed: int = 0
+) -> dict[str, float]:
+    """The share of resamples in which each chunker has the highest mean.
+
+    Clusters are drawn with replacement within their stratum; equal means share a resample. It is
+    not the probability that a chunker is best.
+
+    Args:
+        values: The values of each chunker by query, shape (q,).
+        members: Corpus and cluster of each query.
+        seed: 0 or above.
+    """
+    clusters = clusters_of(members)
+    sums = clusters.sums(np.stack(list(values.values()), axis=1))
+    totals, sizes = np.zeros((RESAMPLES, len(values))), np.zeros((RESAMPLES, 1))
+    source = words((seed, len(clusters.sizes)))
+    for stratum in range(int(clusters.stratum.max()) + 1):
+        own = np.flatnonzero(clusters.stratum == stratum)
+        for drawn in draws(source, len(own), (len(own), RESAMPLES)):
+            totals += sums[own[drawn]]
+            sizes += clusters.sizes[own[drawn], None]
+    means = totals / sizes
+    best = np.isclose(means, means.max(axis=1, keepdims=True), rtol=0, atol=1e-12)
+    shares = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+    return dict(zip(values, shares.tolist(), strict=True))
+
+
+def _needed(
+    column: NDArray[np.float64],
+    clusters: Clusters,
+    corpora: Sequence[str],
+    estimand: Estimand,
+    margin: float,
+) -> tuple[Spread | None, int | None]:
+    """The spread of a difference, and the further units that decide it for the margin."""
+    if estimand == "these corpora":
+        spread = spread_of(column, clusters)
+        total = units_for(spread, margin) if spread else None
+    else:
+        spread = spread_over_corpora(column, corpora)
+        total = corpora_for(spread, margin) if spread else None
+    if spread is None or total is None:
+        return None, None
+    return spread, max(0, total - spread.units)
