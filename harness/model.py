@@ -141,6 +141,12 @@ class Absent:
     n_queries: int
 
 
+GOLD_FOLLOWS = "gold follows"
+"""Key of `Dataset.information`: what the targets are, where one family of chunkers cuts there."""
+
+DEFINITIONS = "definitions"
+
+
 @dataclass(frozen=True)
 class Dataset:
     """A data set, as a loader returns it.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from chunkers.errors import InputError
 from harness.building.built_queries import draw
 from harness.building.tree import Files, read_tree, rules_for, without_file
-from harness.model import Corpus, Dataset
+from harness.model import DEFINITIONS, GOLD_FOLLOWS, Corpus, Dataset
 from harness.support.wording import counted, left_out_line
 
 if TYPE_CHECKING:
@@ -119,6 +119,8 @@ def _built(root: Path, options: BuildOptions) -> BuiltQueries:
     from harness.building.git.repository import state_of
 
     state = state_of(root, tree.sources)
+    if options.queries in ("docstring", "calls"):  # a whole definition is the target
+        state |= {GOLD_FOLLOWS: DEFINITIONS}
     return replace(built, information={**state, **built.information})
 
 

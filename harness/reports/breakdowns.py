@@ -53,24 +53,30 @@ def break_down(cell: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
         cell: Its folder in a run folder.
         names: From `BREAKDOWNS`, or tags.
     """
-    paths: defaultdict[str, set[str]] = defaultdict(set)
-    for row in _rows(cell / "targets.jsonl"):
-        if "path" in row:
-            paths[row["query_id"]].add(row["path"])
-    queries = list(_rows(cell / "queries.jsonl"))
-    scores = {row["query_id"]: row for row in _rows(cell / "per_query.jsonl")}
+    values = {name: values_by_query(cell, name) for name in names}
+    scores = [row for row in _rows(cell / "per_query.jsonl") if row["included"]]
     by: dict[str, dict[str, Any]] = {}
     for name in names:
         parts: defaultdict[str, list[dict[str, float | None]]] = defaultdict(list)
-        for query in queries:
-            score = scores[query["query_id"]]
-            if score["included"]:
-                parts[_value(name, query, paths[query["query_id"]])].append(score["metrics"])
+        for score in scores:
+            parts[values[name][score["query_id"]]].append(score["metrics"])
         by[name] = {
             value: {"n": len(part), "metrics": {key: _mean(part, key) for key in part[0]}}
             for value, part in sorted(parts.items())
         }
     return by
+
+
+def values_by_query(cell: Path, name: str) -> dict[str, str]:
+    """The value of a break-down for each query of a stored cell, as `break_down` says."""
+    paths: defaultdict[str, set[str]] = defaultdict(set)
+    for row in _rows(cell / "targets.jsonl"):
+        if "path" in row:
+            paths[row["query_id"]].add(row["path"])
+    return {
+        query["query_id"]: _value(name, query, paths[query["query_id"]])
+        for query in _rows(cell / "queries.jsonl")
+    }
 
 
 def means_of(cell: CellDocument, tag: str, value: str) -> dict[str, str]:

@@ -220,11 +220,12 @@ def _record(
             QueryRow(
                 id=query.id,
                 corpus=names[query.corpus],
-                cluster=query.cluster,
+                cluster=query.cluster or (places[0].path if places else query.id),
                 tags=query.tags,
                 places=places,
                 qrels=query.qrels,
                 mask=masks.get(query.id),
+                text=query.text,
             )
             for query, places in zip(query_set.queries, query_set.places, strict=True)
         ),

@@ -86,6 +86,8 @@ class FileRow:
 class QueryRow:
     """One query with its gold: located targets, or grades of documents.
 
+    `text` is empty in cells of older versions.
+
     `corpus` is the data set's, by which queries are grouped. A masked query is ranked against that
     corpus with the chunks of the masked file in place of those of the original file.
     """
@@ -97,6 +99,7 @@ class QueryRow:
     places: tuple[LocatedTarget, ...]
     qrels: Mapping[str, float] | None
     mask: MaskRow | None = None
+    text: str = ""
 
     @property
     def ranked(self) -> str:
@@ -105,9 +108,8 @@ class QueryRow:
 
     @property
     def member(self) -> Member:
-        """Its corpus and cluster: the target's file unless the data set says otherwise."""
-        first = self.places[0].path if self.places else self.id
-        return self.corpus, self.cluster or first
+        """Its corpus and cluster."""
+        return self.corpus, self.cluster or self.id
 
 
 @dataclass(frozen=True)
@@ -208,6 +210,7 @@ def _query_line(query: QueryRow, gold: str) -> str:
         "cluster": query.cluster,
         "tags": dict(query.tags),
         "gold": gold,
+        "text": query.text,
     }
     return _dump(row if query.mask is None else row | {"mask": _fields(query.mask)})
 
@@ -302,11 +305,7 @@ def _read_record(folder: Path) -> Record:
         else:
             places.setdefault(row["query_id"], []).append(_place(row))
     query_rows = list(_read_lines(folder / "queries.jsonl"))
-    ranked: dict[str, list[str]] = {}
-    for line in (folder / "run.trec").read_text("utf-8").split("\n"):
-        if line:
-            query, _, unit, *_ = line.split(" ")
-            ranked.setdefault(decode_id(query), []).append(decode_id(unit))
+    ranked = read_ranked_ids(folder)
     return Record(
         gold=query_rows[0]["gold"] if query_rows else "span",
         chunks=tuple(map(_chunk, _read_lines(folder / "chunks.jsonl"))),
@@ -315,6 +314,7 @@ def _read_record(folder: Path) -> Record:
                 id=row["query_id"],
                 corpus=row["corpus"],
                 cluster=row["cluster"],
+                text=row.get("text", ""),
                 tags=row["tags"],
                 places=tuple(places.get(row["query_id"], ())),
                 qrels=qrels.get(row["query_id"], {}) if row["gold"] == "document" else None,
@@ -338,6 +338,16 @@ def _chunk(row: dict[str, Any]) -> ChunkRow:
     pairs = {name: tuple(row[name]) for name in ("nws", "lines", "around") if row.get(name)}
     gaps = tuple((low, high) for low, high in row.get("gaps", ()))
     return ChunkRow(**{**row, **pairs, "gaps": gaps})
+
+
+def read_ranked_ids(folder: Path) -> dict[str, list[str]]:
+    """The ids that a stored cell ranked for each query; a query without any is absent."""
+    ranked: dict[str, list[str]] = {}
+    for line in (folder / "run.trec").read_text("utf-8").split("\n"):
+        if line:
+            query, _, unit, *_ = line.split(" ")
+            ranked.setdefault(decode_id(query), []).append(decode_id(unit))
+    return ranked
 
 
 def _place(row: Mapping[str, Any]) -> LocatedTarget:

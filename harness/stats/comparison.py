@@ -7,8 +7,8 @@ The margin is declared before the run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from harness.stats.clusters import Clusters, Member
     from harness.stats.power import Spread
-    from harness.stats.sign_flips import Estimate
+    from harness.stats.sign_flips import Estimate, Interval
 
 Estimand = Literal["these corpora", "new corpora"]
 Verdict = Literal[
@@ -86,6 +86,30 @@ class Difference:
     wins: int
     ties: int
     losses: int
+
+    def reversed(self) -> Difference:
+        """The difference `b` - `a`."""
+        estimate, opposite = self.estimate, {"better": "worse", "worse": "better"}
+        word, _, rest = self.verdict.partition(",")
+        verdict: Any = opposite.get(word, word) + ("," + rest if rest else "")
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            estimate=replace(
+                estimate,
+                mean=-estimate.mean,
+                ci95=_negated(estimate.ci95),
+                ci90=_negated(estimate.ci90),
+            ),
+            verdict=verdict,
+            wins=self.losses,
+            losses=self.wins,
+        )
+
+
+def _negated(interval: Interval | None) -> Interval | None:
+    return None if interval is None else (-interval[1], -interval[0])
 
 
 def compare(

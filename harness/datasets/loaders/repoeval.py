@@ -15,7 +15,7 @@ from pydantic import AliasChoices, Field, TypeAdapter, ValidationError
 
 from chunkers.errors import InputError
 from harness.datasets.cards import find_file, published_note
-from harness.model import Absent, Corpus, Dataset, Query, Region, Target
+from harness.model import DEFINITIONS, GOLD_FOLLOWS, Absent, Corpus, Dataset, Query, Region, Target
 from harness.reading.reader import ReadRules, read_folder, read_zip, zip_folders
 from harness.support.data_folders import data_dirs, find_data
 from harness.support.json_files import StrictModel, parse_json, read_rows, require_regular_file
@@ -112,7 +112,10 @@ def load(
             for name in names
             if name not in at_hand
         ),
-        information={"tasks": _published(card, context, file)},
+        information={
+            "tasks": _published(card, context, file),
+            **({GOLD_FOLLOWS: DEFINITIONS} if target == "body" else {}),
+        },
     )
 
 

@@ -18,7 +18,7 @@ from harness.building.built_queries import names_overlap
 from harness.building.docs.comments import strip_doc_comments
 from harness.building.docs.text import summary_of
 from harness.chunking.parsing import UnparsedError
-from harness.model import Corpus, Dataset, Query, Skipped, Target
+from harness.model import DEFINITIONS, GOLD_FOLLOWS, Corpus, Dataset, Query, Skipped, Target
 from harness.reading.reader import ReadRules, read_file
 from harness.support.word_runs import RUN, count_words, leaked_queries, words_of
 
@@ -85,7 +85,11 @@ def load(card: Card, data_dir: Path | None) -> Dataset:
         corpora=(Corpus("stdlib", tuple(sources), tuple(skipped)),),
         queries=queries,
         left_out=dropped | left_out,
-        information={"python": platform.python_version(), "modules": str(len(sources))},
+        information={
+            "python": platform.python_version(),
+            "modules": str(len(sources)),
+            GOLD_FOLLOWS: DEFINITIONS,
+        },
     )
 
 

@@ -1,0 +1,76 @@
+"""`chunkmark compare`: whether the differences of a run are real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.output import Format, FormatOption, console, write, write_json
+
+
+def compare(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Run folders of `chunkmark run`.")
+    ],
+    over: Annotated[
+        str,
+        typer.Option(
+            metavar="FACTOR",
+            help="What to compare: chunker, embedder, retriever, or an option of chunkers such as "
+            "max_size. language and corpus compare chunkers within each language or corpus.",
+        ),
+    ] = "chunker",
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Compare with this one alone. By default all pairs."),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--measure",
+            help="Measure of the run. The first is the primary one, the others are exploratory. "
+            "Default: SpanR@10000c, or nDCG@10 where documents are retrieved. Repeatable.",
+        ),
+    ] = None,
+    margin: Annotated[
+        float,
+        typer.Option(help="Largest difference that does not matter, as a share of the measure."),
+    ] = 0.02,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the sign-flips.")] = 0,
+    allow_truncated: Annotated[
+        bool,
+        typer.Option(
+            "--allow-truncated",
+            help="Compare chunkers of which the embedder never saw over 10 % of the tokens.",
+        ),
+    ] = False,
+    form: FormatOption = Format.TABLE,
+) -> int:
+    """Compare chunkers by their differences.
+
+    Each difference has an interval that is clustered by file, a p-value that is adjusted for the
+    number of pairs, and a verdict.
+    """
+    from chunkers.errors import InputError
+    from harness.cli.output import write_rows
+    from harness.reports.compare import as_markdown, compare_document, csv_rows, print_compare
+    from harness.reports.contests import contests
+    from harness.runs.stored_values import read_stored_cells
+
+    if not 0 < margin < 1:
+        raise InputError(f"--margin must be above 0 and below 1, not {margin}")
+    cells = [cell for run in runs for cell in read_stored_cells(run)]
+    parts = contests(cells, over, allow_truncated=allow_truncated)
+    document = compare_document(parts, measure or (), baseline, margin, seed)
+    if form is Format.JSON:
+        write_json(document)
+    elif form is Format.TABLE:
+        print_compare(document, console())
+    elif form is Format.CSV:
+        write_rows(form, *csv_rows(document))
+    else:
+        write(as_markdown(document))
+    return 0

@@ -1,0 +1,297 @@
+"""The document of `chunkmark compare`, and its tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chunkers.errors import InputError, suggestion
+from harness.measures.grammar import parse_measure
+from harness.reports.contests import differences
+from harness.reports.plain import markdown_escaped, markdown_table, plain, print_rows
+from harness.reports.recommendation import (
+    points,
+    points_interval,
+    recommendation,
+    verdict_sentence,
+)
+from harness.runs.record import read_ranked_ids
+from harness.runs.stored_values import read_questions
+from harness.support.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import Console
+
+    from harness.reports.contests import Contest, MeasureResult
+    from harness.stats.comparison import Difference
+
+_OPEN = ("undecided", "too few corpora")
+
+SHOWN = 10
+"""Queries that are shown of those that differ most."""
+
+DELIVERED = 3
+"""First chunks that are shown of a ranking."""
+
+COLUMNS = ("a", "b", "difference", "95 %", "p", "wins", "ties", "losses", "verdict", "detects",
+           "to decide")  # fmt: skip
+
+
+def compare_document(
+    contests: Sequence[Contest],
+    measures: Sequence[str] = (),
+    baseline: str | None = None,
+    margin: float = 0.02,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """The document `chunkmark.compare/1`.
+
+    Args:
+        contests: What to compare.
+        measures: The first is the primary one; by default the headline of each contest.
+        baseline: Compare with this one alone; by default all pairs.
+        margin: The largest difference that does not matter.
+        seed: 0 or above.
+
+    Raises:
+        InputError: A contest has no such measure or baseline.
+    """
+    names = [str(parse_measure(measure)) for measure in measures]
+    parts = []
+    for contest in contests:
+        known = next(iter(contest.cells.values())).measures
+        chosen = names or [_headline(known)]
+        for name in chosen:
+            if len(contest.columns(name)) < 2:
+                hint = suggestion(name, known)
+                raise InputError(f"{contest.dataset}: fewer than two cells have {name}; {hint}")
+        if baseline is not None and baseline not in contest.cells:
+            raise InputError(
+                f"{contest.dataset}: there is no {baseline!r} to compare with; "
+                f"{suggestion(baseline, sorted(contest.cells))}"
+            )
+        results = [
+            differences(contest, name, baseline, margin=margin, primary=not at, seed=seed)
+            for at, name in enumerate(chosen)
+        ]
+        parts.append(_part(contest, results, baseline, margin))
+    return {
+        "schema": "chunkmark.compare/1",
+        "primary": parts[0]["primary"],
+        "margin": margin,
+        "pairs": [pair for part in parts for pair in part["pairs"]],
+        "recommendation": [line for part in parts for line in part["recommendation"]],
+        "contests": parts,
+    }
+
+
+def _headline(known: Sequence[str]) -> str:
+    for name in ("SpanR@10000c", "nDCG@10"):
+        if name in known:
+            return name
+    return known[0]
+
+
+def _part(
+    contest: Contest, results: Sequence[MeasureResult], baseline: str | None, margin: float
+) -> dict[str, Any]:
+    primary = results[0]
+    return {
+        "dataset": contest.dataset,
+        "shared": list(contest.shared),
+        "n_queries": len(contest.queries),
+        "clusters": len(set(contest.members)),
+        "corpora": len({corpus for corpus, _ in contest.members}),
+        "primary": primary.measure,
+        "pairs": [
+            _pair(contest, result, pair) for result in results for pair in result.differences
+        ],
+        "best_share": dict(primary.best),
+        "differing": _differing(contest, primary),
+        "recommendation": recommendation(contest, primary, margin)
+        if baseline is None
+        else [verdict_sentence(contest, primary, baseline, margin)],
+    }
+
+
+def _pair(contest: Contest, result: MeasureResult, pair: Difference) -> dict[str, Any]:
+    corpora = pair.estimand == "new corpora"
+    return {
+        "dataset": contest.dataset,
+        "shared": list(contest.shared),
+        "measure": result.measure,
+        "exploratory": not result.primary,
+        "a": pair.a,
+        "b": pair.b,
+        "estimand": pair.estimand,
+        "difference": pair.estimate.mean,
+        "ci95": _listed(pair.estimate.ci95),
+        "ci90": _listed(pair.estimate.ci90),
+        "p": pair.estimate.p,
+        "p_adjusted": pair.p_adjusted,
+        "verdict": pair.verdict,
+        "mdd": pair.mdd,
+        "queries_to_decide": None if corpora else pair.to_decide,
+        "corpora_to_decide": pair.to_decide if corpora else None,
+        "wins": pair.wins,
+        "ties": pair.ties,
+        "losses": pair.losses,
+    }
+
+
+def _listed(interval: tuple[float, float] | None) -> list[float] | None:
+    return None if interval is None else list(interval)
+
+
+def _differing(contest: Contest, result: MeasureResult) -> dict[str, Any] | None:
+    """The queries on which the two contenders with the highest means differ most."""
+    columns = contest.columns(result.measure)
+    ranked = sorted(
+        (name for name in columns if name in contest.contenders),
+        key=lambda name: (-float(columns[name].mean()), name),
+    )[:2]
+    if len(ranked) < 2:
+        return None
+    a, b = ranked
+    gaps = columns[a] - columns[b]
+    order = sorted(range(len(gaps)), key=lambda at: (-abs(gaps[at]), contest.queries[at]))
+    chosen = [at for at in order[:SHOWN] if gaps[at]]
+    queries = [contest.queries[at] for at in chosen]
+    first, second = (contest.cells[name] for name in ranked)
+    rankings = [read_ranked_ids(cell.folder) for cell in (first, second)]
+    questions = read_questions(first.folder)
+    return {
+        "a": a,
+        "b": b,
+        "measure": result.measure,
+        "queries": [
+            {
+                "query_id": query,
+                "text": questions[query].text,
+                "targets": list(questions[query].targets),
+                "difference": float(gaps[at]),
+                "a": float(columns[a][at]),
+                "b": float(columns[b][at]),
+                "a_delivered": rankings[0].get(query, [])[:DELIVERED],
+                "b_delivered": rankings[1].get(query, [])[:DELIVERED],
+            }
+            for at, query in zip(chosen, queries, strict=True)
+        ],
+    }
+
+
+def print_compare(document: Mapping[str, Any], console: Console) -> None:
+    """Print a comparison to a terminal."""
+    for part in document["contests"]:
+        console.print(plain(_heading(part)), style="bold")
+        for line in part["recommendation"]:
+            console.print(plain(line))
+        console.print()
+        for title, rows in _tables(part):
+            console.print(plain(title), style="bold")
+            print_rows(COLUMNS, rows, console)
+            console.print()
+        for line in _differing_lines(part["differing"]):
+            console.print(plain(line))
+        for note in _notes(document, part):
+            console.print(plain(note), style="dim")
+        console.print()
+
+
+def as_markdown(document: Mapping[str, Any]) -> str:
+    """A comparison as Markdown."""
+    lines: list[str] = []
+    for part in document["contests"]:
+        lines += [f"### {markdown_escaped(_heading(part))}", ""]
+        lines += [f"- {markdown_escaped(line)}" for line in part["recommendation"]]
+        for title, rows in _tables(part):
+            lines += ["", f"#### {markdown_escaped(title)}", ""]
+            lines += markdown_table(COLUMNS, rows)
+        lines += [f"- {markdown_escaped(note)}" for note in _notes(document, part)]
+    return "\n".join([*lines, ""])
+
+
+_CSV = ("dataset", "shared", "measure", "exploratory", "a", "b", "estimand", "difference",
+        "ci95_low", "ci95_high", "p", "p_adjusted", "wins", "ties", "losses", "verdict", "mdd",
+        "queries_to_decide", "corpora_to_decide")  # fmt: skip
+
+
+def csv_rows(document: Mapping[str, Any]) -> tuple[tuple[str, ...], list[list[object]]]:
+    """Columns, and a row for each pair, measure and estimand."""
+    rows = []
+    for pair in document["pairs"]:
+        low, high = pair["ci95"] or ("", "")
+        values = pair | {"ci95_low": low, "ci95_high": high, "shared": ", ".join(pair["shared"])}
+        rows.append(["" if values[name] is None else values[name] for name in _CSV])
+    return _CSV, rows
+
+
+def _heading(part: Mapping[str, Any]) -> str:
+    return ", ".join(
+        [
+            f"{part['dataset']}: {counted(part['n_queries'], 'query', 'queries')} in "
+            f"{counted(part['clusters'], 'cluster')} of "
+            f"{counted(part['corpora'], 'corpus', 'corpora')}",
+            *part["shared"],
+        ]
+    )
+
+
+def _tables(part: Mapping[str, Any]) -> Iterator[tuple[str, list[list[str]]]]:
+    """A title and rows for each measure and estimand that can be estimated."""
+    groups: dict[str, list[list[str]]] = {}
+    for pair in part["pairs"]:
+        if pair["estimand"] == "new corpora" and part["corpora"] == 1:
+            continue
+        exploratory = ", exploratory" if pair["exploratory"] else ""
+        title = f"{pair['measure']}, {pair['estimand']}{exploratory}"
+        groups.setdefault(title, []).append(_row(pair))
+    yield from groups.items()
+
+
+def _row(pair: Mapping[str, Any]) -> list[str]:
+    corpora = pair["estimand"] == "new corpora"
+    needed = pair["corpora_to_decide" if corpora else "queries_to_decide"]
+    return [
+        pair["a"],
+        pair["b"],
+        f"{points(pair['difference'])}",
+        points_interval(pair["ci95"]) or "-",
+        f"{pair['p_adjusted']:.3f}",
+        *(str(pair[name]) for name in ("wins", "ties", "losses")),
+        pair["verdict"],
+        "-" if pair["mdd"] is None else points(pair["mdd"]),
+        f"{needed:,}" if needed and pair["verdict"] in _OPEN else "-",
+    ]
+
+
+def _differing_lines(differing: Mapping[str, Any] | None) -> Iterator[str]:
+    if differing is None or not differing["queries"]:
+        return
+    a, b = differing["a"], differing["b"]
+    yield f"Queries on which {a} and {b} differ most, by {differing['measure']}:"
+    for query in differing["queries"]:
+        text = " ".join((query["text"] or query["query_id"]).split())
+        yield f"{points(query['difference']):>7}  {text[:90]}"
+        yield f"         target {', '.join(query['targets'][:3]) or '-'}"
+        for name, key in ((a, "a"), (b, "b")):
+            first = ", ".join(query[f"{key}_delivered"]) or "nothing"
+            yield f"         {name} {query[key]:.2f}: {first}"
+    yield ""
+
+
+def _notes(document: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"differences a - b in points of the measure; margin {points(document['margin'])} points, "
+        "as declared; p is adjusted for the pairs of a table (Holm; Benjamini-Hochberg where "
+        "exploratory)"
+    )
+    yield (
+        "detects: the smallest difference that these data show with a probability of 80 %; "
+        "to decide: further queries, or corpora, that would show a difference of the margin"
+    )
+    if part["best_share"]:
+        shares = sorted(part["best_share"].items(), key=lambda item: (-item[1], item[0]))
+        shown = ", ".join(f"{name} {share:.0%}" for name, share in shares)
+        yield f"highest mean in a share of resamples, which is not a probability: {shown}"

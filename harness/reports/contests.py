@@ -1,0 +1,284 @@
+"""Contests: stored cells that differ in one factor, and what their differences say."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chunkers.errors import InputError, suggestion
+from chunkers.plugins.spec import parse_spec
+from harness.reports.breakdowns import values_by_query
+from harness.runs.health import TRUNCATION_MARK, truncated
+from harness.stats.comparison import best_shares, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from harness.runs.stored_values import StoredCell
+    from harness.stats.clusters import Member
+    from harness.stats.comparison import Adjustment, Difference, Estimand
+
+ANCHORS = ("whole-file", "random-cuts")
+"""Chunkers that are baselines and never named a winner."""
+
+PARTS = ("chunker", "embedder", "retriever")
+GROUPS = ("language", "corpus")
+"""Factors that are compared within each of their values."""
+
+ESTIMANDS: tuple[Estimand, ...] = ("these corpora", "new corpora")
+
+# What follows from the chunker rather than from the question asked.
+_OF_CHUNKERS = ("chunker", "tokenizer", "chunk_embedder")
+_SAME = (
+    ("data", ("dataset", "limit", "mask_query")),
+    ("seed", ("seed",)),
+    ("ranking", ("ranking", "relevance", "depth", "budget")),
+)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Cells with the same queries, by the value of the factor in which they differ.
+
+    Attributes:
+        dataset: Their data set.
+        shared: The other parts that they share, for a heading.
+        cells: By name: the chunker, embedder or retriever.
+        queries: The ids of the queries that count.
+        members: Corpus and cluster of each query.
+    """
+
+    dataset: str
+    shared: tuple[str, ...]
+    cells: Mapping[str, StoredCell]
+    queries: tuple[str, ...]
+    members: tuple[Member, ...]
+
+    @property
+    def contenders(self) -> list[str]:
+        """The names that may win."""
+        return [name for name in self.cells if name not in ANCHORS]
+
+    def columns(self, measure: str) -> dict[str, NDArray[np.float64]]:
+        """The values of each cell that has the measure, shape (q,)."""
+        columns = {}
+        for name, cell in self.cells.items():
+            values = [cell.values[query].get(measure) for query in self.queries]
+            if None not in values:
+                columns[name] = np.array(values, dtype=np.float64)
+        return columns
+
+
+@dataclass(frozen=True)
+class MeasureResult:
+    """The differences of a contest by one measure.
+
+    Attributes:
+        measure: Its name.
+        primary: Whether it was declared; the others are exploratory.
+        differences: Of all pairs, for each estimand.
+        best: The share of resamples in which each has the highest mean.
+    """
+
+    measure: str
+    primary: bool
+    differences: tuple[Difference, ...]
+    best: Mapping[str, float]
+
+    def of(self, a: str, b: str, estimand: Estimand = "these corpora") -> Difference:
+        """The difference `a` - `b`."""
+        for pair in self.differences:
+            if pair.estimand == estimand and (pair.a, pair.b) == (a, b):
+                return pair
+            if pair.estimand == estimand and (pair.a, pair.b) == (b, a):
+                return pair.reversed()
+        raise KeyError(f"{a} and {b} are not compared")
+
+
+def contests(
+    cells: Iterable[StoredCell], over: str = "chunker", *, allow_truncated: bool = False
+) -> list[Contest]:
+    """The contests over a factor.
+
+    Args:
+        cells: Stored cells, of one or more runs.
+        over: A part of a cell, an option of chunkers such as `max_size`, or `language` or `corpus`:
+            chunkers are compared within each of its values.
+        allow_truncated: Whether cells take part of which the embedder never saw over 10 % of the
+            chunk tokens; their scores say little about boundaries.
+
+    Raises:
+        InputError: No two cells differ in the factor alone; the message says in what they differ.
+    """
+    groups: dict[str, list[tuple[str, StoredCell]]] = {}
+    shared: dict[str, tuple[str, tuple[str, ...]]] = {}
+    every = list(cells)
+    for cell in every:
+        if truncated(cell.cell["health"]) and not allow_truncated:
+            raise InputError(
+                f"{cell.folder}: the embedder never saw over {TRUNCATION_MARK:.0%} of the chunk "
+                f"tokens of {cell.names['chunker']}, so nothing can be said of its boundaries\n"
+                "use a smaller max_size, or windows=max, or add --allow-truncated"
+            )
+        key, name, parts = _key(cell, over)
+        groups.setdefault(key, []).append((name, cell))
+        shared[key] = (cell.names["dataset"], parts)
+    result = []
+    for key, group in groups.items():
+        if len(group) > 1:
+            result.append(_contest(*shared[key], group))
+    if not result:
+        raise InputError(_nothing(every, over))
+    if over in GROUPS:
+        result = [part for contest in result for part in _parts(contest, over)]
+    return result
+
+
+def differences(
+    contest: Contest,
+    measure: str,
+    baseline: str | None = None,
+    *,
+    margin: float,
+    primary: bool = True,
+    seed: int = 0,
+) -> MeasureResult:
+    """The differences of a contest by a measure.
+
+    Args:
+        contest: The contest.
+        measure: The measure; a cell without it takes no part.
+        baseline: Compare each with this one; by default all pairs.
+        margin: The largest difference that does not matter.
+        primary: Whether the measure was declared, so that Holm adjusts its p-values.
+        seed: 0 or above.
+    """
+    columns = contest.columns(measure)
+    pairs = (
+        list(itertools.combinations(columns, 2))
+        if baseline is None
+        else [(name, baseline) for name in columns if name != baseline and baseline in columns]
+    )
+    adjustment: Adjustment = "holm" if primary else "benjamini-hochberg"
+    found = [
+        difference
+        for estimand in ESTIMANDS
+        for difference in compare(
+            columns,
+            pairs,
+            contest.members,
+            estimand=estimand,
+            margin=margin,
+            adjustment=adjustment,
+            seed=seed,
+        )
+    ]
+    contenders = {name: columns[name] for name in contest.contenders if name in columns}
+    best = best_shares(contenders, contest.members, seed) if contenders else {}
+    return MeasureResult(measure, primary, tuple(found), best)
+
+
+def _key(cell: StoredCell, over: str) -> tuple[str, str, tuple[str, ...]]:
+    """What a cell shares with those it is compared with, its own name, and a heading of both."""
+    identity = {
+        key: value
+        for key, value in cell.cell["identity"].items()
+        if key not in (*_OF_CHUNKERS, "embedder", "retriever", "code", "file_timeout", "schema")
+    }
+    factor = over if over in PARTS else "chunker"
+    names = {part: cell.names[part] for part in PARTS}
+    name = names.pop(factor)
+    if over not in (*PARTS, *GROUPS):
+        spec = parse_spec(name)
+        options = tuple(item for item in spec.options if item[0] != over)
+        names["chunker"] = str(replace(spec, options=options))
+    key = json.dumps([identity, dict(cell.profile), names], sort_keys=True)
+    return key, name, tuple(value for value in names.values() if value != "none")
+
+
+def _contest(
+    dataset: str, shared: tuple[str, ...], group: Sequence[tuple[str, StoredCell]]
+) -> Contest:
+    names = [name for name, _ in group]
+    cells: dict[str, StoredCell] = {}
+    for name, cell in group:
+        # The same part in two runs is told apart by the run folder.
+        unique = name if names.count(name) == 1 else f"{name} ({cell.folder.parent.parent.name})"
+        while unique in cells:
+            unique += "'"
+        cells[unique] = cell
+    first, *rest = cells.values()
+    queries = tuple(first.values)
+    for cell in rest:
+        if cell.values.keys() != first.values.keys():
+            missing = sorted(cell.values.keys() ^ first.values.keys())
+            raise InputError(
+                f"{first.folder} and {cell.folder} have different queries; "
+                f"{len(missing)} are in one alone, such as {missing[0]!r}"
+            )
+    return Contest(dataset, shared, cells, queries, tuple(first.members[q] for q in queries))
+
+
+def _parts(contest: Contest, over: str) -> list[Contest]:
+    """A contest for each value of a break-down, in order of the value."""
+    folder = next(iter(contest.cells.values())).folder
+    values = values_by_query(folder, over)
+    places: dict[str, list[int]] = {}
+    for place, query in enumerate(contest.queries):
+        places.setdefault(values[query], []).append(place)
+    return [
+        replace(
+            contest,
+            shared=(*contest.shared, f"{over}={value}"),
+            queries=tuple(contest.queries[place] for place in chosen),
+            members=tuple(contest.members[place] for place in chosen),
+        )
+        for value, chosen in sorted(places.items())
+    ]
+
+
+def _nothing(cells: Sequence[StoredCell], over: str) -> str:
+    """Why no two cells can be compared."""
+    if len(cells) < 2:
+        return "nothing to compare: there is one cell; run a second chunker, or give another run"
+    options = {key for cell in cells for key, _ in parse_spec(cell.names["chunker"]).options}
+    known = sorted({*PARTS, *GROUPS, *options})
+    if over not in known:
+        return f"no two cells differ in {over!r}; {suggestion(over, known)}"
+    for a, b in itertools.combinations(cells, 2):
+        ways = list(_ways(a, b, over))
+        if ways:
+            return (
+                f"{a.folder.parent.parent} and {b.folder.parent.parent} cannot be compared: they "
+                f"differ in {'; '.join(ways)}\nrun both with the same, or compare that with --over"
+            )
+    return f"no two cells differ in {over} alone"
+
+
+def _ways(a: StoredCell, b: StoredCell, over: str) -> Iterable[str]:
+    for what, keys in _SAME:
+        if any(a.cell["identity"].get(key) != b.cell["identity"].get(key) for key in keys):
+            shown = (
+                f" ({a.names['dataset']} {a.cell['identity']['dataset'][:12]}, "
+                f"{b.names['dataset']} {b.cell['identity']['dataset'][:12]})"
+            )
+            yield what + shown * (what == "data")
+    if a.profile != b.profile:
+        yield f"profile ({a.profile['name']}, {b.profile['name']})"
+    for part in PARTS:
+        if part != over and a.names[part] != b.names[part]:
+            yield f"{part} ({a.names[part]}, {b.names[part]})"
+
+
+def cost_of(cell: StoredCell) -> tuple[str, float]:
+    """What a cell costs: tokens to embed, or chunks to index without an embedder."""
+    tokens: Any = cell.cell["cost"]["tokens"]
+    if tokens is not None:
+        return "tokens to embed", float(tokens)
+    return "chunks to index", float(cell.cell["health"]["chunks"])

@@ -1,0 +1,119 @@
+"""The values of every query in stored cells, as statistics need them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chunkers.errors import InputError
+from harness.model import GOLD_FOLLOWS
+from harness.runs.folder import read_cell, read_manifest, stored_cells
+from harness.support.files import DAMAGE_ERRORS
+from harness.support.json_files import read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from harness.stats.clusters import Member
+
+
+@dataclass(frozen=True)
+class StoredCell:
+    """A cell of a run folder.
+
+    Attributes:
+        folder: Its folder.
+        names: Its data set, chunker, embedder and retriever.
+        cell: The document cell.json.
+        metrics: The document metrics.json.
+        members: Corpus and cluster of each included query, in the order of their ids.
+        values: The value of each included query, by measure, in the same order.
+        gold_follows: What its targets are, if one family of chunkers cuts there; else empty.
+    """
+
+    folder: Path
+    names: Mapping[str, str]
+    cell: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    members: Mapping[str, Member]
+    values: Mapping[str, Mapping[str, float | None]]
+    gold_follows: str = ""
+
+    @property
+    def measures(self) -> list[str]:
+        """The names of its measures."""
+        return list(self.metrics["metrics"])
+
+    @property
+    def profile(self) -> Mapping[str, Any]:
+        """Its scoring conventions."""
+        profile: Mapping[str, Any] = self.metrics["asked"]["profile"]
+        return profile
+
+    def column(self, measure: str) -> NDArray[np.float64] | None:
+        """The values of a measure, shape (included queries,); None if it has none."""
+        values = [row.get(measure) for row in self.values.values()]
+        if not values or any(value is None for value in values):
+            return None
+        return np.array(values, dtype=np.float64)
+
+
+def read_stored_cells(run: Path) -> Iterator[StoredCell]:
+    """The cells of a run folder, in the order of the run's grid; cells of earlier runs come last.
+
+    Raises:
+        InputError: The folder is not a run folder, or a file is damaged.
+    """
+    datasets = read_manifest(run).get("datasets", {})
+    for names, folder in stored_cells(run):
+        cell, metrics = read_cell(folder), read_json(folder / "metrics.json")
+        try:
+            rows = [row for row in _rows(folder / "per_query.jsonl") if row["included"]]
+            queries = {row["query_id"]: row for row in _rows(folder / "queries.jsonl")}
+            members = {
+                row["query_id"]: (
+                    queries[row["query_id"]]["corpus"],
+                    queries[row["query_id"]]["cluster"] or row["query_id"],
+                )
+                for row in rows
+            }
+            values = {row["query_id"]: dict(row["metrics"]) for row in rows}
+            metrics["asked"]["profile"], metrics["metrics"]
+        except DAMAGE_ERRORS as error:
+            raise InputError(f"{folder} is damaged ({error}); remove it, and run again") from None
+        information = datasets.get(names["dataset"], {}).get("information", {})
+        follows = information.get(GOLD_FOLLOWS, "")
+        yield StoredCell(folder, names, cell, metrics, members, values, follows)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query as a person reads it: its text, and the places or documents of its targets."""
+
+    text: str
+    targets: tuple[str, ...]
+
+
+def read_questions(cell: Path) -> dict[str, Question]:
+    """The queries of a stored cell; the text is empty in cells of older versions."""
+    targets: dict[str, list[str]] = {}
+    for row in _rows(cell / "targets.jsonl"):
+        place = row.get("document") or row["path"]
+        if row.get("start_line") is not None:
+            place += f":{row['start_line']}-{row['end_line']}"
+        targets.setdefault(row["query_id"], []).append(place)
+    return {
+        row["query_id"]: Question(row.get("text", ""), tuple(targets.get(row["query_id"], ())))
+        for row in _rows(cell / "queries.jsonl")
+    }
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8", errors="surrogatepass") as lines:
+        yield from map(json.loads, lines)
