@@ -56,6 +56,9 @@ _TARGET_FAULTS: dict[str, tuple[State, str, str]] = {
 }
 
 
+_MEASURED = "pairs in the run"
+
+
 @dataclass(frozen=True)
 class ValidationCheck:
     """The result of one check; `examples` are ids of all queries or corpora it is about."""
@@ -108,7 +111,11 @@ class Power:
 
 @dataclass(frozen=True)
 class Validation:
-    """The results of a validation."""
+    """The results of a validation.
+
+    `run_without_scatter`: the power cannot be estimated from the run, since no two of its chunkers
+    differ on any query.
+    """
 
     dataset: str
     fingerprint: str
@@ -117,6 +124,7 @@ class Validation:
     checks: tuple[ValidationCheck, ...]
     balance: tuple[QueryGroup, ...]
     power: tuple[Power, ...]
+    run_without_scatter: bool = False
 
     @property
     def broken(self) -> bool:
@@ -152,6 +160,7 @@ def validate(dataset: Dataset, run: Path | None = None, measure: str | None = No
         checks=tuple(checks),
         balance=balance,
         power=tuple(power),
+        run_without_scatter=run is not None and not any(_MEASURED in one.assumed for one in power),
     )
 
 
@@ -364,14 +373,17 @@ def _power(
         (
             (spread, pair)
             for pair in pairs
-            if pair.differences and (spread := _spread(pair.differences, members)) is not None
+            if pair.differences
+            and (spread := _spread(pair.differences, members)) is not None
+            # Chunkers whose scores are all equal show nothing of the scatter of others.
+            and spread.sd > 0
         ),
         key=lambda item: (smallest_difference(item[0]), item[1].beside, item[1].a, item[1].b),
     )
     for which, at in (("median", (len(known) - 1) // 2), ("most", len(known) - 1)):
         if known:
             spread, pair = known[at]
-            of = f"{which} of {len(known)} pairs in the run: {pair.a} and {pair.b} ({pair.beside})"
+            of = f"{which} of {len(known)} {_MEASURED}: {pair.a} and {pair.b} ({pair.beside})"
             yield Power.of(f"{name}, {of}", spread)
 
 

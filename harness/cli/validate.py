@@ -183,4 +183,6 @@ def _print(result: Validation) -> None:
         output.print(note, style="dim")
     else:
         output.print("  power    one cluster: the scatter of scores cannot be estimated")
+    if result.run_without_scatter:
+        output.print("  power    not estimated from the run: its chunkers have equal scores")
     write("broken; see above" if result.broken else "not broken; report the findings with scores")

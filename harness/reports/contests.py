@@ -251,6 +251,8 @@ def _nothing(cells: Sequence[StoredCell], over: str) -> str:
     known = sorted({*PARTS, *GROUPS, *options})
     if over not in known:
         return f"no two cells differ in {over!r}; {suggestion(over, known)}"
+    if over in PARTS and len({cell.names[over] for cell in cells}) == 1:
+        return f"all cells have the {over} {cells[0].names[over]}; give a run with another"
     for a, b in itertools.combinations(cells, 2):
         ways = list(_ways(a, b, over))
         if ways:

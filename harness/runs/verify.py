@@ -17,7 +17,7 @@ from chunkers.errors import InputError
 from harness.measures.grammar import parse_measure
 from harness.measures.profiles import load_profile
 from harness.model import Relevance
-from harness.runs.folder import cell_folders, cell_key
+from harness.runs.folder import cell_folders, cell_key, read_manifest
 from harness.runs.record import decode_id, encode_id, lines_digest, read_record
 from harness.runs.results import MetricOptions, judge, qrels_of, score
 from harness.support.files import DAMAGE_ERRORS, file_sha256
@@ -87,10 +87,19 @@ def verify(run: Path) -> list[Verified]:
     Raises:
         InputError: The folder is not a run folder, or has no cell.
     """
-    folders = cell_folders(run)
-    if not folders:
+    folders = {folder.name: folder for folder in cell_folders(run)}
+    listed = [str(cell["key"]) for cell in read_manifest(run).get("cells", ())]
+    if not folders and not listed:
         raise InputError(f"{run} has no cell; wait until the run is complete")
-    return [_verify_cell(folder) for folder in folders]
+    lost = "listed in manifest.json, but not in cells; rerun `chunkmark run` to restore it"
+    return [
+        *(_verify_cell(folder) for folder in folders.values()),
+        *(
+            Verified(key, 0, 0, (Difference(key, "", "", lost),))
+            for key in listed
+            if key not in folders
+        ),
+    ]
 
 
 def _verify_cell(folder: Path) -> Verified:

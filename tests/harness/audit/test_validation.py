@@ -215,6 +215,14 @@ def test_a_run_says_how_much_chunkers_differ(tmp_path):
     assert 0 <= median.mdd <= most.mdd
 
 
+def test_equal_scores_say_nothing_of_the_power(tmp_path, capsys):
+    # All that is asked for is within the budget, so every chunker delivers it.
+    grid(tmp_path, chunkers=("ast", "fixed"), retrievers=("bm25",), measures=("SpanR@40000c",))
+    found = validate(small(), tmp_path / "run", "SpanR@40000c")
+    assert found.run_without_scatter
+    assert all("pairs in the run" not in power.assumed for power in found.power)
+
+
 def test_a_run_of_other_data_or_without_the_measure_is_refused(capsys, tmp_path):
     grid(tmp_path, chunkers=("ast", "fixed"), retrievers=("bm25",))
     run = tmp_path / "run"

@@ -30,7 +30,7 @@ def cell(finished, tmp_path):
 
 
 def differences(cell: Path):
-    (found,) = verify(cell.parents[1])
+    found = next(one for one in verify(cell.parents[1]) if one.cell == cell.name)
     assert all(one.cell == cell.name for one in found.differences)
     return {(one.query, one.measure) for one in found.differences}
 
@@ -40,6 +40,13 @@ def test_a_sound_run_passes_and_says_how_much_was_checked(cell):
     assert found.differences == ()
     assert found.values == 4 * 10
     assert found.outside == 3 * 7  # q alpha has a copy, which qrels cannot express
+
+
+def test_a_missing_cell_is_a_difference(cell):
+    shutil.rmtree(cell)
+    (found,) = verify(cell.parents[1])
+    assert (found.cell, found.values) == (cell.name, 0)
+    assert "listed in manifest.json, but not in cells" in found.differences[0].detail
 
 
 def test_a_digit_of_a_mean_is_found_and_its_measure_named(cell):

@@ -1,0 +1,219 @@
+"""Contests of stored cells, their verdicts and sentences, and `chunkmark compare`."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import call, says
+from worlds import grid
+
+from harness.reports.contests import contests, differences
+from harness.reports.recommendation import recommendation, verdict_sentence
+from harness.runs.stored_values import StoredCell, read_stored_cells
+
+MEASURE = "SpanR@10000c"
+PROFILE = {"name": "default"}
+
+
+def cell(chunker, values, *, corpora=1, tokens=1000, unseen=0.0, follows="", **identity):
+    """A stored cell of one measure with the values of queries."""
+    queries = [f"q{at:03}" for at in range(len(values))]
+    names = {"dataset": "made", "chunker": chunker, "embedder": "minilm", "retriever": "dense"}
+    return StoredCell(
+        Path("run/cells") / chunker,
+        names | {key: identity[key] for key in names.keys() & identity.keys()},
+        {
+            "identity": {"dataset": "f" * 64} | identity,
+            "health": {"unseen_chunk_tokens": unseen, "chunks": 10},
+            "cost": {"tokens": tokens},
+        },
+        {"asked": {"profile": PROFILE}, "metrics": {MEASURE: {}}},
+        {query: (f"corpus {at % corpora}", f"file {at}") for at, query in enumerate(queries)},
+        {query: {MEASURE: float(v)} for query, v in zip(queries, values, strict=True)},
+        follows,
+    )
+
+
+def noise(seed, n=200, scale=0.05):
+    return 0.5 + np.random.default_rng(seed).normal(0, scale, n)
+
+
+def sentences(*cells, **options):
+    (contest,) = contests(cells)
+    result = differences(contest, MEASURE, margin=0.02)
+    return " | ".join(recommendation(contest, result, 0.02))
+
+
+def test_a_planted_winner_is_named_and_what_one_corpus_cannot_say():
+    says_what = sentences(
+        cell("fixed", noise(1)), cell("planted", noise(2) + 0.1), cell("other", noise(3) - 0.1)
+    )
+    assert says_what.startswith(f"`planted` is better than every other contender by {MEASURE}")
+    assert "One corpus: whether this holds for other corpora is not estimable" in says_what
+
+
+def test_without_a_winner_it_says_who_is_out_who_is_in_and_which_is_cheapest():
+    base = noise(1)
+    says_what = sentences(
+        cell("fixed", base, tokens=3000),
+        cell("near", base + noise(2, scale=0.3) - 0.5, tokens=2000),
+        cell("bad", base - 0.2 + noise(3) - 0.5, tokens=10),
+    )
+    assert says_what.startswith("Undecided")
+    assert "out: `bad`, worse than `" in says_what
+    assert "Cheapest of those still in (`fixed` and `near`): `near`, 2,000 tokens" in says_what
+    assert "further queries of this kind" in says_what
+
+
+def test_equal_chunkers_are_equivalent():
+    base = noise(1, 400)
+    says_what = sentences(cell("fixed", base), cell("same", base))
+    assert says_what.startswith("Equivalent")
+
+
+def test_anchors_never_win():
+    says_what = sentences(
+        cell("fixed", noise(1)), cell("ast", noise(2)), cell("whole-file", noise(3) + 0.3)
+    )
+    assert "whole-file" not in says_what
+
+
+def test_gold_that_follows_definitions_names_no_winner_alone():
+    cells = cell("fixed", noise(1), follows="definitions"), cell("ast", noise(2) + 0.1)
+    assert "this data set alone names no winner" in sentences(*cells)
+
+
+@pytest.mark.parametrize(
+    ("moved", "start"),
+    [
+        (0.1, f"Better than `fixed` by {MEASURE}: `ast` by "),
+        (0.0, f"Undecided by {MEASURE}: on these 200 queries no chunker is shown to be better"),
+        (-0.1, f"Undecided by {MEASURE}: "),
+    ],
+)
+def test_the_sentence_against_a_baseline(moved, start):
+    (contest,) = contests(
+        [cell("fixed", noise(1, scale=0.2)), cell("ast", noise(2, scale=0.2) + moved)]
+    )
+    result = differences(contest, MEASURE, "fixed", margin=0.02)
+    sentence = verdict_sentence(contest, result, "fixed", 0.02)
+    assert sentence.startswith(start)
+    assert ("Worse: `ast` by " in sentence) == (moved < 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"dataset": "e" * 64}, ("data", "made ffffffffffff, made eeeeeeeeeeee")),
+        ({"embedder": "other"}, ("embedder (minilm, other)",)),
+        ({"seed": 3}, ("seed",)),
+    ],
+)
+def test_cells_that_differ_in_more_are_refused_with_what_differs(changes, words):
+    changed = cell("ast", noise(2))
+    changed.names.update({k: v for k, v in changes.items() if k == "embedder"})
+    changed.cell["identity"].update({k: v for k, v in changes.items() if k != "embedder"})
+    with pytest.raises(Exception, match="cannot be compared") as error:
+        contests([cell("fixed", noise(1)), changed])
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_what_differs_is_compared_if_it_is_the_factor():
+    other = cell("fixed", noise(2))
+    other.names["embedder"] = "other"
+    (contest,) = contests([cell("fixed", noise(1)), other], "embedder")
+    assert list(contest.cells) == ["minilm", "other"]
+
+
+def test_an_option_of_chunkers_is_a_factor():
+    cells = [cell(f"{name}:max_size={size}", noise(size)) for name in ("ast", "fixed")
+             for size in (300, 600)]  # fmt: skip
+    assert [list(contest.cells) for contest in contests(cells, "max_size")] == [
+        ["ast:max_size=300", "ast:max_size=600"], ["fixed:max_size=300", "fixed:max_size=600"],
+    ]  # fmt: skip
+    with pytest.raises(Exception, match="max_size"):
+        contests(cells, "maxsize")
+
+
+def test_a_missing_query_is_an_error():
+    short = cell("ast", noise(2, 199))
+    with pytest.raises(Exception, match="different queries; 1 are in one alone, such as 'q199'"):
+        contests([cell("fixed", noise(1)), short])
+
+
+def test_a_truncated_chunker_is_refused_unless_allowed():
+    cells = [cell("fixed", noise(1)), cell("big", noise(2), unseen=0.3)]
+    with pytest.raises(Exception, match="never saw over 10% of the chunk tokens of big"):
+        contests(cells)
+    assert contests(cells, allow_truncated=True)
+
+
+def test_the_same_chunker_in_two_runs_is_told_apart(tmp_path):
+    for name in ("old", "new"):
+        grid(tmp_path, name, chunkers=("fixed",), retrievers=("bm25",), measures=("MRR",))
+    cells = [one for name in ("old", "new") for one in read_stored_cells(tmp_path / name)]
+    (contest,) = contests(cells)
+    assert list(contest.cells) == ["fixed (old)", "fixed (new)"]
+    (pair, _) = differences(contest, "MRR", margin=0.02).differences
+    assert (pair.ties, pair.wins, pair.losses) == (4, 0, 0)
+    assert pair.verdict == "undecided"  # four equal queries say little
+
+
+@pytest.fixture(scope="module")
+def stdlib(tmp_path_factory):
+    """A run over the built-in data set, ranked by words."""
+    from harness.cli.main import main
+
+    out = tmp_path_factory.mktemp("compare") / "run"
+    with pytest.raises(SystemExit):
+        main(["run", "-c", "ast", "-c", "fixed", "-c", "random-cuts", "-r", "bm25",
+              "-m", MEASURE, "-m", "MRR", "-o", str(out)])  # fmt: skip
+    return out
+
+
+def test_the_command_prints_every_form(stdlib, capsys):
+    document = call(capsys, "compare", stdlib, "--format", "json").json
+    assert document["schema"] == "chunkmark.compare/1"
+    assert (document["primary"], document["margin"]) == (MEASURE, 0.02)
+    pair = document["pairs"][0]
+    assert (pair["a"], pair["b"], pair["estimand"]) == ("ast", "fixed", "these corpora")
+    assert pair["ci95"][0] < pair["difference"] < pair["ci95"][1]
+    assert pair["wins"] + pair["ties"] + pair["losses"] == 155
+    assert {p["verdict"] for p in document["pairs"] if p["estimand"] == "new corpora"} == {
+        "not estimable"
+    }
+    worst = document["contests"][0]["differing"]["queries"]
+    assert len(worst) == 10
+    sizes = [abs(query["difference"]) for query in worst]
+    assert sizes == sorted(sizes, reverse=True)
+    assert worst[0]["text"]
+    assert ".py:" in worst[0]["targets"][0]
+    shown = call(capsys, "compare", stdlib, "-m", MEASURE, "-m", "MRR")
+    for word in ("155 queries in 19 clusters of 1 corpus", "exploratory", "names no winner",
+                 "Queries on which", "margin 2.0 points"):  # fmt: skip
+        assert word in shown.out
+    for form, word in (("csv", "dataset,shared,measure"), ("markdown", "### stdlib: 155")):
+        assert word in call(capsys, "compare", stdlib, "--format", form).out
+
+
+def test_the_means_of_a_pair_are_those_of_the_run(stdlib, capsys):
+    means = {c.names["chunker"]: c.metrics["metrics"][MEASURE]["mean"]
+             for c in read_stored_cells(stdlib)}  # fmt: skip
+    for pair in call(capsys, "compare", stdlib, "--format", "json").json["pairs"]:
+        wanted = means[pair["a"]] - means[pair["b"]]
+        assert pair["difference"] == pytest.approx(wanted, abs=1e-12)
+
+
+def test_languages_and_corpora_are_compared_within_each(stdlib, capsys):
+    document = call(capsys, "compare", stdlib, "--over", "language", "--format", "json").json
+    assert [part["shared"][-1] for part in document["contests"]] == ["language=python"]
+
+
+def test_wrong_usage_is_named(stdlib, tmp_path, capsys):
+    says(call(capsys, "compare", tmp_path), 2, "is not a run folder")
+    says(call(capsys, "compare", stdlib, "-m", "MPR"), 2, "MPR")
+    says(call(capsys, "compare", stdlib, "-m", "MAP"), 2, "fewer than two cells have MAP")
+    says(call(capsys, "compare", stdlib, "--baseline", "fixd"), 2, "fixd", "fixed")
+    says(call(capsys, "compare", stdlib, "--margin", "0"), 2, "--margin")
+    says(call(capsys, "compare", stdlib, "--over", "retriever"), 2, "all cells have the retriever")
