@@ -13,8 +13,6 @@ from harness.support.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from harness.measures.profiles import Profile
     from harness.scoring.score_file import Column, FileScores
 
