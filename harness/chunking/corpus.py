@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chunkers.processes.pool import Task
 from chunkers.sizes import span_size
 from chunkers.source import Services
-from harness.chunking.cutters import cutter, limits_of
+from harness.chunking.cutters import cutter, limits_of, tasks_of
 from harness.chunking.layout import Layout, squeezed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from chunkers.plugins.loading import LoadedChunker
     from chunkers.processes.isolation import Limits, Outcome
+    from chunkers.processes.pool import Task
     from chunkers.source import Source, Span
     from harness.model import Corpus
 
@@ -61,7 +61,7 @@ class Chunk:
     @property
     def parts(self) -> list[tuple[int, int]]:
         """The intervals of `nws` between gaps, in order; one if there are no gaps."""
-        return without_gaps(self.nws, self.gaps)
+        return without_gaps(self.nws, self.gaps) if self.gaps else [self.nws]
 
 
 def without_gaps(whole: tuple[int, int], gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -131,83 +131,93 @@ def chunk_corpora(
 ) -> list[ChunkedCorpus]:
     """Chunk every source, on all cores. A failure on one file affects that file alone.
 
-    `progress` gets the numbers of finished files and of all. `keep_blank` makes chunks of spans of
-    white space alone. `limits` are those of a file; `most` is how many may fail, None for any.
+    Equal files of several corpora are cut once, unless the chunker may read the corpus's id; the
+    corpora share their chunks. `progress` gets the numbers of finished files and of all.
+    `keep_blank` makes chunks of spans of white space alone. `limits` are those of a file; `most` is
+    how many may fail, None for any.
 
     Raises:
         TooManyFailuresError: More files fail; after a few timeouts it is raised at once.
         OutOfMemoryError: A batch of texts did not fit into memory.
         InputError: Other processes cannot load the chunker, or the embedder cannot be used.
     """
-    builders = [_CorpusBuilder(corpus, chunker, services, keep_blank) for corpus in corpora]
-    pairs = [(builder, source) for builder in builders for source in builder.corpus.sources]
+    tasks = [tasks_of(corpus, chunker) for corpus in corpora]
+    holders: dict[Task, list[str]] = {}
+    for corpus, own in zip(corpora, tasks, strict=True):
+        for task in own:
+            holders.setdefault(task, []).append(corpus.id)
+    maker = _ChunkMaker(chunker, services, keep_blank)
+    files: dict[Task, _CutFile] = {}
     failures: list[Failed] = []
     tried = timeouts = 0
-    tasks = [Task(source, builder.corpus.name) for builder, source in pairs]
+    total = sum(map(len, tasks))
     with cutter(chunker, services, limits or limits_of()) as cutting:
-        for (builder, source), outcome in zip(pairs, cutting.cut(tasks), strict=True):
-            tried += 1
+        for (task, ids), outcome in zip(holders.items(), cutting.cut([*holders]), strict=True):
+            tried += len(ids)
             if outcome.failure is not None:
-                failures.append((builder.corpus.id, outcome.path, outcome.failure.reason))
+                failures += [(name, outcome.path, outcome.failure.reason) for name in ids]
                 timeouts += outcome.failure.kind == "timeout"
             too_many = most is not None and len(failures) > most
-            if too_many and (timeouts >= _TIMEOUTS or tried == len(pairs)):
-                raise TooManyFailuresError(failures, tried, len(pairs))
-            builder.add(source, outcome)
+            if too_many and (timeouts >= _TIMEOUTS or tried == total):
+                raise TooManyFailuresError(failures, tried, total)
+            files[task] = maker.file(task.source, outcome)
             if progress:
-                progress(tried, len(pairs))
-    return [builder.build() for builder in builders]
+                progress(tried, total)
+    return [
+        _assembled(corpus, [files[task] for task in own])
+        for corpus, own in zip(corpora, tasks, strict=True)
+    ]
 
 
-class _CorpusBuilder:
-    """Collects the chunks of a corpus, source by source; see `ChunkedCorpus`."""
+@dataclass(frozen=True)
+class _CutFile:
+    """The chunks of one file, which corpora share; see `ChunkedCorpus`."""
 
-    def __init__(
-        self, corpus: Corpus, chunker: LoadedChunker, services: Services, keep_blank: bool
-    ) -> None:
-        self.corpus = corpus
+    layout: Layout
+    chunks: tuple[Chunk, ...] = ()
+    blank: int = 0
+    notes: Mapping[str, int] = field(default_factory=dict)
+    failure: tuple[tuple[str, str], ...] = ()
+
+
+def _assembled(corpus: Corpus, files: Sequence[_CutFile]) -> ChunkedCorpus:
+    notes = [note for file in files for note in file.notes]
+    return ChunkedCorpus(
+        corpus,
+        tuple(file.layout for file in files),
+        tuple(chunk for file in files for chunk in file.chunks),
+        sum(file.blank for file in files),
+        Counter(notes),
+        tuple(failure for file in files for failure in file.failure),
+        sum(file.notes.get("unlocated", 0) for file in files),
+    )
+
+
+class _ChunkMaker:
+    """Turns outcomes into chunks."""
+
+    def __init__(self, chunker: LoadedChunker, services: Services, keep_blank: bool) -> None:
         self._unit = chunker.unit
         self._sizing = Services(count_tokens=services.count_tokens)
         self._keep_blank = keep_blank
-        self._layouts: list[Layout] = []
-        self._chunks: list[Chunk] = []
-        self._blank = self._unlocated = 0
-        self._notes: Counter[str] = Counter()
-        self._failures: list[tuple[str, str]] = []
 
-    def build(self) -> ChunkedCorpus:
-        """The chunked corpus."""
-        return ChunkedCorpus(
-            self.corpus,
-            tuple(self._layouts),
-            tuple(self._chunks),
-            self._blank,
-            self._notes,
-            tuple(self._failures),
-            self._unlocated,
-        )
-
-    def add(self, source: Source, outcome: Outcome) -> None:
-        """Add the outcome of the next source."""
+    def file(self, source: Source, outcome: Outcome) -> _CutFile:
+        """The chunks of a source."""
         layout = Layout.of(source)
-        self._layouts.append(layout)
         if outcome.failure is not None:
-            self._failures.append((source.path, outcome.failure.reason))
-        if outcome.spans is None:
-            return
-        self._notes.update(dict.fromkeys(outcome.notes, 1))
-        self._unlocated += outcome.notes.get("unlocated", 0)
-        if not outcome.spans and layout.size:
-            self._notes[NOTHING] += 1
-        spans = [span for span in outcome.spans if self._keep_blank or not _is_blank(source, span)]
-        self._blank += len(outcome.spans) - len(spans)
+            return _CutFile(layout, failure=((source.path, outcome.failure.reason),))
+        found = outcome.spans or ()
+        spans = [span for span in found if self._keep_blank or not _is_blank(source, span)]
         seen: Counter[str] = Counter()
+        chunks = []
         for span in sorted(spans, key=lambda span: (span.start, span.end)):
             first, last = source.lines.lines_of(span.start, span.end)
             name = f"{source.path}:{first}-{last}"
             seen[name] += 1
             chunk_id = name if seen[name] == 1 else f"{name}#{seen[name]}"
-            self._chunks.append(self._chunk(chunk_id, source, layout, span))
+            chunks.append(self._chunk(chunk_id, source, layout, span))
+        notes = outcome.notes if found or not layout.size else {**outcome.notes, NOTHING: 1}
+        return _CutFile(layout, tuple(chunks), len(found) - len(spans), notes)
 
     def _chunk(self, chunk_id: str, source: Source, layout: Layout, span: Span) -> Chunk:
         first, last = source.lines.lines_of(span.start, span.end)

@@ -21,7 +21,7 @@ from chunkers.processes.isolation import (
     refuse_while_loading,
 )
 from chunkers.processes.messages import attempt
-from chunkers.processes.pool import Pool
+from chunkers.processes.pool import Pool, Task
 from chunkers.source import Services
 from harness.chunking import SECONDS
 
@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from chunkers.plugins.loading import LoadedChunker
-    from chunkers.processes.pool import Task
     from chunkers.source import Source, Span
+    from harness.model import Corpus
 
 HERE = "cut in the main process: no limits, and no fixed hash seed"
 """The note on files that were not cut in a separate process."""
 
 _OWN = ("chunkers.builtin.", "chunkers.reference.")
+_WITHOUT_CORPUS = ("chunkers.adapters.", "chunkers.builtin.")  # these never read `services.corpus`
 
 
 def limits_of(seconds: float = SECONDS) -> Limits:
@@ -45,6 +46,12 @@ def limits_of(seconds: float = SECONDS) -> Limits:
     fails for its size alone.
     """
     return Limits(seconds, 2 << 30, more_seconds=seconds / 1e6, more_memory=128)
+
+
+def tasks_of(corpus: Corpus, chunker: LoadedChunker) -> list[Task]:
+    """What is cut of a corpus, in order; equal tasks of several corpora give equal spans."""
+    name = "" if chunker.made_by.startswith(_WITHOUT_CORPUS) else corpus.name
+    return [Task(source, name) for source in corpus.sources]
 
 
 class Cutter(Protocol):

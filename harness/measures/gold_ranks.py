@@ -298,8 +298,8 @@ def set_file_ranks(files: Ints, out: Ints) -> None:
     """Write the rank of each file among the distinct ones of a ranking to `out`."""
     steps = np.arange(len(files))
     out[files[::-1]] = steps[::-1]  # of repeated files the last write counts: their first place
-    first = out[files]
-    out[files] = np.cumsum(first == steps)[first]
+    distinct = files[out[files] == steps]
+    out[distinct] = np.arange(1, len(distinct) + 1)
 
 
 @lru_cache(maxsize=1)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from harness.chunking.layout import squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from chunkers.source import Source
     from harness.chunking.layout import Layout
@@ -16,6 +20,8 @@ if TYPE_CHECKING:
 
 MIN_TWIN = 100
 """Non-white-space characters below which equal text is no evidence of a copy."""
+
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 Stretch = tuple[str, int, int]
 """The path of a file and an interval of its non-white-space characters."""
@@ -25,49 +31,64 @@ Stretch = tuple[str, int, int]
 class SqueezedFile:
     """The text of a file without white space.
 
-    `starts` are those of non-blank lines, ascending; `borders` are where whole lines begin and end.
+    `starts` are those of non-blank lines, ascending, shape (n,), and `hashes` what these lines are
+    looked up by, shape (n,).
     """
 
     text: str
-    starts: tuple[int, ...]
-    borders: frozenset[int]
+    starts: NDArray[np.int64]
+    hashes: NDArray[np.int64]
 
     @classmethod
     def of(cls, source: Source, layout: Layout) -> SqueezedFile:
         """Squeeze a file."""
-        starts = tuple(layout.line_starts.tolist())
-        return cls(squeezed(source.text), starts, frozenset((*starts, layout.size)))
+        text, starts = squeezed(source.text), layout.line_starts
+        heads = (hash(text[start : start + MIN_TWIN]) for start in starts.tolist())
+        return cls(text, starts, np.fromiter(heads, np.int64, len(starts)))
 
-    def head(self, start: int) -> str:
-        """What lines are looked up by: the first `MIN_TWIN` characters from `start` on."""
-        return self.text[start : start + MIN_TWIN]
+    def ends(self, at: int) -> bool:
+        """Whether a whole line ends at a character."""
+        place = int(np.searchsorted(self.starts, at))
+        return at == (self.starts[place] if place < len(self.starts) else len(self.text))
 
 
 @dataclass(frozen=True)
 class Squeezed:
     """The files of a corpus without white space.
 
-    `numbers` are those of files by path. `beginnings` are file and start of whole lines by their
-    `head`, in order. The file `changed` replaces another one, to which its `beginnings` still
-    belong.
+    `numbers` are those of files by path. `hashes` are those of all lines, ascending, and `lines`
+    the file and start of each, shape (n, 2). The file `changed` replaces another one, to which its
+    `lines` still belong.
     """
 
     files: tuple[SqueezedFile, ...]
     paths: tuple[str, ...]
     numbers: Mapping[str, int]
-    beginnings: Mapping[str, Sequence[tuple[int, int]]]
+    hashes: NDArray[np.int64]
+    lines: NDArray[np.int64]
     changed: int | None = None
 
     @classmethod
-    def of(cls, sources: Sequence[Source], layouts: Sequence[Layout]) -> Squeezed:
-        """Squeeze a corpus."""
-        files = tuple(map(SqueezedFile.of, sources, layouts))
+    def of(
+        cls,
+        sources: Sequence[Source],
+        layouts: Sequence[Layout],
+        known: dict[Source, SqueezedFile] | None = None,
+    ) -> Squeezed:
+        """Squeeze a corpus; `known` are the files of earlier ones, and get those of this one."""
+        known = {} if known is None else known
+        for source, layout in zip(sources, layouts, strict=True):
+            if source not in known:
+                known[source] = SqueezedFile.of(source, layout)
+        files = tuple(known[source] for source in sources)
         paths = tuple(source.path for source in sources)
-        beginnings: dict[str, list[tuple[int, int]]] = {}
-        for number, file in enumerate(files):
-            for start in file.starts:
-                beginnings.setdefault(file.head(start), []).append((number, start))
-        return cls(files, paths, {path: n for n, path in enumerate(paths)}, beginnings)
+        empty = np.zeros(0, np.int64)
+        hashes = np.concatenate([empty, *(file.hashes for file in files)])
+        starts = np.concatenate([empty, *(file.starts for file in files)])
+        numbers = np.repeat(np.arange(len(files)), [len(file.starts) for file in files])
+        order = np.argsort(hashes, kind="stable")  # lines of equal text stay in corpus order
+        lines = np.stack((numbers, starts), axis=1)[order]
+        return cls(files, paths, {path: n for n, path in enumerate(paths)}, hashes[order], lines)
 
     def with_file(self, number: int, file: SqueezedFile) -> Squeezed:
         """The same corpus with one file put in the place of another; nothing else is squeezed."""
@@ -92,19 +113,20 @@ class Squeezed:
         found: list[Stretch] = []
         for number, start in self._beginning_with(wanted[:MIN_TWIN]):
             file, twin = self.files[number], (self.paths[number], start, start + len(wanted))
-            equal = file.text.startswith(wanted, start) and twin[2] in file.borders
+            equal = file.text.startswith(wanted, start) and file.ends(twin[2])
             if equal and not any(_touch(twin, one) for one in (*taken, *found)):
                 found.append(twin)
         return found
 
     def _beginning_with(self, head: str) -> list[tuple[int, int]]:
-        """File and start of the whole lines that begin with a head, in order."""
-        places = [one for one in self.beginnings.get(head, ()) if one[0] != self.changed]
+        """File and start of the lines that may begin with a head, in corpus order."""
+        first, last = (int(np.searchsorted(self.hashes, hash(head), side)) for side in _SIDES)
+        places = [(file, at) for file, at in self.lines[first:last].tolist()]
         if self.changed is None:
             return places
         file = self.files[self.changed]
-        own = [(self.changed, at) for at in file.starts if file.text.startswith(head, at)]
-        return sorted([*places, *own])
+        own = [(self.changed, at) for at in file.starts[file.hashes == hash(head)].tolist()]
+        return sorted([*(place for place in places if place[0] != self.changed), *own])
 
 
 def _touch(a: Stretch, b: Stretch) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -203,7 +204,7 @@ def _record(
         masks[mask.query.id] = MaskRow(
             mask.corpus.id, region.path, region.start_line, region.end_line, before
         )
-    fields = [name for name in ChunkRow.__slots__ if name != "corpus"]
+    fields = attrgetter(*(name for name in ChunkRow.__slots__ if name != "corpus"))
     return Record(
         gold=query_set.dataset.gold,
         files=tuple(
@@ -212,7 +213,7 @@ def _record(
             for source, layout in zip(corpus.corpus.sources, corpus.layouts, strict=True)
         ),
         chunks=tuple(
-            ChunkRow(corpus.corpus.id, *(getattr(chunk, name) for name in fields))
+            ChunkRow(corpus.corpus.id, *fields(chunk))
             for corpus in chunked
             for chunk in corpus.chunks
         ),

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkers.processes.pool import Task
 from chunkers.source import Services
 from harness.chunking.corpus import ChunkedCorpus, TooManyFailuresError, chunk_corpora
-from harness.chunking.cutters import cutter, limits_of
+from harness.chunking.cutters import cutter, limits_of, tasks_of
 from harness.embedding.text_vectors import embed_texts, unit_vectors
 
 if TYPE_CHECKING:
@@ -93,10 +92,11 @@ class ChunkVectors:
         """Embed what a chunker will ask for, so that full batches are made of many small files."""
         if chunker.texts is None:
             return
-        tasks = [Task(source, one.name) for one in corpora for source in one.sources]
+        # Equal files of several corpora want the same texts.
+        tasks = dict.fromkeys(task for one in corpora for task in tasks_of(one, chunker))
         wanted: dict[str, None] = {}
         with cutter(chunker, Services(self, count_tokens), limits or limits_of()) as cutting:
-            for texts in cutting.texts(tasks):
+            for texts in cutting.texts([*tasks]):
                 wanted.update(dict.fromkeys(texts or ()))
         self(list(wanted))
 

@@ -128,12 +128,16 @@ def _share(part: float, whole: float) -> float:
 
 def uncovered_targets(query_set: QuerySet, chunked: Sequence[ChunkedCorpus]) -> int:
     """Number of targets, or relevant documents, of which no chunk has a character."""
+    pairs = list(zip(query_set.queries, query_set.places, strict=True))
+    gold = {(query.corpus, place.path) for query, places in pairs for place in places}
+    gold |= {(query.corpus, name) for query, _ in pairs for name in query.qrels or ()}
     parts: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for corpus in chunked:
         for chunk in corpus.chunks:
-            parts.setdefault((corpus.corpus.id, chunk.path), []).extend(chunk.parts)
+            if (key := (corpus.corpus.id, chunk.path)) in gold:
+                parts.setdefault(key, []).extend(chunk.parts)
     count = 0
-    for query, places in zip(query_set.queries, query_set.places, strict=True):
+    for query, places in pairs:
         for place in places:
             path, low, high = place.stretch
             held = parts.get((query.corpus, path), [])

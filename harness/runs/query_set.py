@@ -14,6 +14,7 @@ from harness.relevance.targets import Squeezed, SqueezedFile, locate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chunkers.source import Source
     from harness.model import Corpus, Dataset, Query
     from harness.relevance.masking import Mask
     from harness.relevance.targets import LocatedTarget
@@ -105,10 +106,11 @@ def _locate(
     """Locate the targets of every query, in order of id."""
     mask_of = {mask.query.id: mask for mask in masks}
     located = {}
+    known: dict[Source, SqueezedFile] = {}
     for corpus in corpora:
         numbers = {source.path: number for number, source in enumerate(corpus.sources)}
         layouts = [Layout.of(source) for source in corpus.sources]
-        squeezed = Squeezed.of(corpus.sources, layouts)
+        squeezed = Squeezed.of(corpus.sources, layouts, known)
         for query in queries:
             if query.corpus != corpus.id:
                 continue

@@ -6,11 +6,13 @@ again, and anybody can recompute a number from the files.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
 import re
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -188,7 +190,7 @@ def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, f
     """Write a record into a folder; `qrels` are query id, unit id and grade of judged units."""
     pairs = list(zip(record.queries, record.rankings, strict=True))
     files: dict[str, Iterable[str]] = {
-        "chunks.jsonl": (_dump(_chunk_fields(chunk)) for chunk in record.chunks),
+        "chunks.jsonl": _chunk_lines(record.chunks),
         "queries.jsonl": (_query_line(query, record.gold) for query in record.queries),
         "targets.jsonl": (line for query in record.queries for line in _target_lines(query)),
         "qrels.trec": (qrels_line(*row) for row in qrels),
@@ -234,17 +236,27 @@ def lines_digest(lines: Iterable[str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _chunk_fields(row: ChunkRow) -> dict[str, Any]:
-    """The fields of a chunk; `around` and `gaps` only where they are not the default."""
+def _chunk_lines(rows: Iterable[ChunkRow]) -> Iterator[str]:
+    """A line for each chunk; `around` and `gaps` only where they are not the default."""
+    corpus, *others = ChunkRow.__slots__
+    values = attrgetter(*others)
     defaults = {"around": (0, 0), "gaps": ()}
-    return {
-        name: value
-        for name, value in _fields(row).items()
-        if name not in defaults or value != defaults[name]
-    }
+
+    @functools.cache
+    def start(name: str) -> str:
+        return _dump({corpus: name})[:-1]
+
+    @functools.cache  # corpora share most of their chunks
+    def rest(key: tuple[object, ...]) -> str:
+        pairs = zip(others, key, strict=True)
+        fields = {name: v for name, v in pairs if name not in defaults or v != defaults[name]}
+        return _dump(fields)[1:]
+
+    for row in rows:
+        yield f"{start(row.corpus)}, {rest(values(row))}"
 
 
-def _fields(row: ChunkRow | MaskRow | FileRow) -> dict[str, Any]:
+def _fields(row: MaskRow | FileRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in type(row).__slots__}
 
 

@@ -107,3 +107,8 @@ def spoiling(source):
 def renaming(source):
     """Embeds another text than the chunk's."""
     return [Span(0, len(source.text), embed_text="something else")] if source.text.strip() else []
+
+
+def of_corpus(source, services):
+    """Names the corpus in the ids of its chunks."""
+    return [Span(0, len(source.text), ref_id=f"/r/{services.corpus}/{source.path}")]

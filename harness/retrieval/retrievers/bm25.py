@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from harness.retrieval.lexical import Tokens, tokenize
 from harness.retrieval.options import require_range
+from harness.retrieval.postings import Postings, TokenCounter
 from harness.retrieval.ranking import Index, Material, SearchQuery, pool
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class Bm25:
 
     k1: float
     b: float
-    tokens: Tokens
+    counter: TokenCounter
     dense: bool = False
 
     @property
@@ -66,12 +68,31 @@ class Bm25:
         """Index the tokens of every chunk."""
         import bm25s
 
-        corpus = [tokenize(chunk, self.tokens) for chunk in material.chunks]
-        if not any(corpus):
-            return Bm25Index(material, self.tokens, None)
+        postings = self.counter.postings(material.chunks)
+        if not postings.places:
+            return Bm25Index(material, self.counter.kind, None)
         model = bm25s.BM25(method="lucene", k1=self.k1, b=self.b, backend="numpy")
-        model.index(corpus, create_empty_token=False, show_progress=False)
-        return Bm25Index(material, self.tokens, model)
+        # What `model.index` makes of the tokens one by one, with equal bits.
+        model.scores = {
+            "data": _scores(postings, self.k1, self.b),
+            "indices": postings.chunks,
+            "indptr": postings.starts,
+            "num_docs": len(material.chunks),
+        }
+        model.vocab_dict, model.nonoccurrence_array = postings.places, None
+        return Bm25Index(material, self.counter.kind, model)
+
+
+def _scores(postings: Postings, k1: float, b: float) -> NDArray[np.float32]:
+    """The score of every posting: Lucene's inverse document frequency times the saturated count."""
+    frequency = np.diff(postings.starts)
+    n, different = len(postings.lengths), np.unique(frequency)
+    logs = [math.log(1 + (n - df + 0.5) / (df + 0.5)) for df in different.tolist()]
+    weight = np.array(logs, np.float32)[np.searchsorted(different, frequency)]
+    norm = k1 * ((1 - b) + b * postings.lengths / postings.lengths.mean())
+    saturated = postings.counts / (norm[postings.chunks] + postings.counts)
+    scores: NDArray[np.float32] = (np.repeat(weight, frequency) * saturated).astype(np.float32)
+    return scores
 
 
 def make(*, k1: float = 1.5, b: float = 0.75, tokens: Tokens = "identifiers") -> Bm25:
@@ -87,4 +108,4 @@ def make(*, k1: float = 1.5, b: float = 0.75, tokens: Tokens = "identifiers") ->
     """
     require_range("bm25: k1", k1, 0, _MOST)
     require_range("bm25: b", b, 0, 1)
-    return Bm25(k1, b, tokens)
+    return Bm25(k1, b, TokenCounter(tokens))

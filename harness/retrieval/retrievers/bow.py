@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.retrieval.lexical import Tokens, tokenize
+from harness.retrieval.postings import Postings, TokenCounter
 from harness.retrieval.ranking import Index, Material, SearchQuery, cosines, pool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
 
@@ -24,25 +23,19 @@ class BowIndex:
     Attributes:
         material: The corpus.
         tokens: The kind of tokens.
-        places: Number of every token of the corpus.
-        starts: First posting of each token, shape (tokens + 1,).
-        chunks: The chunk of each posting, shape (postings,).
-        counts: The token's count in that chunk, shape (postings,).
+        postings: The tokens of the chunks.
         squares: Squared length of every chunk's vector, shape (chunks,).
     """
 
     material: Material
     tokens: Tokens
-    places: Mapping[str, int]
-    starts: NDArray[np.int64]
-    chunks: NDArray[np.int32]
-    counts: NDArray[np.int32]
+    postings: Postings
     squares: NDArray[np.float64]
 
     @property
     def nbytes(self) -> int:
         """Size of the postings and lengths, in bytes."""
-        arrays = (self.starts, self.chunks, self.counts, self.squares)
+        arrays = (self.postings.starts, self.postings.chunks, self.postings.counts, self.squares)
         return sum(int(one.nbytes) for one in arrays)
 
     def scores(
@@ -53,11 +46,11 @@ class BowIndex:
         counts = Counter(tokenize(query.text, self.tokens))
         dots = np.zeros(len(self.squares), dtype=np.int64)
         for token, count in counts.items():
-            place = self.places.get(token)
+            place = self.postings.places.get(token)
             if place is not None:
-                postings = slice(self.starts[place], self.starts[place + 1])
+                some = slice(self.postings.starts[place], self.postings.starts[place + 1])
                 # A chunk is at most once among the postings of a token.
-                dots[self.chunks[postings]] += count * self.counts[postings].astype(np.int64)
+                dots[self.postings.chunks[some]] += count * self.postings.counts[some].astype(int)
         chunks = np.flatnonzero(dots)
         length = sum(count * count for count in counts.values())
         return pool(cosines(dots[chunks], self.squares[chunks], length), chunks, self.material)
@@ -67,31 +60,16 @@ class BowIndex:
 class Bow:
     """The retriever `bow`."""
 
-    tokens: Tokens
+    counter: TokenCounter
     dense: bool = False
     version: str = "2"
 
     def index(self, material: Material) -> Index:
         """Count the tokens of every chunk."""
-        bags = [Counter(tokenize(chunk, self.tokens)) for chunk in material.chunks]
-        places: dict[str, int] = {}
-        numbers = [places.setdefault(token, len(places)) for bag in bags for token in bag]
-        token = np.array(numbers, dtype=np.int64)
-        lengths = np.array([len(bag) for bag in bags], dtype=np.int64)
-        chunk = np.repeat(np.arange(len(bags), dtype=np.int32), lengths)
-        count = np.array([n for bag in bags for n in bag.values()], dtype=np.int32)
-        order = np.argsort(token, kind="stable")
-        return BowIndex(
-            material=material,
-            tokens=self.tokens,
-            places=places,
-            starts=np.searchsorted(token[order], np.arange(len(places) + 1)),
-            chunks=chunk[order],
-            counts=count[order],
-            squares=np.array(
-                [float(sum(n * n for n in bag.values())) for bag in bags], dtype=np.float64
-            ),
-        )
+        postings = self.counter.postings(material.chunks)
+        squares = np.zeros(len(material.chunks))
+        np.add.at(squares, postings.chunks, postings.counts.astype(np.float64) ** 2)
+        return BowIndex(material, self.counter.kind, postings, squares)
 
 
 def make(*, tokens: Tokens = "identifiers") -> Bow:
@@ -103,4 +81,4 @@ def make(*, tokens: Tokens = "identifiers") -> Bow:
         tokens: `identifiers`: every run of word characters counts whole, and again for each of its
             parts (`parse_url`: `parse_url`, `parse`, `url`); `words`: whole runs alone.
     """
-    return Bow(tokens)
+    return Bow(TokenCounter(tokens))

@@ -11,6 +11,7 @@ from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import list_families, parse_measure
 from harness.measures.profiles import load_profile
+from harness.measures.random_numbers import permutation, words
 
 DEFAULT = load_profile("default")
 RNGS = st.randoms(use_true_random=True)
@@ -113,3 +114,12 @@ def test_large_corpus_has_exact_values_at_once():
     names = ("P@10", "R@1000", "Hit@1", "Judged@5")
     got = chance(cell, [parse_measure(name) for name in names], DEFAULT)
     assert [got[name].mean for name in names] == pytest.approx([2 / n, 1000 / n, 2 / n, 3 / n])
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5000, 200_000])
+def test_a_permutation_is_the_order_of_all_64_bits(n):
+    """Among 200,000 numbers some share their upper 32 bits."""
+    order, numbers = permutation(words((3, n)), n), words((3, n)).random_raw(n)
+    assert np.array_equal(order, np.argsort(numbers, kind="stable"))
+    shared = n - len(np.unique(numbers >> np.uint64(32)))
+    assert shared > 0 or n < 200_000
