@@ -87,7 +87,9 @@ class RunFolder:
                 file.name == "cells" or file.name.startswith(PARTIAL) for file in path.iterdir()
             )
             if not empty and not folder.is_run:
-                raise InputError(f"{path} holds other files; name an empty or a new folder with -o")
+                known = folder.manifest.is_file() and (path / "cells").is_dir()
+                problem = "has a damaged manifest.json" if known else "holds other files"
+                raise InputError(f"{path} {problem}; name an empty or a new folder with -o")
             (path / "cells").mkdir(exist_ok=True)
             for partial in sorted((path / "cells").glob(f"{PARTIAL}*")):
                 if not _is_alive(partial.name.rpartition("-")[2]):
@@ -223,7 +225,7 @@ def read_manifest(run: Path) -> dict[str, Any]:
         )
         reason = "is a file" if run.is_file() else reason
         raise InputError(f"{run} {reason}\ngive the folder that `chunkmark run -o` wrote")
-    return read_json(run / "manifest.json")
+    return read_json(run / "manifest.json", "restore it, or run again into another folder with -o")
 
 
 def cell_folders(run: Path) -> list[Path]:
@@ -251,6 +253,12 @@ def stored_cells(run: Path) -> list[tuple[dict[str, str], Path]]:
         raise InputError(f"{run / 'manifest.json'} is damaged: its cells have no keys") from error
     keys = [*listed, *(path.name for path in cell_folders(run) if path.name not in listed)]
     folders = {key: run / "cells" / key for key in keys}
+    lost = next((key for key, folder in folders.items() if not folder.is_dir()), None)
+    if lost is not None:
+        raise InputError(
+            f"{run}: cell {lost[:12]} is listed in manifest.json, but not in cells\n"
+            "rerun its `chunkmark run` command to restore it"
+        )
     return [(listed.get(key) or _names(folder), folder) for key, folder in folders.items()]
 
 

@@ -56,18 +56,23 @@ def write_json_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     replace_file(path, "".join(lines))
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a document that `write_json` wrote.
+def read_json(path: Path, advice: str = "remove its folder, and run again") -> dict[str, Any]:
+    """Read a document that `write_json` wrote; `advice` ends the message of an error.
 
     Raises:
         InputError: The file is missing or damaged.
     """
     try:
         document = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing; {advice}") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{path}, {place}: invalid JSON; {advice}") from error
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} cannot be read ({error}); remove its folder") from error
+        raise InputError(f"{path} cannot be read ({error}); {advice}") from error
     if not isinstance(document, dict):
-        raise InputError(f"{path} is damaged; remove its folder")
+        raise InputError(f"{path} is not a JSON object; {advice}")
     return document
 
 

@@ -64,6 +64,14 @@ def test_an_overlap_is_declared(spec):
     assert "repeated" in report.check("exactly-once").detail
 
 
+def test_what_fails_on_every_source_is_not_checked_for_more():
+    report = check_chunker("faulty:cuts_nothing", **FAST)
+    assert report.check("no crash").status == "fail"
+    for name in ("determinism", "time per MB", "memory", "order"):
+        assert report.check(name).status == "unchecked", name
+        assert report.check(name).detail == "no source was cut"
+
+
 @pytest.mark.parametrize(
     ("name", "check", "detail", "smallest"),
     [

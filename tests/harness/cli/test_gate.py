@@ -152,4 +152,6 @@ def test_what_is_no_finished_run_is_named(tmp_path, capsys):
     (tmp_path / "manifest.json").write_text('{"status": "complete", "cells": [3]}')
     says(call(capsys, "gate", tmp_path, *bound), 2, "manifest.json", "damaged")
     (tmp_path / "manifest.json").write_text('{"status": "complete", "cells": [{"key": "0a"}]}')
-    says(call(capsys, "gate", tmp_path, *bound), 2, "metrics.json")
+    says(call(capsys, "gate", tmp_path, *bound), 2, "cell 0a", "not in cells", "rerun")
+    (tmp_path / "manifest.json").write_text("{")
+    says(call(capsys, "gate", tmp_path, *bound), 2, "manifest.json, line 1, column 2: invalid JSON")
