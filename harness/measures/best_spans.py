@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.cell import Cell, Gold, Units
+    from harness.support.arrays import Bools, Floats, Ints
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
     Best = dict[str, tuple[float, bool]]
 
 MEASURES = ("SpanR", "SpanP", "SpanF1", "SpanIoU", "Complete")
@@ -49,10 +47,10 @@ FAR = 2**40
 def best_spans(
     cell: Cell, budgets: Sequence[int], *, merge: bool = False, most_searched: int | None = None
 ) -> dict[int, dict[str, tuple[Floats, Bools]]]:
-    """Solve every query of a cell for every budget.
+    """Solve every query of a cell for every budget; its rankings play no part.
 
     Args:
-        cell: Its gold and units; its rankings play no part.
+        cell: Its gold and units.
         budgets: In characters.
         merge: Whether chunks that touch or overlap are merged before they are charged.
         most_searched: Units that share gold, up to which all sets are tried.
@@ -248,12 +246,8 @@ def _reach(
 ) -> tuple[int, float, float]:
     """The most gold credited, and the best F1 and IoU.
 
-    Args:
-        credit: Gold characters of sets of whole units.
-        delivered: Characters of each set.
-        gold: Gold characters of the query.
-        most: Gold characters in exactly `spent`, one unit being cut or none.
-        spent: Characters.
+    Sets of whole units credit `credit` of the `gold` characters in `delivered`; `most` are in
+    exactly `spent` characters, one unit being cut or none.
     """
     credit, delivered = np.append(credit, most), np.append(delivered, spent)
     f1 = float((2 * credit / (delivered + gold)).max())

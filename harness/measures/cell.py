@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from harness.support.arrays import Bools, Floats, Ints
 
 
-def _no_ints() -> NDArray[np.int64]:
+def _no_ints() -> Ints:
     return np.zeros(0, dtype=np.int64)
 
 
@@ -33,12 +33,12 @@ class Units:
             shape (g, 3), in order. They are not in `size`; a unit ends that much later.
     """
 
-    size: NDArray[np.int64]
-    file: NDArray[np.int64]
-    low: NDArray[np.int64] = field(default_factory=_no_ints)
-    gap: NDArray[np.int64] = field(default_factory=lambda: _no_ints().reshape(0, 3))
+    size: Ints
+    file: Ints
+    low: Ints = field(default_factory=_no_ints)
+    gap: Ints = field(default_factory=lambda: _no_ints().reshape(0, 3))
 
-    def take(self, numbers: NDArray[np.int64]) -> Units:
+    def take(self, numbers: Ints) -> Units:
         """Some units that lie in files, ascending, numbered anew."""
         gap = self.gap[np.isin(self.gap[:, 0], numbers)]
         gap[:, 0] = np.searchsorted(numbers, gap[:, 0])
@@ -55,10 +55,10 @@ class Pieces:
     places is credited once. No character of a unit is in two rows.
     """
 
-    unit: NDArray[np.int64] = field(default_factory=_no_ints)
-    offset: NDArray[np.int64] = field(default_factory=_no_ints)
-    length: NDArray[np.int64] = field(default_factory=_no_ints)
-    gold: NDArray[np.int64] = field(default_factory=_no_ints)
+    unit: Ints = field(default_factory=_no_ints)
+    offset: Ints = field(default_factory=_no_ints)
+    length: Ints = field(default_factory=_no_ints)
+    gold: Ints = field(default_factory=_no_ints)
 
 
 @dataclass(frozen=True)
@@ -86,15 +86,15 @@ class Gold:
     """
 
     corpus: int
-    unit: NDArray[np.int64]
-    grade: NDArray[np.float64]
+    unit: Ints
+    grade: Floats
     twins: tuple[tuple[int, tuple[int, ...]], ...] = ()
     again: tuple[tuple[int, int], ...] = ()
-    judged_zero: NDArray[np.int64] | None = None
-    negative: NDArray[np.int64] = field(default_factory=_no_ints)
+    judged_zero: Ints | None = None
+    negative: Ints = field(default_factory=_no_ints)
     named: bool = True
     best_iou: tuple[tuple[int, float], ...] = ()
-    target_files: NDArray[np.int64] = field(default_factory=_no_ints)
+    target_files: Ints = field(default_factory=_no_ints)
     pieces: Pieces = field(default_factory=Pieces)
     gold_size: int = 0
     targets: tuple[tuple[tuple[int, int], ...], ...] = ()
@@ -113,9 +113,9 @@ class Runs:
         behind: Its last line + 1, shape (n_units,).
     """
 
-    edges: NDArray[np.int64]
-    first: NDArray[np.int64]
-    behind: NDArray[np.int64]
+    edges: Ints
+    first: Ints
+    behind: Ints
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Projection:
 
     runs: tuple[Runs, ...]
     gold: tuple[Gold, ...]
-    scores: tuple[NDArray[np.float64], ...]
+    scores: tuple[Floats, ...]
 
 
 @dataclass(frozen=True)
@@ -155,9 +155,9 @@ class Cell:
     queries: tuple[str, ...]
     corpora: tuple[Units, ...]
     gold: tuple[Gold, ...]
-    ranking: tuple[NDArray[np.int64], ...]
+    ranking: tuple[Ints, ...]
     spans: bool = True
-    absent: NDArray[np.bool_] | None = None
-    mrr_ranking: tuple[NDArray[np.int64], ...] | None = None
+    absent: Bools | None = None
+    mrr_ranking: tuple[Ints, ...] | None = None
     groups: tuple[int, ...] | None = None
     projection: Projection | None = None

@@ -17,18 +17,14 @@ from harness.measures.views import view_of, views
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from harness.measures.cell import Cell
     from harness.measures.gold_ranks import GoldRanks
     from harness.measures.gold_tables import GoldTables
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
     from harness.measures.views import View, ViewName
+    from harness.support.arrays import Bools, Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
 
 PERMUTATIONS = 200
 
@@ -58,15 +54,9 @@ def chance(
     """The expected values by printed name; None for a measure that does not apply to the cell.
 
     Exact where a measure has a closed form. Elsewhere, and in measures of ranks for queries with
-    twins or repeated units, it is the mean over seeded permutations of each corpus, which its
-    queries share. For measures that need scores, each place is one step down.
-
-    Args:
-        cell: Its gold and units; its rankings play no part.
-        measures: The measures.
-        profile: The conventions.
-        seed: 0 or above.
-        permutations: Their number, at least 2.
+    twins or repeated units, it is the mean over seeded permutations (2 or more) of each corpus,
+    which its queries share. For measures that need scores, each place is one step down. The
+    rankings of the cell play no part.
     """
     seen = views(cell, measures, profile)
     gold = seen["chunks"].gold

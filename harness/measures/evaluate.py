@@ -15,16 +15,12 @@ from harness.support.arrays import mean
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from harness.measures.cell import Cell
     from harness.measures.gold_tables import GoldTables
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
+    from harness.support.arrays import Bools, Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Ints = NDArray[np.int64]
 
 ABSENT = "absent from the rankings"
 

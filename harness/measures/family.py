@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from harness.measures.gold_ranks import GoldRanks
     from harness.measures.gold_tables import GoldTables
-
-    Floats = NDArray[np.float64]
+    from harness.support.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class Family:
     name: str
     description: str
     source: str
-    cut: Literal["rank", "optional", "none", "budget"]
     evaluate: Callable[[GoldRanks, int], Floats]
+    cut: Literal["rank", "optional", "none", "budget"] = "optional"
     aliases: tuple[str, ...] = ()
     lines: bool = False
     projected: bool = False

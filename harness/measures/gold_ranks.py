@@ -14,14 +14,10 @@ from harness.measures.gold_tables import sum_by
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
     from harness.measures.cell import Units
     from harness.measures.gold_tables import GoldTables, Rows
+    from harness.support.arrays import Bools, Floats, Ints
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 NEVER = 2**61
 """Rank and position of units that are not retrieved."""
@@ -74,11 +70,8 @@ class GoldRanks:
 
     Attributes:
         gold: The gold, q queries.
-        relevant: Rank of each row of `gold.relevant`, from 1; NEVER where not retrieved.
-        again: The same for `gold.again`.
-        twin: The same for `gold.twin`.
-        judged: The same for `gold.judged`.
-        overlapping: The same for `gold.overlapping`.
+        relevant: Rank of each row of `gold.relevant`, from 1; NEVER where not retrieved. `again`,
+            `twin`, `judged`, `overlapping`: the same for these rows.
         file: The same for `gold.file`, among distinct files.
         before: Characters delivered before the unit of each row of `gold.piece`.
         retrieved: Units in the ranking, shape (q,).
@@ -205,13 +198,7 @@ def _covered(start: Ints, length: Ints, point: Ints) -> Ints:
 
 
 def gold_ranks(gold: GoldTables, corpora: Sequence[Units], rankings: Iterable[Ints]) -> GoldRanks:
-    """Look the gold up in the rankings of its queries.
-
-    Args:
-        gold: The gold.
-        corpora: The units of each corpus.
-        rankings: Units in rank order, of every query.
-    """
+    """Look the gold up in the rankings of its queries, which are units in rank order."""
     rank = np.full(gold.missing_unit + 1, NEVER, dtype=np.int64)
     before = np.full(gold.missing_unit + 1, NEVER, dtype=np.int64)
     file_rank = np.full(gold.missing_file + 1, NEVER, dtype=np.int64)

@@ -10,14 +10,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from harness.measures.cell import Cell, Gold, Units
     from harness.measures.profiles import Profile
+    from harness.support.arrays import Bools, Floats, Ints
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
     _RowOf = dict[tuple[int, int], int]
 
 

@@ -15,24 +15,17 @@ import numpy as np
 
 from harness.measures.cell import Gold, Pieces, Units
 from harness.measures.gold_ranks import NEVER
+from harness.measures.gold_tables import n_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from harness.measures.cell import Cell
-
-    Ints = NDArray[np.int64]
+    from harness.support.arrays import Bools, Ints
 
 
 def merged_gold(cell: Cell, cuts: Sequence[Cuts]) -> Cell:
-    """The same cell with pieces for units, without rankings; only what budgets need is there.
-
-    Args:
-        cell: The cell.
-        cuts: The cuts of each corpus.
-    """
+    """The same cell with pieces for units, without rankings; only what budgets need is there."""
     nothing = np.zeros(0, dtype=np.int64)
     gold = tuple(
         Gold(
@@ -73,8 +66,7 @@ class Cuts:
     @classmethod
     def of(cls, units: Units) -> Cuts:
         """Cut a corpus whose units have offsets."""
-        n_files = int(units.file.max(initial=-1)) + 1
-        ends = np.zeros(n_files, dtype=np.int64)
+        ends = np.zeros(n_files(units), dtype=np.int64)
         behind = units.low + units.size
         np.add.at(behind, units.gap[:, 0], units.gap[:, 2] - units.gap[:, 1])
         np.maximum.at(ends, units.file, behind)
@@ -131,7 +123,7 @@ class Cuts:
         return np.argsort(first, kind="stable")[: int((first < NEVER).sum())]
 
 
-def _inside(holder: Ints, place: Ints, unit: Ints, gap: Ints) -> NDArray[np.bool_]:
+def _inside(holder: Ints, place: Ints, unit: Ints, gap: Ints) -> Bools:
     """Which places lie in a gap of their holder."""
     lost = np.zeros(len(holder), dtype=np.bool_)
     for owner, (begin, behind) in zip(unit.tolist(), gap.tolist(), strict=True):

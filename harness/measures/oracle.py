@@ -20,11 +20,10 @@ from harness.measures.views import view_of, views
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from harness.measures.cell import Cell
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
+    from harness.support.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Oracle:
             printed with ≤.
     """
 
-    per_query: NDArray[np.float64]
+    per_query: Floats
     mean: float | None
     exact: bool
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 Switch = Literal["true", "false"]
 
 
-def _decides(text: str) -> Any:
-    """A field with its explanation."""
-    return field(metadata={"means": text})
+def _decides(default: object, text: str) -> Any:
+    """A field of the default profile with its explanation."""
+    return field(default=default, metadata={"means": text})
 
 
 @dataclass(frozen=True)
@@ -28,85 +28,108 @@ class Profile:
     chunkmark itself ranks; a ranking given to `score` keeps its scores.
     """
 
-    name: str = _decides("the spec in canonical form")
-    description: str = _decides("what it reproduces")
+    name: str = _decides("default", "the spec in canonical form")
+    description: str = _decides(
+        "chunkmark's own: nothing leaves a mean unseen, copies of a target count",
+        "what it reproduces",
+    )
     similarity: Literal["cosine", "dot-over-norms"] = _decides(
+        "cosine",
         "in a run. cosine: of unit vectors; dot-over-norms: dot ÷ (√·√) of the vectors as they "
-        "are, summed in float64 one dimension after the other"
+        "are, summed in float64 one dimension after the other",
     )
     blank: Literal["drop", "index"] = _decides(
+        "drop",
         "in a run, blank texts and zero or non-finite vectors. drop: never indexed, counted; "
-        "index: indexed, a score of NaN is last and marks the list as disturbed"
+        "index: indexed, a score of NaN is last and marks the list as disturbed",
     )
     truncate: Literal["query", "head"] = _decides(
+        "query",
         "in a run, what the embedder sees of a long query. query: the end that the data set "
-        "names; head: its first tokens"
+        "names; head: its first tokens",
     )
     overlap: Literal["non-blank-line", "any-line"] = _decides(
-        "in a run, what a chunk must share with a target to be relevant"
+        "non-blank-line", "in a run, what a chunk must share with a target to be relevant"
     )
-    twins: bool = _decides("in a run, whether copies of a target elsewhere count as the target")
+    twins: bool = _decides(
+        True, "in a run, whether copies of a target elsewhere count as the target"
+    )
     assemble: Literal["concatenate", "merge"] = _decides(
+        "concatenate",
         "what a budget delivers. concatenate: the ranked chunks one after the other, repeated "
         "text charged each time; merge: chunks that touch or overlap are merged before they are "
-        "charged, so text is charged once"
+        "charged, so text is charged once",
     )
     deliver: Literal["source", "embed"] = _decides(
+        "source",
         "in a run, what a chunk delivers and is charged for. source: its text; embed: its "
-        "embedded text, with its header"
+        "embedded text, with its header",
     )
     ref_id: bool = _decides(
-        "in a run, whether chunks also carry the reference's own id, with lines from 0"
+        False, "in a run, whether chunks also carry the reference's own id, with lines from 0"
     )
     ties: Literal["corpus-order", "float32-id-desc", "id-desc"] = _decides(
+        "corpus-order",
         "in a run. corpus-order: score descending, then path, start, end; id-desc: score "
-        "descending, then id descending; float32-id-desc: the same, scores as 32-bit floats"
+        "descending, then id descending; float32-id-desc: the same, scores as 32-bit floats",
     )
     id_ties: Literal["id-ascending", "float32-id-desc", "id-desc", "as-given"] = _decides(
+        "id-ascending",
         "equal scores in a ranking of ids. id-ascending: by id; as-given: in the order in which "
-        "the ids were given; float32-id-desc and id-desc: as in a run"
+        "the ids were given; float32-id-desc and id-desc: as in a run",
     )
     mrr: Literal["as-ranked", "as-given-over-all-judged", "id-desc-unrounded"] = _decides(
+        "as-ranked",
         "as-given-over-all-judged: MRR and Hit alone leave equal scores in the order given, and "
         "their means are over every judged query, absent ones as 0; id-desc-unrounded: MRR alone "
-        "takes scores as 64-bit floats, equal ones by id descending, and its mean is not rounded"
+        "takes scores as 64-bit floats, equal ones by id descending, and its mean is not rounded",
     )
     rel: float | None = _decides(
+        None,
         "least grade of what is relevant to P, R, F1, MRR, MAP, Hit, Rprec and Bpref. none: any "
-        "above 0, as always for nDCG and for measures of lines and files"
+        "above 0, as always for nDCG and for measures of lines and files",
     )
     negative: Literal["not-relevant", "unjudged"] = _decides(
-        "a grade below 0 in Bpref and nDCG(judged). unjudged: as if there were no judgement"
+        "not-relevant",
+        "a grade below 0 in Bpref and nDCG(judged). unjudged: as if there were no judgement",
     )
     precision: Literal["k", "retrieved"] = _decides(
-        "denominator of P@k. retrieved: the number retrieved, at most k"
+        "k", "denominator of P@k. retrieved: the number retrieved, at most k"
     )
     recall: Literal["all-gold", "any-hit"] = _decides(
-        "R@k. all-gold: relevant in the first k ÷ all relevant; any-hit: 1 if any is there"
+        "all-gold",
+        "R@k. all-gold: relevant in the first k ÷ all relevant; any-hit: 1 if any is there",
     )
-    gain: Literal["grade", "binary"] = _decides("what a relevant unit gains. binary: 1")
+    gain: Literal["grade", "binary"] = _decides("grade", "what a relevant unit gains. binary: 1")
     ideal: Literal["all-gold", "found-unless-named"] = _decides(
+        "all-gold",
         "ideal of nDCG@k. found-unless-named: of the relevant units in the first k alone, unless "
-        "the gold is named by id"
+        "the gold is named by id",
     )
     repeats: Literal["refused", "each-counts"] = _decides(
-        "a repeated id in a ranking; each-counts: recall and nDCG can pass 1"
+        "refused", "a repeated id in a ranking; each-counts: recall and nDCG can pass 1"
     )
     no_judgements: Literal["left-out", "zero"] = _decides(
-        "a query without judgements. left-out: of the mean, counted; zero: 0, in the mean"
+        "left-out",
+        "a query without judgements. left-out: of the mean, counted; zero: 0, in the mean",
     )
     nothing_relevant: Literal["left-out", "zero"] = _decides(
-        "a query whose judgements all have grades of 0 or less"
+        "left-out", "a query whose judgements all have grades of 0 or less, or below `rel`"
     )
-    absent: Literal["left-out", "zero"] = _decides("a judged query that is not in the run")
-    same_id: Literal["kept", "dropped"] = _decides("a document whose id is that of the query")
+    absent: Literal["left-out", "zero"] = _decides("zero", "a judged query that is not in the run")
+    same_id: Literal["kept", "dropped"] = _decides(
+        "kept", "a document whose id is that of the query"
+    )
     mean: Literal["queries", "corpora"] = _decides(
-        "corpora: over the queries of each corpus, then over corpora"
+        "queries", "corpora: over the queries of each corpus, then over corpora"
     )
-    places: int | None = _decides("decimal places that means are rounded to; none: not rounded")
+    places: int | None = _decides(
+        None, "decimal places that means are rounded to; none: not rounded"
+    )
     sums: Literal["by-query-id", "run-order"] = _decides(
+        "by-query-id",
         "the order in which the values of a mean are added. run-order: as a ranking given to "
-        "`score` has its queries"
+        "`score` has its queries",
     )
 
     @property
@@ -117,11 +140,8 @@ class Profile:
     @property
     def own_order(self) -> tuple[str, ...]:
         """The families of measures that `mrr` gives an order of their own."""
-        return {
-            "as-ranked": (),
-            "as-given-over-all-judged": ("MRR", "Hit"),
-            "id-desc-unrounded": ("MRR",),
-        }[self.mrr]
+        known = {"as-ranked": (), "as-given-over-all-judged": ("MRR", "Hit")}
+        return known.get(self.mrr, ("MRR",))
 
     def round(self, mean: float, measure: str) -> float:
         """A mean as the profile rounds it; `measure` is a printed name."""
@@ -141,37 +161,6 @@ class Profile:
         }
 
 
-_DEFAULT = Profile(
-    name="default",
-    description="chunkmark's own: nothing leaves a mean unseen, copies of a target count",
-    similarity="cosine",
-    blank="drop",
-    truncate="query",
-    overlap="non-blank-line",
-    twins=True,
-    assemble="concatenate",
-    deliver="source",
-    ref_id=False,
-    ties="corpus-order",
-    id_ties="id-ascending",
-    mrr="as-ranked",
-    rel=None,
-    negative="not-relevant",
-    precision="k",
-    recall="all-gold",
-    gain="grade",
-    ideal="all-gold",
-    repeats="refused",
-    no_judgements="left-out",
-    nothing_relevant="left-out",
-    absent="zero",
-    same_id="kept",
-    mean="queries",
-    places=None,
-    sums="by-query-id",
-)
-
-
 def _default(
     *,
     twins: Switch = "true",
@@ -183,9 +172,7 @@ def _default(
         raise InputError(
             "default: assemble=merge merges text of the source; leave out deliver=embed"
         )
-    return replace(
-        _DEFAULT, twins=twins == "true", assemble=assemble, deliver=deliver, rel=_positive(rel)
-    )
+    return Profile(twins=twins == "true", assemble=assemble, deliver=deliver, rel=_positive(rel))
 
 
 def _positive(rel: float | None) -> float | None:
@@ -197,8 +184,7 @@ def _positive(rel: float | None) -> float | None:
 
 
 def _code_chunk(*, empty: Literal["keep", "drop"] = "keep") -> Profile:
-    return replace(
-        _DEFAULT,
+    return Profile(
         name="code-chunk",
         description="the RepoEval evaluation of code-chunk, means over repositories",
         similarity="dot-over-norms",
@@ -223,8 +209,7 @@ def _trec(
     twins: Switch = "false",
     rel: int | float | None = None,
 ) -> Profile:
-    trec = replace(
-        _DEFAULT,
+    trec = Profile(
         name="trec",
         description="pytrec_eval and trec_eval 9: float32 scores, ties by id descending",
         twins=twins == "true",
@@ -259,8 +244,7 @@ def _trec(
 
 
 def _memorybench() -> Profile:
-    return replace(
-        _DEFAULT,
+    return Profile(
         name="memorybench",
         description="memorybench: recall is a hit, precision is of what was retrieved",
         overlap="any-line",

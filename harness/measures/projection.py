@@ -20,15 +20,11 @@ from harness.measures.gold_tables import GoldTables, gold_tables
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from harness.measures.cell import Gold, Projection, Runs
     from harness.measures.family import Family
     from harness.measures.profiles import Profile
+    from harness.support.arrays import Bools, Floats, Ints
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 _LEVEL_BITS = 48
 """Bits of the highest level, at most; ten of them, times `_SHARE`, fit into 64."""
@@ -220,11 +216,7 @@ class BestRuns:
     ) -> BestRuns:
         """Bound every query of a cell; the scores of the projection play no part.
 
-        Args:
-            projection: Its gold.
-            gold: The same as tables.
-            corpora: From `run_units`.
-            layouts: The runs of each corpus.
+        `gold` is that of the projection as tables, `corpora` are from `run_units`.
         """
         wanted = [_wanted(each) for each in projection.gold]
         best = np.full(len(gold.grade), NEVER, dtype=np.int64)

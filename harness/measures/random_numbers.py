@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from harness.support.arrays import Ints
 
 
 def words(seed: tuple[int, ...]) -> np.random.PCG64:
@@ -19,7 +19,7 @@ def words(seed: tuple[int, ...]) -> np.random.PCG64:
     return np.random.PCG64(np.random.SeedSequence(seed))
 
 
-def permutation(source: np.random.PCG64, n: int) -> NDArray[np.int64]:
+def permutation(source: np.random.PCG64, n: int) -> Ints:
     """A random order of 0 to n-1, shape (n,)."""
     numbers = source.random_raw(n)
     # numpy sorts 16 bits by radix, so that two passes over 32 bits are faster than one over 64.
@@ -33,7 +33,7 @@ def permutation(source: np.random.PCG64, n: int) -> NDArray[np.int64]:
     return order
 
 
-def draws(source: np.random.PCG64, n: int, shape: tuple[int, int]) -> NDArray[np.int64]:
+def draws(source: np.random.PCG64, n: int, shape: tuple[int, int]) -> Ints:
     """Numbers from 0 to n-1, with replacement; n is below 2**31, the bias below n / 2**32."""
     high = source.random_raw(shape[0] * shape[1]).reshape(shape) >> np.uint64(32)
     return ((high * np.uint64(n)) >> np.uint64(32)).astype(np.int64)

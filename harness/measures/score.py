@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
-    from numpy.typing import NDArray
+    from harness.support.arrays import Bools, Floats, Ints
 
     Ranking = Mapping[str, float] | Sequence[str]
+    _Orders = tuple[Sequence[str], Sequence[str]]
     _Numbers = dict[str | tuple[str, int], int]
 
 UNJUDGED = "no judgements"
@@ -122,21 +123,13 @@ def _check_ids(rankings: Iterable[str], qrels: Mapping[str, Iterable[str]]) -> N
             raise InputError(f"query {query}: the judged document id {odd!r} is not a text")
 
 
-def _by_query(
-    queries: Sequence[str], values: NDArray[np.float64], counted: NDArray[np.bool_]
-) -> dict[str, float]:
+def _by_query(queries: Sequence[str], values: Floats, counted: Bools) -> dict[str, float]:
     rows = np.flatnonzero(counted).tolist()
     return dict(zip([queries[row] for row in rows], values[counted].tolist(), strict=True))
 
 
-def rank_order(scores: NDArray[np.float64], ids: Sequence[str], ties: str) -> NDArray[np.int64]:
-    """Positions in rank order: score descending, equal scores by the rule, shape (n,).
-
-    Args:
-        scores: Finite, shape (n,).
-        ids: As many, all different.
-        ties: The rule, as in `Profile.id_ties`; `float32-id-desc` rounds the scores first.
-    """
+def rank_order(scores: Floats, ids: Sequence[str], ties: str) -> Ints:
+    """Positions of finite scores in rank order, shape (n,); `ties` is as in `Profile.id_ties`."""
     if ties == "as-given":
         return np.argsort(-scores, kind="stable")
     if ties == "float32-id-desc":
@@ -147,16 +140,8 @@ def rank_order(scores: NDArray[np.float64], ids: Sequence[str], ties: str) -> ND
     return positions[np.argsort(-scores[positions], kind="stable")]
 
 
-@dataclass(frozen=True)
-class _Order:
-    """The ids of one ranking in rank order; `for_mrr` in the order of the profile's `mrr`."""
-
-    ids: Sequence[str]
-    for_mrr: Sequence[str]
-
-
-def _ordered(query: str, ranking: Ranking, profile: Profile) -> _Order:
-    """The ids of one ranking in rank order, checked."""
+def _ordered(query: str, ranking: Ranking, profile: Profile) -> _Orders:
+    """The ids of one ranking in rank order, and in the order of the profile's `mrr`, checked."""
     if isinstance(ranking, str):
         raise InputError(
             f"query {query}: the ranking is the text {ranking!r}; give {{id: score}} or [id, ...]"
@@ -177,16 +162,16 @@ def _ordered(query: str, ranking: Ranking, profile: Profile) -> _Order:
             raise InputError(
                 f"query {query}: duplicate {', '.join(repeated)} in the ranking; give every id once"
             )
-        return _Order(ids, ids)
+        return ids, ids
     values = np.array(
         [_finite(ranking[name], f"query {query}: the score of {name}") for name in ids],
         dtype=np.float64,
     )
     order = [ids[at] for at in rank_order(values, ids, profile.id_ties)]
     if profile.mrr == "as-ranked":
-        return _Order(order, order)
+        return order, order
     ties = "as-given" if profile.mrr == "as-given-over-all-judged" else "id-desc"
-    return _Order(order, [ids[at] for at in rank_order(values, ids, ties)])
+    return order, [ids[at] for at in rank_order(values, ids, ties)]
 
 
 def _finite(value: object, what: str) -> float:
@@ -201,7 +186,7 @@ def _finite(value: object, what: str) -> float:
 
 def _cell(
     queries: Sequence[str],
-    orders: Mapping[str, _Order],
+    orders: Mapping[str, _Orders],
     qrels: Mapping[str, Mapping[str, float]],
     found: Collection[str],
 ) -> Cell:
@@ -215,11 +200,10 @@ def _cell(
             )
             for doc, grade in qrels.get(query, {}).items()
         }
-        order = orders.get(query, _Order((), ()))
-        units, repeats = _numbered(order.ids, numbers)
+        ids, for_mrr = orders.get(query, ((), ()))
+        units, repeats = _numbered(ids, numbers)
         ranking.append(units)
-        same = order.for_mrr is order.ids
-        mrr_ranking.append(units if same else _numbered(order.for_mrr, numbers)[0])
+        mrr_ranking.append(units if for_mrr is ids else _numbered(for_mrr, numbers)[0])
         gold.append(_gold(grades, repeats, named=query not in found))
     nothing = np.zeros(len(numbers), dtype=np.int64)
     return Cell(
@@ -233,9 +217,7 @@ def _cell(
     )
 
 
-def _numbered(
-    ids: Sequence[str], numbers: _Numbers
-) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
+def _numbered(ids: Sequence[str], numbers: _Numbers) -> tuple[Ints, list[tuple[int, int]]]:
     """Units of a ranking. A repeated id is another unit, returned with its first."""
     if len(set(ids)) == len(ids):
         units = [numbers.setdefault(name, len(numbers)) for name in ids]

@@ -48,11 +48,10 @@ def token_f1(text: Iterable[str], expected: Iterable[str]) -> TokenF1:
     repeated token each time instead.
     """
     words, wanted = set(text), set(expected)
-    if not words and not wanted:
-        return TokenF1(1.0, 1.0, 1.0)
     shared = len(words & wanted)
     if not shared:
-        return TokenF1(0.0, 0.0, 0.0)
+        value = float(words == wanted)
+        return TokenF1(value, value, value)
     precision, recall = shared / len(words), shared / len(wanted)
     return TokenF1(2 * precision * recall / (precision + recall), precision, recall)
 
@@ -73,11 +72,7 @@ def answer_success(
 ) -> bool:
     """AnswerSuccess@k: whether the answer is correct and one of the first k contexts grounds it.
 
-    Args:
-        contexts: Tokens of the first k contexts.
-        expected: Tokens of the expected answer.
-        correct: Whether the answer was judged correct.
-        threshold: Token F1 from which a context grounds the answer.
+    Contexts and the expected answer are tokens; a context grounds it from `threshold` token F1.
     """
     return correct and any(relevant_by_text(context, expected, threshold) for context in contexts)
 
@@ -145,27 +140,13 @@ class ContextScore:
     correct: int
 
 
-def context_score(retrieved: Iterable[str], gold: Iterable[str]) -> ContextScore:
-    """Retrieved against gold documents, each counted once however many chunks it came in.
-
-    Args:
-        retrieved: Document ids, of any number and in any order.
-        gold: Document ids.
-
-    Returns:
-        Correct ÷ gold, correct ÷ retrieved, their harmonic mean, 0/0 being 0; and the counts.
-    """
-    found, wanted = set(retrieved), set(gold)
-    correct = len(found & wanted)
-    either = len(found) + len(wanted)
-    return ContextScore(
-        recall=correct / len(wanted) if wanted else 0.0,
-        precision=correct / len(found) if found else 0.0,
-        f1=2 * correct / either if either else 0.0,
-        retrieved=len(found),
-        gold=len(wanted),
-        correct=correct,
-    )
+def context_score(retrieved: Collection[str], gold: Collection[str]) -> ContextScore:
+    """Retrieved against gold documents, each counted once in however many chunks; 0/0 is 0."""
+    n_retrieved, n_gold = len(set(retrieved)), len(set(gold))
+    correct = len(set(retrieved) & set(gold))
+    recall, precision = correct / max(n_gold, 1), correct / max(n_retrieved, 1)
+    f1 = 2 * correct / max(n_retrieved + n_gold, 1)
+    return ContextScore(recall, precision, f1, n_retrieved, n_gold, correct)
 
 
 @dataclass(frozen=True)
@@ -226,20 +207,14 @@ class TextCase:
 class TextFamily:
     """A measure of texts without its cut-off; see `harness.measures.family.Family`.
 
-    Attributes:
-        name: The printed name.
-        description: One line for `chunkmark list measures`.
-        source: Where the definition comes from.
-        cut: `rank` (needs @k) or `none`.
-        evaluate: The value for one query, from the cut-off; None where the query lacks the texts.
-        aliases: Other names.
+    `evaluate` gives the value for one query from the cut-off; None where it lacks the texts.
     """
 
     name: str
     description: str
     source: str
-    cut: Literal["rank", "none"]
     evaluate: _Evaluate
+    cut: Literal["rank", "none"] = "none"
     aliases: tuple[str, ...] = ()
 
 
@@ -250,23 +225,14 @@ def _success(case: TextCase, k: int) -> float | None:
 
 
 def _context(part: Literal["recall", "precision", "f1"]) -> _Evaluate:
-    def evaluate(case: TextCase, k: int) -> float | None:
-        del k
-        return None if case.context is None else float(getattr(case.context, part))
-
-    return evaluate
+    return lambda case, _: None if case.context is None else float(getattr(case.context, part))
 
 
 def _words(compare: Callable[[Sequence[str], Sequence[str]], float | None]) -> _Evaluate:
-    def evaluate(case: TextCase, k: int) -> float | None:
-        del k
-        return None if case.words is None else compare(case.words, case.wanted)
-
-    return evaluate
+    return lambda case, _: None if case.words is None else compare(case.words, case.wanted)
 
 
-def _exact(case: TextCase, k: int) -> float | None:
-    del k
+def _exact(case: TextCase, _: int) -> float | None:
     if case.compared is None or case.expected is None:
         return None
     return float(exact_match(case.compared, case.expected))
@@ -286,7 +252,6 @@ TEXT_FAMILIES = (
         name="ContextR",
         description="gold documents that were retrieved ÷ gold documents",
         source=_DOCUMENTS,
-        cut="none",
         evaluate=_context("recall"),
         aliases=("context_recall",),
     ),
@@ -294,7 +259,6 @@ TEXT_FAMILIES = (
         name="ContextP",
         description="gold documents that were retrieved ÷ distinct documents retrieved",
         source=_DOCUMENTS,
-        cut="none",
         evaluate=_context("precision"),
         aliases=("context_precision",),
     ),
@@ -302,21 +266,18 @@ TEXT_FAMILIES = (
         name="ContextF1",
         description="harmonic mean of ContextR and ContextP of each query",
         source=_DOCUMENTS,
-        cut="none",
         evaluate=_context("f1"),
     ),
     TextFamily(
         name="TokenF1",
         description="token F1 of the answer, else of the nearest context, with what is expected",
         source="van Rijsbergen 1979 over sets of tokens",
-        cut="none",
         evaluate=_words(lambda words, wanted: token_f1(words, wanted).f1),
     ),
     TextFamily(
         name="RougeL",
         description="the same by the longest common subsequence",
         source="ROUGE-L of Lin 2004, beta 1",
-        cut="none",
         evaluate=_words(rouge_l),
         aliases=("lcs_f1",),
     ),
@@ -324,7 +285,6 @@ TEXT_FAMILIES = (
         name="Bleu1",
         description="the same by clipped unigram precision, without brevity penalty",
         source="Papineni et al. 2002",
-        cut="none",
         evaluate=_words(bleu_1),
         aliases=("unigram_precision",),
     ),
@@ -332,7 +292,6 @@ TEXT_FAMILIES = (
         name="ExactMatch",
         description="1 if they are equal but for case and white space",
         source="chunkmark",
-        cut="none",
         evaluate=_exact,
         aliases=("exact", "EM"),
     ),

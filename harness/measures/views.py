@@ -16,16 +16,13 @@ from harness.measures.projection import RunLayout, levels, run_gold, run_units
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import NDArray
-
     from harness.measures.cell import Cell, Units
     from harness.measures.gold_ranks import GoldRanks
     from harness.measures.gold_tables import GoldTables
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
+    from harness.support.arrays import Floats, Ints
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 ViewName = Literal["chunks", "merged", "runs"]
 """`chunks`: as ranked; `merged`: their text, each character once; `runs`: runs of lines."""

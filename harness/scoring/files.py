@@ -116,9 +116,7 @@ def _is_object(line: bytes) -> bool:
 class Rankings:
     """Rankings of ids.
 
-    Attributes:
-        rankings: Query -> document -> score, or query -> documents in rank order.
-        unjudged: Queries of the file that are left out, for they have no judgements.
+    `unjudged` counts queries of the file that are left out, for they have no judgements.
     """
 
     rankings: Mapping[str, Mapping[str, float] | list[str]]
@@ -205,12 +203,8 @@ def load_run(
 ) -> Rankings | Iterator[QueryRecord]:
     """Read what is to be scored: rankings, which need judgements, or records.
 
-    Args:
-        file: The file.
-        grades: The judgements, if there are any.
-        root: Folder that the paths of records are made relative to, or empty.
-        unjudged: Whether queries without judgements are kept.
-        progress: Called with the number of lines read.
+    `root` is a folder that the paths of records are made relative to, or empty. `unjudged` says
+    that queries without judgements are kept.
 
     Raises:
         InputError: The file is damaged, or holds rankings and there are no judgements. Damaged

@@ -72,13 +72,10 @@ class JudgedRecord:
 def judge(
     record: QueryRecord, row: Mapping[str, float] | None, threshold: float, *, each_counts: bool
 ) -> JudgedRecord:
-    """Judge one record.
+    """Judge one record; a text is relevant from a token F1 of `threshold`.
 
-    Args:
-        record: The record.
-        row: Judgements of its query from a file; they replace the record's own ids.
-        threshold: Token F1 from which a text is relevant.
-        each_counts: Whether an item retrieved twice is in the ranking twice.
+    `row` has the judgements of its query from a file, which replace the record's own ids. With
+    `each_counts`, an item retrieved twice is in the ranking twice.
 
     Raises:
         InputError: Its gold is ids, and a retrieved item has none.
@@ -219,10 +216,6 @@ def _documents_of(ids: Sequence[str], gold: Collection[str]) -> list[str]:
     `doc-<urn:uuid:1>::chunk-0` is the gold document `<urn:uuid:1>`: what follows the document is
     dropped, and `doc-` before it where the gold knows the rest. An id that the gold knows as it
     is stays so, and so does everything where the gold itself names chunks.
-
-    Args:
-        ids: Retrieved ids of one query.
-        gold: Its gold ids.
     """
     if any(_CHUNK.fullmatch(name) for name in gold):
         return list(ids)

@@ -27,12 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LocatedQuery:
-    """The locations of a query's gold, and of what was retrieved for it.
+    """The locations of a query's gold, with grades above 0, and of what was retrieved for it.
 
-    Attributes:
-        query: Its id.
-        retrieved: In rank order; None for what has no location.
-        targets: With grades above 0, at least one.
+    `retrieved` is in rank order; None for what has no location.
     """
 
     query: str

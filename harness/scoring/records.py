@@ -25,7 +25,7 @@ from harness.support.json_files import (
 from harness.support.paths import plain_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 
@@ -144,12 +144,7 @@ def rows_of(document: Any) -> list[Any] | None:
 
 
 def from_array(rows: Iterable[Any], path: Path, root: str) -> Iterator[QueryRecord]:
-    """The records of a JSON document.
-
-    Args:
-        rows: From `rows_of`.
-        path: The file, for messages.
-        root: Folder that paths are made relative to, or empty.
+    """The records of a JSON document; `root` is a folder that paths are made relative to, or empty.
 
     Raises:
         InputError: A damaged record, by its number from 1.
@@ -220,19 +215,14 @@ def _record(row: Any, where: str, root: str) -> QueryRecord:
         both = record.retrieved is not None
         has = "both retrieved and" if both else "neither retrieved nor"
         raise InputError(f"{where}: the record has {has} retrieved_ids; give one of them")
-    if record.retrieved is None:
-        items = tuple(RetrievedItem(id=name) for name in record.retrieved_ids or ())
-    else:
-        items = tuple(
-            RetrievedItem(
-                item.id, item.text, _location(item, where, root) if item.path is not None else None
-            )
-            for item in record.retrieved
-        )
+    items = [RetrievedItem(id=name) for name in record.retrieved_ids or ()]
+    for item in record.retrieved or ():
+        place = None if item.path is None else _location(item, where, root)
+        items.append(RetrievedItem(item.id, item.text, place))
     return QueryRecord(
         query=record.query_id,
         where=where,
-        items=items,
+        items=tuple(items),
         relevant=frozenset(record.relevant_ids or ()),
         targets=tuple(
             (_location(target, where, root), target.grade) for target in record.targets or ()
@@ -304,12 +294,7 @@ def _from_eval_result(row: dict[str, Any], where: str, root: str) -> QueryRecord
     """
     result = validated(_EvalResult, row, where)
     known = result.metadata
-    ids: Sequence[Sequence[str] | None] = (
-        known.relevant_ids,
-        known.relevant_chunk_ids,
-        known.ground_truth_ids,
-        known.qrels,
-    )
+    ids = (known.relevant_ids, known.relevant_chunk_ids, known.ground_truth_ids, known.qrels)
     files = known.modified_files or known.dependency_files or known.ground_truth_files or []
     targets = [(Location(_path(file, where, root)), 1.0) for file in files]
     if known.ground_truth is not None and known.ground_truth.file:
@@ -318,17 +303,15 @@ def _from_eval_result(row: dict[str, Any], where: str, root: str) -> QueryRecord
         query=result.item_id,
         where=where,
         items=tuple(_context(context, where, root) for context in result.retrieved_context),
-        relevant=next((named for row in ids if (named := _not_blank(row or ()))), frozenset()),
+        relevant=next(
+            filter(None, (frozenset(filter(str.strip, row or ())) for row in ids)), frozenset()
+        ),
         targets=tuple(targets),
         expected=result.expected,
         answer=result.actual,
         correct=result.correct,
         raw=row,
     )
-
-
-def _not_blank(ids: Sequence[str]) -> frozenset[str]:
-    return frozenset(name for name in ids if name.strip())
 
 
 def _context(context: _Context, where: str, root: str) -> RetrievedItem:

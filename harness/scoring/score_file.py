@@ -29,12 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from harness.measures.cell import Cell
     from harness.measures.profiles import Profile
     from harness.scoring.judging import JudgedRecord
     from harness.scoring.records import QueryRecord
+    from harness.support.arrays import Floats
 
     Grades = Mapping[str, Mapping[str, float]]
 
@@ -78,7 +77,7 @@ class Column:
     """
 
     queries: Sequence[str] = ()
-    values: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    values: Floats = field(default_factory=lambda: np.zeros(0))
     why: str = ""
 
 
@@ -133,13 +132,9 @@ def score_file(
     options: ScoreOptions,
     progress: Callable[[int], None] = lambda lines: None,
 ) -> FileScores:
-    """Score a file.
+    """Score a file of rankings or records by judgements, which records may hold themselves.
 
-    Args:
-        run: Rankings or records of any format.
-        qrels: Judgements of any format; not needed where records hold their own.
-        options: How.
-        progress: Called with the number of lines of a long run that are read.
+    `progress` is called with the number of lines of a long run that are read.
 
     Raises:
         InputError: A file is damaged, or there is nothing to judge by.

@@ -31,13 +31,8 @@ OUR_TAG = b"chunkmark"
 class _Columns:
     """The rows of a run in the order of the file.
 
-    Attributes:
-        number: Number of every query that is kept.
-        query: Number of each row's query.
-        score: Its score.
-        line: Its line.
-        ids: The documents, joined.
-        end: Where each row's document ends.
+    `number` has the number of every query that is kept, `query` that of each row's query, `ids` the
+    documents, joined, and `end` where each row's document ends.
     """
 
     number: dict[str, int] = field(default_factory=dict)
@@ -130,12 +125,8 @@ def read_run(
 
     A tag may have spaces; an id that has some is percent-encoded. Comments are passed over.
 
-    Args:
-        path: The file, for messages.
-        lines: Its lines with their numbers.
-        wanted: Queries to keep; None for all.
-        ours: Whether ids are percent-encoded.
-        progress: Called now and then with the number of lines read.
+    Queries of `wanted` are kept, or all. `ours` says that ids are percent-encoded. `progress` is
+    called now and then with the number of lines read.
 
     Returns:
         The run, and how many queries of the file were not kept.

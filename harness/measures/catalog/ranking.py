@@ -13,15 +13,9 @@ from harness.measures.gold_ranks import UNCUT, log_discount
 from harness.measures.gold_tables import sum_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from harness.measures.gold_ranks import GoldRanks
     from harness.measures.gold_tables import GoldTables
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+    from harness.support.arrays import Floats, Ints
 
 
 def _first(gold: GoldTables, k: int, retrieved: Ints) -> Ints:
@@ -157,16 +151,8 @@ def _chance_rprec(gold: GoldTables, k: int) -> Floats:
     return ratio(_expected_hits(gold, gold.n_relevant), gold.n_relevant)
 
 
-def _chance_hit(gold: GoldTables, k: int) -> Floats:
-    return _by_sizes(gold, k, lambda first, _: first)
-
-
-def _chance_reciprocal_rank(gold: GoldTables, k: int) -> Floats:
-    return _by_sizes(gold, k, lambda first, rank: first / rank)
-
-
-def _by_sizes(gold: GoldTables, k: int, value: Callable[[Floats, Ints], Floats]) -> Floats:
-    """Sum over ranks of `value` of the probability that the first hit is there, shape (q,)."""
+def _chance_hit(gold: GoldTables, k: int, *, reciprocal: bool = False) -> Floats:
+    """Sum of the probabilities that the first hit is at a rank, or of each ÷ rank, shape (q,)."""
     sizes, query = np.unique(
         np.stack((gold.n_units, gold.n_reachable)), axis=1, return_inverse=True
     )
@@ -176,7 +162,7 @@ def _by_sizes(gold: GoldTables, k: int, value: Callable[[Floats, Ints], Floats])
             rank = np.arange(1, min(k, n - e + 1) + 1)
             none_yet = np.cumprod((n - e - rank + 1) / (n - rank + 1))
             first = np.concatenate(([1.0], none_yet[:-1])) * e / (n - rank + 1)
-            sums[number] = np.cumsum(value(first, rank))[-1]
+            sums[number] = np.cumsum(first / rank if reciprocal else first)[-1]
     return sums[query.reshape(-1)]
 
 
@@ -215,7 +201,6 @@ FAMILIES = (
         name="nDCG",
         description="gain of the first k, discounted by 1/log2(rank+1), ÷ that of the best order",
         source="Järvelin and Kekäläinen 2002, linear gain; ndcg and ndcg_cut of trec_eval",
-        cut="optional",
         evaluate=ndcg,
         chance=_chance_ndcg,
     ),
@@ -223,7 +208,6 @@ FAMILIES = (
         name="nDCG(exp)",
         description="nDCG with the gain 2^grade - 1",
         source="Burges et al. 2005; ndcg_burges of ranx; nDCG over all files of CodeSearchNet",
-        cut="optional",
         evaluate=partial(ndcg, exponential=True),
         aliases=("ndcg_exp", "ndcg_burges", "nDCG(dcg='exp-log2')"),
         chance=partial(_chance_ndcg, exponential=True),
@@ -232,7 +216,6 @@ FAMILIES = (
         name="nDCG(judged)",
         description="nDCG of the ranking without units that are not judged",
         source="ndcg of trec_eval -J",
-        cut="optional",
         evaluate=partial(ndcg, judged_only=True),
         aliases=("ndcg_judged", "nDCG(judged_only=True)"),
     ),
@@ -240,7 +223,6 @@ FAMILIES = (
         name="nDCG(exp,judged)",
         description="nDCG of the judged units alone, with the gain 2^grade - 1",
         source="nDCG within the judged files of CodeSearchNet",
-        cut="optional",
         evaluate=partial(ndcg, exponential=True, judged_only=True),
         aliases=("nDCG(judged,exp)", "nDCG(dcg='exp-log2',judged_only=True)"),
     ),
@@ -248,7 +230,6 @@ FAMILIES = (
         name="P",
         description="relevant units in the first k ÷ k; without k, in the ranking ÷ its length",
         source="P and set_P of trec_eval",
-        cut="optional",
         evaluate=_precision,
         aliases=("precision", "prec"),
         chance=_chance_precision,
@@ -257,7 +238,6 @@ FAMILIES = (
         name="R",
         description="relevant units in the first k ÷ all relevant units",
         source="recall and set_recall of trec_eval",
-        cut="optional",
         evaluate=_recall,
         aliases=("recall",),
         chance=_chance_recall,
@@ -266,7 +246,6 @@ FAMILIES = (
         name="F1",
         description="harmonic mean of P@k and R@k of each query",
         source="van Rijsbergen 1979, beta 1, per query; set_F of trec_eval",
-        cut="optional",
         evaluate=_f1,
         aliases=("f1_score", "f_measure"),
         chance=_chance_f1,
@@ -275,16 +254,14 @@ FAMILIES = (
         name="MRR",
         description="1 ÷ rank of the first relevant unit, 0 where there is none in the first k",
         source="Voorhees 1999; recip_rank of trec_eval",
-        cut="optional",
         evaluate=_reciprocal_rank,
         aliases=("mean_reciprocal_rank", "reciprocal_rank", "recip_rank", "RR"),
-        chance=_chance_reciprocal_rank,
+        chance=partial(_chance_hit, reciprocal=True),
     ),
     Family(
         name="MAP",
         description="sum of the precision at each relevant rank up to k ÷ all relevant units",
         source="map and map_cut of trec_eval",
-        cut="optional",
         evaluate=_average_precision,
         aliases=("mean_average_precision", "average_precision", "AP"),
         chance=_chance_average_precision,

@@ -13,13 +13,10 @@ import numpy as np
 from harness.measures.family import Family, ratio
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
     from harness.measures.gold_ranks import GoldRanks
-
-    Floats = NDArray[np.float64]
-
-_SOURCE = "chunkmark: delivered against gold characters under a budget"
+    from harness.support.arrays import Floats
 
 
 def _recall(ranks: GoldRanks, budget: int) -> Floats:
@@ -46,48 +43,26 @@ def _complete(ranks: GoldRanks, budget: int) -> Floats:
     return ranks.deliver(budget).complete.astype(np.float64)
 
 
+def _family(
+    name: str, description: str, evaluate: Callable[[GoldRanks, int], Floats], *aliases: str
+) -> Family:
+    source = "chunkmark: delivered against gold characters under a budget"
+    return Family(name, description, source, evaluate, "budget", aliases, lines=True)
+
+
 FAMILIES = (
-    Family(
-        name="SpanR",
-        description="distinct gold characters delivered ÷ all gold characters",
-        source=_SOURCE,
-        cut="budget",
-        evaluate=_recall,
-        aliases=("span_recall",),
-        lines=True,
+    _family(
+        "SpanR", "distinct gold characters delivered ÷ all gold characters", _recall, "span_recall"
     ),
-    Family(
-        name="SpanP",
-        description="distinct gold characters delivered ÷ characters delivered",
-        source=_SOURCE,
-        cut="budget",
-        evaluate=_precision,
-        aliases=("span_precision",),
-        lines=True,
+    _family(
+        "SpanP",
+        "distinct gold characters delivered ÷ characters delivered",
+        _precision,
+        "span_precision",
     ),
-    Family(
-        name="SpanF1",
-        description="harmonic mean of SpanP and SpanR of each query",
-        source=_SOURCE,
-        cut="budget",
-        evaluate=_f1,
-        lines=True,
-    ),
-    Family(
-        name="SpanIoU",
-        description="gold characters delivered ÷ (delivered + gold - gold delivered)",
-        source=_SOURCE,
-        cut="budget",
-        evaluate=_iou,
-        lines=True,
-    ),
-    Family(
-        name="Complete",
-        description="1 if every character of some target was delivered",
-        source=_SOURCE,
-        cut="budget",
-        evaluate=_complete,
-        aliases=("completeness",),
-        lines=True,
+    _family("SpanF1", "harmonic mean of SpanP and SpanR of each query", _f1),
+    _family("SpanIoU", "gold characters delivered ÷ (delivered + gold - gold delivered)", _iou),
+    _family(
+        "Complete", "1 if every character of some target was delivered", _complete, "completeness"
     ),
 )

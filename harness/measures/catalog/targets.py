@@ -9,12 +9,9 @@ import numpy as np
 from harness.measures.family import Family, ratio
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from harness.measures.gold_ranks import GoldRanks
     from harness.measures.gold_tables import GoldTables
-
-    Floats = NDArray[np.float64]
+    from harness.support.arrays import Floats
 
 
 def _file_recall(ranks: GoldRanks, k: int) -> Floats:
@@ -76,7 +73,6 @@ FAMILIES = (
         name="FileMRR",
         description="1 ÷ rank of the first file of a target among the distinct files",
         source="chunkmark: reciprocal rank over distinct files",
-        cut="optional",
         evaluate=_file_reciprocal_rank,
         aliases=("file_mean_reciprocal_rank", "file_rr"),
         lines=True,
