@@ -33,6 +33,7 @@ __all__ = [
     "grammar_version",
     "grammar_versions",
     "language_of",
+    "linguist_language",
     "list_languages",
     "parse_overrides",
     "parser",
@@ -100,6 +101,22 @@ _FILES = {
     "yaml": ".yaml .yml",
     "zig": ".zig",
 }
+# Names of GitHub's Linguist, in lower case, that are not those above.
+_LINGUIST = {
+    "c++": "cpp",
+    "c#": "csharp",
+    "codeql": "ql",
+    "common-lisp": "commonlisp",
+    "emacs-lisp": "elisp",
+    "fortran-free-form": "fortran",
+    "go-module": "gomod",
+    "graphviz-(dot)": "dot",
+    "html+erb": "embedded_template",
+    "makefile": "make",
+    "objective-c": "objc",
+    "objective-c++": "objc",
+    "shell": "bash",
+}
 LANGUAGES: tuple[str, ...] = tuple(sorted(_FILES))
 """Every language, in order of name."""
 
@@ -137,6 +154,13 @@ def language_of(path: str, overrides: Mapping[str, str] | None = None) -> str | 
         if key in table:
             return table[key]
     return None
+
+
+def linguist_language(name: str) -> str | None:
+    """The language of a name or a short name of GitHub's Linguist, with `-` for spaces."""
+    key = name.lower()
+    known = _LINGUIST.get(key, key.replace("-", "_"))
+    return known if known in LANGUAGES else SUFFIXES.get(f".{key}")
 
 
 def pattern_of(path: str, patterns: Iterable[str]) -> str | None:

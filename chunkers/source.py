@@ -105,12 +105,14 @@ class Source:
         path: Path inside the corpus, parts separated by `/`; a document's id in a collection.
         language: Name in `chunkers.languages`, or None for plain text.
         encoding: What the bytes were decoded by.
+        left_out: Characters of very long lines that the text lacks.
     """
 
     text: str
     path: str
     language: str | None = None
     encoding: str = "utf-8"
+    left_out: int = 0
 
     @cached_property
     def lines(self) -> LineIndex:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from harness.building.built_queries import draw
-from harness.building.tree import Files, read_tree, rules_for, without_file
+from harness.building.tree import Reading, read_commits, read_tree, without_file
 from harness.model import DEFINITIONS, GOLD_FOLLOWS, Corpus, Dataset
 from harness.support.wording import counted, left_out_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from harness.building.built_queries import BuiltQueries
 
@@ -38,16 +38,15 @@ class BuildOptions:
 
     `queries` is one of `KINDS`, or a file of questions; `whole` takes all of a doc comment instead
     of its first sentence; `limit` None takes all, of commits 100; `since` is a date for commits;
-    `languages` are by pattern, as in `ReadRules`.
+    `reading` is how its files are read.
     """
 
     queries: str = "docstring"
     whole: bool = False
-    files: Files = "code"
     limit: int | None = None
     seed: int = 0
     since: str | None = None
-    languages: Mapping[str, str] = field(default_factory=dict)
+    reading: Reading = field(default_factory=Reading)
 
 
 def build(root: Path, options: BuildOptions) -> Dataset:
@@ -80,27 +79,28 @@ def build(root: Path, options: BuildOptions) -> Dataset:
         left_out[_NOT_DRAWN] = len(built.queries) - len(queries)
     if not queries:
         raise InputError(f"{root}: no query can be made{_why(built, left_out, options.queries)}")
-    corpora = {query.corpus for query in queries}
+    names = {query.corpus for query in queries}
+    corpora = tuple(corpus for corpus in built.corpora if corpus.id in names)
     return Dataset(
         name="repo",
         gold="span",
-        corpora=tuple(corpus for corpus in built.corpora if corpus.id in corpora),
+        corpora=corpora,
         queries=queries,
         left_out=left_out,
-        information=built.information,
+        information={**built.information, **_reading_notes(corpora)},
         mask=options.queries == "calls",
     )
 
 
 def _built(root: Path, options: BuildOptions) -> BuiltQueries:
-    rules = rules_for(options.files, options.languages)
     if options.queries == "commits":
         from harness.building.git.commits import commit_queries
 
         limit = COMMITS if options.limit is None else options.limit
-        return commit_queries(root, rules, limit=limit, seed=options.seed, since=options.since)
+        with read_commits(root, options.reading) as rules:
+            return commit_queries(root, rules, limit=limit, seed=options.seed, since=options.since)
     questions = None if options.queries in KINDS else _questions(options.queries)
-    tree = read_tree(root, rules)
+    tree = read_tree(root, options.reading)
     if questions is not None:
         tree = without_file(tree, root, questions)
     corpus = Corpus(CORPUS, tree.sources, tree.skipped)
@@ -122,6 +122,23 @@ def _built(root: Path, options: BuildOptions) -> BuiltQueries:
     if options.queries in ("docstring", "calls"):  # a whole definition is the target
         state |= {GOLD_FOLLOWS: DEFINITIONS}
     return replace(built, information={**state, **built.information})
+
+
+def _reading_notes(corpora: Iterable[Corpus]) -> dict[str, str]:
+    """What was done to read the files: other encodings than UTF-8, very long lines that were cut.
+
+    A file that is the same in several corpora counts once.
+    """
+    files = {id(source): source for corpus in corpora for source in corpus.sources}.values()
+    encodings = Counter(source.encoding for source in files if source.encoding[:5] != "utf-8")
+    cut = [source.left_out for source in files if source.left_out]
+    notes = {
+        "files in other encodings": ", ".join(
+            f"{n} {name}" for name, n in sorted(encodings.items())
+        ),
+        "very long lines": f"cut in {counted(len(cut), 'file')}, by {sum(cut)} characters",
+    }
+    return {name: note for name, note in notes.items() if note and (cut or name[0] != "v")}
 
 
 def _questions(name: str) -> Path:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.building.folder import OWN, is_own_folder
 from harness.model import Skipped
+from harness.reading.decoding import parse_encodings
 from harness.reading.reader import ReadRules, in_order, walk_folder
+from harness.support.paths import prefixes, split_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    import pygit2
+
 Files = Literal["code", "all"]
+LongLines = Literal["cut", "skip"]
 
 NO_CODE = frozenset({"dot", "json", "markdown", "restructuredtext", "toml", "xml", "yaml"})
 """Languages of data and prose, which `files=code` leaves out."""
@@ -32,6 +38,7 @@ _CLOSED = ReadRules().closed | {
 _IGNORED = "ignored by git"
 _NESTED = "a repository of its own"
 _ASKED = "the questions themselves"
+_LONGEST_LINK = 4096  # bytes
 MOST_TEXT = 1 << 28
 """Characters that a tree may hold, for all of it is kept in memory."""
 
@@ -44,14 +51,46 @@ class WorkingTree:
     skipped: tuple[Skipped, ...]
 
 
-def rules_for(files: Files = "code", languages: Mapping[str, str] | None = None) -> ReadRules:
-    """The rules by which folders and commits are read; `all` files include data and prose."""
-    overrides = languages or {}
-    without = NO_CODE - set(overrides.values()) if files == "code" else frozenset()
-    return ReadRules(closed=_CLOSED, languages=overrides, without=without, generated=False)
+@dataclass(frozen=True)
+class Reading:
+    """How the files of a repository are read.
+
+    Attributes:
+        files: `code`, or `all` files of known languages, data and prose included.
+        languages: Pattern of a name or path -> language, as in `ReadRules`.
+        include: Patterns as in .gitignore, separated by white space: files that are read although
+            git ignores them, a tool wrote them or they are other people's code.
+        exclude: Such patterns of files that are not read.
+        encoding: `PATTERN=ENCODING`, separated by white space, for files that are not UTF-8.
+        long_lines: Whether very long lines among ordinary ones are `cut`, or their files `skip`ped.
+    """
+
+    files: Files = "code"
+    languages: Mapping[str, str] = field(default_factory=dict)
+    include: str = ""
+    exclude: str = ""
+    encoding: str = ""
+    long_lines: LongLines = "cut"
 
 
-def read_tree(root: Path, rules: ReadRules) -> WorkingTree:
+def rules_for(reading: Reading = Reading()) -> ReadRules:
+    """The rules by which folders and commits are read.
+
+    Raises:
+        InputError: An encoding is unknown.
+    """
+    without = NO_CODE - set(reading.languages.values()) if reading.files == "code" else frozenset()
+    return ReadRules(
+        closed=_CLOSED,
+        cut_lines=reading.long_lines == "cut",
+        languages=reading.languages,
+        without=without,
+        generated=False,
+        encodings=parse_encodings(split_patterns(reading.encoding)),
+    )
+
+
+def read_tree(root: Path, reading: Reading = Reading()) -> WorkingTree:
     """Read the files of a folder, which may be a repository, a part of one or neither.
 
     Skipped, and listed: what git ignores by the repository's own .gitignore files and its
@@ -60,7 +99,7 @@ def read_tree(root: Path, rules: ReadRules) -> WorkingTree:
 
     Raises:
         InputError: It is not a folder, is a bare repository, or holds nothing to index or more
-            text than is kept in memory.
+            text than is kept in memory; an encoding is unknown, or a pattern fits nothing.
     """
     if not (root / ".git").exists() and is_bare(root):
         raise InputError(
@@ -68,21 +107,62 @@ def read_tree(root: Path, rules: ReadRules) -> WorkingTree:
             "use queries=commits, which reads its objects, or clone it"
         )
     from harness.building.git.ignore_rules import ignore_rules
+    from harness.building.git.path_marks import disk_attributes, path_marks
     from harness.building.git.repository import repository_of
 
-    with ignore_rules(repository_of(root) or root, root) as ignored:
+    include, exclude = split_patterns(reading.include), split_patterns(reading.exclude)
+    top = (repository_of(root) or root).resolve()
+    below = "".join(f"{part}/" for part in root.resolve().relative_to(top).parts)
+    links = _links(top, below)
+    with (
+        ignore_rules(top, root) as ignored,
+        path_marks(include, exclude, disk_attributes(top), below) as marks,
+    ):
+        rules = replace(rules_for(reading), marks=marks)
 
         def refuse(path: str) -> str | None:
             if path.endswith("/") and os.path.lexists(root / path / ".git"):
                 return _NESTED
-            if ignored.ignore(path):
+            # With an include, folders are entered that git ignores.
+            paths = prefixes(path) if include else (path,)
+            if any(map(ignored.ignore, paths)) and not marks(path).included:
                 return _IGNORED
+            if path in links and links[path] == _small_hash(root / path):
+                return "link"
             return OWN if path.endswith("/") and _is_own(root / path) else None
 
         sources, skipped = in_order(_bounded(root, walk_folder(root, rules, refuse)))
+        for name, patterns, used in (("include", include, True), ("exclude", exclude, False)):
+            if patterns and used not in marks.used:
+                raise InputError(
+                    f"{root}: {name}={' '.join(patterns)}: no file or folder fits\n"
+                    "write patterns as in .gitignore, such as vendor/ or *_pb2.py"
+                )
     if not sources:
         raise InputError(f"{root} has no file to index{_why(skipped)}")
     return WorkingTree(sources, skipped)
+
+
+@contextmanager
+def read_commits(root: Path, reading: Reading) -> Iterator[ReadRules]:
+    """The rules by which all commits of a repository are read, with the attributes of HEAD.
+
+    Raises:
+        InputError: There is no repository or no commit, or an encoding is unknown.
+    """
+    from harness.building.git.path_marks import path_marks
+    from harness.building.git.repository import open_repository
+
+    repository = open_repository(root)
+    head = repository.head()
+
+    def read(path: str) -> bytes | None:
+        blob = repository.file_at(head, path)
+        return None if blob is None else repository.content(blob)
+
+    include, exclude = split_patterns(reading.include), split_patterns(reading.exclude)
+    with path_marks(include, exclude, read) as marks:
+        yield replace(rules_for(reading), marks=marks)
 
 
 def without_file(tree: WorkingTree, root: Path, file: Path) -> WorkingTree:
@@ -95,6 +175,29 @@ def without_file(tree: WorkingTree, root: Path, file: Path) -> WorkingTree:
     if len(sources) == len(tree.sources):
         return tree
     return WorkingTree(*in_order((*sources, *tree.skipped, Skipped(path, _ASKED))))
+
+
+def _links(top: Path, below: str) -> dict[str, pygit2.Oid]:
+    """The links that git keeps below a folder, by path; files on disk without `core.symlinks`."""
+    from harness.building.git.repository import open_repository
+
+    try:
+        links = open_repository(top).links()
+    except InputError:
+        return {}  # the files can be read all the same
+    return {
+        path.removeprefix(below): link for path, link in links.items() if path.startswith(below)
+    }
+
+
+def _small_hash(file: Path) -> pygit2.Oid | None:
+    """Git's hash of a file as short as the text of a link; None of another one."""
+    import pygit2
+
+    try:
+        return pygit2.hashfile(str(file)) if file.stat().st_size <= _LONGEST_LINK else None
+    except OSError:
+        return None
 
 
 def is_bare(folder: Path) -> bool:
@@ -141,4 +244,4 @@ def _why(skipped: tuple[Skipped, ...]) -> str:
         f"{len(names)} {reason} ({names[0]}{', …' if len(names) > 1 else ''})"
         for reason, names in sorted(paths.items())
     )
-    return f": {reasons}\nname a folder itself to have it read" if reasons else ""
+    return f": {reasons}\nname a folder itself, or use include=, to have it read" if reasons else ""

@@ -10,6 +10,7 @@ import typer
 
 from harness.cli.output import (
     PARTIAL,
+    EncodingOption,
     Format,
     FormatOption,
     LanguageOption,
@@ -41,6 +42,7 @@ def chunk(
         typer.Option("-e", "--embedder", help="Embedder for chunkers that use tokens or vectors."),
     ] = "minilm",
     language: LanguageOption = None,
+    encoding: EncodingOption = None,
     form: FormatOption = Format.TABLE,
 ) -> int:
     """Show how chunkers cut a file.
@@ -56,10 +58,14 @@ def chunk(
     from chunkers.source import Source
     from harness.cli.progress import Progress
     from harness.model import Corpus
+    from harness.reading.decoding import parse_encodings
     from harness.reading.reader import ReadRules, read_file
 
     chunkers = [load_chunker(spec) for text in chunker or ["ast"] for spec in expand_spec(text)]
-    source = read_file(file, file.name, ReadRules(languages=parse_overrides(language or ())))
+    rules = ReadRules(
+        languages=parse_overrides(language or ()), encodings=parse_encodings(encoding or ())
+    )
+    source = read_file(file, file.name, rules)
     if not isinstance(source, Source):
         raise InputError(f"cannot read {file}: {source.reason.removeprefix('unreadable: ')}")
     corpora = _cut(Corpus(str(file), (source,)), chunkers, embedder)

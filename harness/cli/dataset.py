@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 from harness.cli.output import (
     PARTIAL,
     DataDirOption,
+    EncodingOption,
     Format,
     FormatOption,
     LanguageOption,
@@ -25,6 +27,13 @@ if TYPE_CHECKING:
 
     from harness.datasets.fetching.fetch import FileStatus
     from harness.model import Dataset
+
+
+class LongLinesKind(StrEnum):
+    """What is done about very long lines."""
+
+    CUT = "cut"
+    SKIP = "skip"
 
 
 class FilesKind(StrEnum):
@@ -60,6 +69,25 @@ def build(
     since: Annotated[
         str | None, typer.Option(metavar="YYYY-MM-DD", help="Use only commits from this date on.")
     ] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Index these files too, by a pattern as in .gitignore: 'vendor/'. Repeatable.",
+        ),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Do not index these files, by a pattern as in .gitignore. Repeatable.",
+        ),
+    ] = None,
+    encoding: EncodingOption = None,
+    long_lines: Annotated[
+        LongLinesKind,
+        typer.Option(help="Cut very long lines among ordinary ones, or skip the file."),
+    ] = LongLinesKind.CUT,
     language: LanguageOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
@@ -70,19 +98,21 @@ def build(
     from chunkers.languages import parse_overrides
     from harness.building import build as building
     from harness.building.folder import refuse_folder, write_folder
+    from harness.building.tree import Reading
 
     refuse_folder(out)
     overrides = parse_overrides(language or ())
-    wanted = building.BuildOptions(queries, whole, files.value, limit, seed, since, overrides)
+    included, excluded, encodings = (" ".join(t or ()) for t in (include, exclude, encoding))
+    reading = Reading(files.value, overrides, included, excluded, encodings, long_lines.value)
+    wanted = building.BuildOptions(queries, whole, limit, seed, since, reading)
     made = building.build(repository, wanted)
     options: dict[str, Any] = {
         "queries": queries if queries in building.KINDS else Path(queries).name,
         "whole": whole,
-        "files": files.value,
         "limit": limit,
         "seed": seed,
         "since": since,
-        "languages": dict(overrides),
+        **dataclasses.asdict(reading),
     }
     _show(form, {"folder": str(out), **write_folder(made, out, options)})
 

@@ -47,6 +47,13 @@ LanguageOption = Annotated[
         help="Override the language of files, by glob: '*.h=cpp'. Repeatable.",
     ),
 ]
+EncodingOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN=ENCODING",
+        help="Encoding of files that are not UTF-8, by glob: 'src/**=cp1251'. Repeatable.",
+    ),
+]
 
 
 def console() -> Console:

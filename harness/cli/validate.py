@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.audit.validation import Power, Validation, ValidationCheck
-    from harness.building.tree import Files
+    from harness.building.tree import Reading
 
 _SHOWN = 3
 _TEXT = 500  # characters of a question in a table
@@ -87,15 +87,19 @@ def validate(
     return FAILED if result.broken else 0
 
 
-def _repository(name: str) -> tuple[Path, Files]:
-    """The folder of a repository, and which of its files are indexed."""
+def _repository(name: str, languages: Mapping[str, str]) -> tuple[Path, Reading]:
+    """The folder of a repository, and how its files are read."""
     from chunkers.plugins.spec import bind, parse_spec
+    from harness.building.tree import Reading
     from harness.datasets.loaders import repo
 
     if not name.startswith("repo:"):
-        return Path(name), "code"
+        return Path(name), Reading(languages=languages)
     bound = bind(repo.load, parse_spec(name), "data set")
-    return Path(bound["argument"]), bound.get("files", "code")
+    keys = bound.keys() & Reading.__dataclass_fields__.keys()
+    return Path(bound["argument"]), Reading(
+        languages=languages, **{key: bound[key] for key in keys}
+    )
 
 
 def _suggest(name: str, file: Path, languages: Mapping[str, str], form: Format) -> None:
@@ -103,14 +107,14 @@ def _suggest(name: str, file: Path, languages: Mapping[str, str], form: Format) 
     from chunkers.errors import InputError
     from harness.building.questions import read_questions
     from harness.building.suggest import suggest
-    from harness.building.tree import read_tree, rules_for, without_file
+    from harness.building.tree import read_tree, without_file
     from harness.model import Corpus
 
-    root, files = _repository(name)
+    root, reading = _repository(name, languages)
     if not root.is_dir():
         raise InputError(f"{root} is not a folder; --suggest needs a repository")
     questions = read_questions(file)
-    tree = without_file(read_tree(root, rules_for(files, languages)), root, file)
+    tree = without_file(read_tree(root, reading), root, file)
     candidates = suggest(Corpus("repo", tree.sources, tree.skipped), questions)
     if form is Format.JSON:
         rows = [

@@ -20,15 +20,25 @@ _LOCKS = frozenset(
         "package.resolved", "packages.lock.json", "pnpm-lock.yaml", ".terraform.lock.hcl",
     )
 )  # fmt: skip
-# Phrases of such files; a mere comment about generating has none of them.
+# Statements of a file about itself, each at the beginning of a line of a comment; what a file says
+# of other files, or quotes, has none of them.
+_NO_EDIT = r"[\s\S]{0,200}?\bdo not (?:edit|modify|change|touch)\b"
+_MADE = r"(?:auto(?:matically)?|machine)[- ]?"
+_VERB = r"(?:is|are|was|has|have|can|may|must|should|will)"  # then it is about the code, not of it
+_SOURCE = r"(?:by|from|with|using)\b"
 _SAYS = re.compile(
+    # The mark of a comment, and a space or two; what is further in is a quotation.
+    r"^[ \t]*(?://+!?|#+|/\*+!?|\*+|--+|;+|%+|<!--+|\"\"\"|''')?[ ]{0,3}[^\w\s\"'`@<({\[]*"
+    r"[ ]?(?:xxx|warning|note|notice|attention|important|caution)?[^\w\s\"'`@<]*[ ]?(?:"
     r"@generated\b|<auto-?generated"
-    r"|generated\b.{0,200}\bdo not (?:edit|modify)|\bdo not (?:edit|modify)\b.{0,200}generated"
-    r"|\bthis file (?:is|was|has been) (?:auto|automatically |machine )-?generated\b"
-    # At the beginning of a line, and of the file itself, not about its output.
-    r"|^\W*(?:this (?:file|module) (?:is|was|has been) "
-    r"|(?:auto(?:matically)?|machine)[- ]?|(?:\w+ )?code )generated (?:by|for|from|with|using)\b",
-    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+    rf"|(?:\w+ )?code generated {_SOURCE}(?:{_NO_EDIT}|(?!.*\b{_VERB}\b))"
+    rf"|this (?:file|module) (?:is|was|has been) (?:{_MADE})?@?generated\b"
+    rf"|{_MADE}generated (?:{_SOURCE}|(?:file|code|source)\b)"
+    rf"|(?:this is an? )?(?:{_MADE})?generated(?: {_SOURCE}| (?:file|code|source))\b{_NO_EDIT}"
+    r"|do not (?:edit|modify|change)(?: this (?:file|code))?(?: by hand| manually| directly)?"
+    rf"\W+(?:(?:this file|this code|it|file)? ?(?:is|was|has been) )?(?:{_MADE})?generated\b"
+    r")",
+    re.IGNORECASE | re.MULTILINE,
 )
 _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|%|<!--|\"\"\"|''')")
 _BLOCKS = (("/*", "*/"), ("<!--", "-->"))

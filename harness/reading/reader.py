@@ -1,13 +1,10 @@
-"""Decodes files as source text: line ends are kept, skipped files are listed with a reason.
+"""Reads files as source text: line ends are kept, skipped files are listed with a reason.
 
-Text is UTF-8, its byte order mark dropped; else what the file declares (a UTF-16 or UTF-32 byte
-order mark, a PEP 263 comment in its first two lines); else Windows-1252, a superset of printable
-Latin-1, where no control character speaks against text. Anything else is skipped with a reason.
+How bytes become text is in `harness.reading.decoding`.
 """
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 import stat
@@ -17,36 +14,52 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from chunkers.languages import language_of
+from chunkers.languages import language_of, pattern_of
 from chunkers.source import Source
 from harness.model import Skipped
+from harness.reading.decoding import NotTextError, text_of
 from harness.reading.generated import generated_name, says_generated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    # The mark of UTF-32-LE begins with that of UTF-16-LE, so it is looked for first.
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_BLANK_OR_COMMENT = re.compile(rb"[ \t\f]*(?:#.*)?\r?")
-# Python counts these as text encodings, but files do not use them; some take quadratic time.
-NO_FILE_ENCODINGS = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"}
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-_UTF8_CHARACTER = re.compile(
-    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
-)
 _FOREIGN = re.compile(r"\0|\\|^[A-Za-z]:")
 _ENCRYPTED = 0x1
 GENERATED = "written by a tool"
 """Why a generated file is skipped."""
+CLOSED = "folder not entered"
+EXCLUDED = "excluded"
+_VENDORED = "vendored, by .gitattributes"
+# Files that stand for content which lies elsewhere, and how they begin.
+_POINTERS = (
+    (b"version https://git-lfs.github.com/spec/", "Git LFS pointer"),
+    (b"version https://hawser.github.com/spec/", "Git LFS pointer"),
+    (b"/annex/objects/", "git-annex pointer"),
+)
+_LARGEST_POINTER = 1024
+_ORDINARY = 20  # lines of ordinary code for each very long one, or the file is minified
 _ZIP_TOTAL = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What the user and the repository's .gitattributes say of a path; None is nothing.
+
+    Attributes:
+        included: Whether the user includes or excludes it.
+        generated: Whether a tool wrote it.
+        vendored: Whether it is other people's code.
+        language: Its language; empty for one that is unknown here.
+    """
+
+    included: bool | None = None
+    generated: bool | None = None
+    vendored: bool | None = None
+    language: str | None = None
+
+
+_NO_MARKS = Marks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,43 +72,88 @@ class ReadRules:
         max_bytes: Largest file.
         max_line: Longest line in characters, its LF not counted; longer ones are generated or
             minified code.
+        cut_lines: Whether a longer line among 20 ordinary ones or more loses its middle; else the
+            file is skipped.
         closed: Names of folders that are not entered.
         languages: Pattern of a name or path -> language, before the table of
             `chunkers.languages`; a file that one fits is taken where `suffixes` is None.
         without: Languages whose files are skipped.
         generated: Whether files that a tool wrote, by their name or first lines, are indexed.
+        encodings: Pattern of a name or path -> encoding of files that are not UTF-8.
+        guess: Encoding to try where nothing says it; None skips such files.
+        marks: What is said of a path; that of a folder ends in `/`.
     """
 
     suffixes: tuple[str, ...] | None = None
     max_bytes: int = 1_000_000
     max_line: int = 10_000
+    cut_lines: bool = False
     closed: frozenset[str] = frozenset(
         {".git", ".hg", ".svn", ".tox", ".venv", "__pycache__", "node_modules", "venv"}
     )
     languages: Mapping[str, str] = field(default_factory=dict, hash=False)
     without: frozenset[str] = frozenset()
     generated: bool = True
+    encodings: Mapping[str, str] = field(default_factory=dict, hash=False)
+    guess: str | None = None
+    marks: Callable[[str], Marks] = field(default=lambda _: _NO_MARKS, hash=False)
 
     def takes(self, path: str) -> bool:
         """Whether a file of this path is indexed."""
         return self.refusal(path) is None
 
     def refusal(self, path: str) -> str | None:
-        """Why a file of this path is not indexed; None where it is."""
-        if not self.closed.isdisjoint(path.split("/")[:-1]):
-            return "folder not entered"
+        """Why a file of this path is not indexed; None where it is.
+
+        What the user includes is neither vendored nor generated, whatever else says so.
+        """
+        marks = self.marks(path)
+        if marks.included is False:
+            return EXCLUDED
+        if not marks.included and marks.vendored:
+            return _VENDORED
+        opened = marks.included or marks.vendored is False
+        if not opened and not self.closed.isdisjoint(path.split("/")[:-1]):
+            return CLOSED
+        return self._refusal_by_name(path, marks)
+
+    def _refusal_by_name(self, path: str, marks: Marks) -> str | None:
         if self.suffixes is not None and not path.endswith(self.suffixes):
             return f"name does not end in {' or '.join(self.suffixes)}"
-        language = language_of(path, self.languages)
+        language = self.language_of(path)
         if self.suffixes is None and language is None:
             return "no known language"
         if language in self.without:
             return f"{language} is excluded"
-        return None if self.generated or not generated_name(path) else GENERATED
+        refused = marks.generated or generated_name(path)
+        return GENERATED if refused and self._refuses_generated(marks) else None
 
+    def folder_refusal(self, path: str) -> str | None:
+        """Why a folder, whose path ends in `/`, is not entered; None where it is."""
+        marks = self.marks(path)
+        if marks.included is False:
+            return EXCLUDED
+        opened = marks.included or marks.vendored is False
+        return CLOSED if path.split("/")[-2] in self.closed and not opened else None
 
-class _NotTextError(Exception):
-    """The reason that bytes are not text."""
+    def refuses_text(self, text: str, path: str) -> bool:
+        """Whether a file is skipped since its first lines say that a tool wrote it."""
+        return self._refuses_generated(self.marks(path)) and says_generated(text)
+
+    def language_of(self, path: str) -> str | None:
+        """The language of a file: by pattern, by .gitattributes, by the table; None if unknown."""
+        marked = self.marks(path).language
+        if marked is None or pattern_of(path, self.languages) is not None:
+            return language_of(path, self.languages)
+        return marked or None
+
+    def encoding_of(self, path: str) -> str | None:
+        """The encoding that the user gives a file; None without one."""
+        pattern = pattern_of(path, self.encodings)
+        return None if pattern is None else self.encodings[pattern]
+
+    def _refuses_generated(self, marks: Marks) -> bool:
+        return not (self.generated or marks.included or marks.generated is False)
 
 
 def decode(data: bytes, path: str, rules: ReadRules) -> Source | Skipped:
@@ -111,15 +169,38 @@ def decode(data: bytes, path: str, rules: ReadRules) -> Source | Skipped:
     """
     if len(data) > rules.max_bytes:
         return Skipped(path, f"larger than {rules.max_bytes} bytes")
+    pointer = next((reason for start, reason in _POINTERS if data.startswith(start)), None)
+    if pointer is not None and len(data) <= _LARGEST_POINTER:
+        return Skipped(path, pointer)
     try:
-        text, encoding = _text_of(data)
-    except _NotTextError as reason:
+        text, encoding = text_of(data, rules.encoding_of(path), rules.guess)
+    except NotTextError as reason:
         return Skipped(path, str(reason))
+    whole = len(text)
     if max(map(len, text.split("\n"))) > rules.max_line:
-        return Skipped(path, f"a line longer than {rules.max_line} characters")
-    if not rules.generated and says_generated(text):
+        shorter = _shortened(text, rules.max_line) if rules.cut_lines else None
+        if shorter is None:
+            return Skipped(path, f"a line longer than {rules.max_line} characters")
+        text = shorter
+    if rules.refuses_text(text, path):
         return Skipped(path, GENERATED)
-    return Source(text, path, language_of(path, rules.languages), encoding)
+    return Source(text, path, rules.language_of(path), encoding, whole - len(text))
+
+
+def _shortened(text: str, most: int) -> str | None:
+    """The text without the middle of its very long lines, so that each has `most` characters.
+
+    None where they are too many for code with a literal in it. A line keeps both ends, and with
+    them the quotes or brackets round a literal.
+    """
+    lines = text.split("\n")
+    long = [at for at, line in enumerate(lines) if len(line) > most]
+    if sum(not line.isspace() for line in lines if line) - len(long) < _ORDINARY * len(long):
+        return None
+    head = most - most // 2
+    for at in long:
+        lines[at] = lines[at][:head] + lines[at][-(most // 2) :]
+    return "\n".join(lines)
 
 
 def read_file(file: Path, path: str, rules: ReadRules) -> Source | Skipped:
@@ -181,10 +262,11 @@ def walk_folder(
             elif not entry.is_dir(follow_symlinks=False):
                 reason = refuse(path)
                 yield Skipped(shown(path), reason) if reason else _candidate(root, path, rules)
-            elif entry.name in rules.closed:
-                if entry.name != ".git":  # git's own data is not part of the tree
-                    yield Skipped(shown(path + "/"), "folder not entered")
-            elif reason := refuse(path + "/"):
+            elif (
+                entry.name == ".git" and ".git" in rules.closed
+            ):  # git's own data is not part of the tree
+                continue
+            elif reason := rules.folder_refusal(path + "/") or refuse(path + "/"):
                 yield Skipped(shown(path + "/"), reason)
             else:
                 folders.append(path + "/")
@@ -220,63 +302,6 @@ def zip_folders(file: Path) -> frozenset[str]:
     """
     with _open_zip(file) as archive:
         return frozenset(name.split("/")[0] for name in archive.namelist() if "/" in name)
-
-
-def _text_of(data: bytes) -> tuple[str, str]:
-    """The text and the encoding that it was decoded by."""
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            return _decoded(data, encoding, "its byte order mark says"), encoding
-    if b"\0" in data:
-        raise _NotTextError("binary: holds NUL bytes")
-    try:
-        return data.decode("utf-8"), "utf-8"
-    except UnicodeDecodeError as error:
-        offset = error.start
-    declared = _declared(data)
-    if declared is not None:
-        return _decoded(data, declared, "its coding comment says"), declared
-    if _CONTROL.search(data):
-        raise _NotTextError("binary: control characters and no UTF-8")
-    # Text in another encoding practically never holds whole UTF-8 characters: this was UTF-8.
-    if _UTF8_CHARACTER.search(data):
-        raise _NotTextError(f"damaged UTF-8 at byte {offset}")
-    try:
-        return data.decode("cp1252"), "cp1252"
-    except UnicodeDecodeError:
-        raise _NotTextError(
-            "unknown encoding: neither UTF-8 nor Windows-1252, and none declared"
-        ) from None
-
-
-def _decoded(data: bytes, encoding: str, says: str) -> str:
-    try:
-        text = data.decode(encoding)
-        text.encode("utf-8")  # lone surrogates are not text
-    except (UnicodeError, ValueError):
-        raise _NotTextError(f"not {encoding}, as {says}") from None
-    if "\0" in text:
-        raise _NotTextError("binary: holds NUL characters")
-    return text
-
-
-def _declared(data: bytes) -> str | None:
-    """The encoding that a comment in the first two lines declares (PEP 263), in Python's name."""
-    for line in data.split(b"\n", 2)[:2]:
-        match = _COOKIE.match(line)
-        if match:
-            name = match.group(1).decode("ascii", "replace")
-            try:
-                found = codecs.lookup(name)
-                b" ".decode(name)  # codecs that are not text encodings refuse this
-            except (LookupError, UnicodeError):
-                raise _NotTextError(f"declares the unknown encoding {name}") from None
-            if found.name in NO_FILE_ENCODINGS:
-                raise _NotTextError(f"declares {name}, which is not an encoding of files")
-            return found.name
-        if not _BLANK_OR_COMMENT.fullmatch(line):
-            break
-    return None
 
 
 def _candidate(root: Path, path: str, rules: ReadRules) -> Source | Skipped:

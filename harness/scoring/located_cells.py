@@ -163,5 +163,5 @@ class SourceFolder:
         file = (self._root / path).resolve()
         if not file.is_relative_to(self._root):
             return None
-        source = read_file(file, path, ReadRules())
+        source = read_file(file, path, ReadRules(guess="cp1252"))
         return (source, Layout.of(source)) if isinstance(source, Source) else None

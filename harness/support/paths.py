@@ -1,6 +1,8 @@
-"""Paths as people write them in records and questions."""
+"""Paths and patterns of paths as people write them."""
 
 from __future__ import annotations
+
+import re
 
 from chunkers.errors import InputError
 
@@ -30,3 +32,14 @@ def plain_path(text: str, where: str, root: str = "") -> str:
     if not parts:
         raise InputError(f"{where}: the path {text!r:.80} does not name a file")
     return ("/" if slashed.startswith("/") else "") + "/".join(parts)
+
+
+def split_patterns(text: str) -> tuple[str, ...]:
+    r"""The patterns in a text, separated by white space; `\ ` is a space in a pattern."""
+    return tuple(re.findall(r"(?:\\.|\S)+", text))
+
+
+def prefixes(path: str) -> list[str]:
+    """The folders on a path, each ending in `/`, and the path itself."""
+    ends = [at + 1 for at, character in enumerate(path[:-1]) if character == "/"]
+    return [*(path[:end] for end in ends), path]

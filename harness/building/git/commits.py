@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from chunkers.languages import language_of
 from chunkers.source import Source
 from harness.building.built_queries import BuiltQueries, folder_of, in_turn, same_words
 from harness.building.git.changes import changed_lines, gold_of, only_inserted
@@ -226,7 +225,7 @@ def _with_changes(
             left_out[reason] += 1
             continue
         paths = [change.path for change in indexed]
-        languages = (language_of(path, rules.languages) or "none" for path in paths)
+        languages = (rules.language_of(path) or "none" for path in paths)
         stratum = f"{_common(map(folder_of, paths))}\0{_common(languages)}"
         others = tuple(change for change in before if change not in indexed)
         kept.append(replace(candidate, changes=tuple(indexed), others=others, stratum=stratum))

@@ -37,7 +37,7 @@ def ignore_rules(top: Path, root: Path) -> Iterator[IgnoreRules]:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="chunkmark-"))
             scratch = pygit2.init_repository(folder)
         except (OSError, pygit2.GitError) as error:
-            raise _unwritable(error) from None
+            raise unwritable(error) from None
         yield IgnoreRules(top.resolve(), root.resolve(), scratch)
 
 
@@ -81,10 +81,11 @@ class IgnoreRules:
         try:
             Path(self._scratch.workdir, ".gitignore").write_bytes(joined)
         except OSError as error:
-            raise _unwritable(error) from None
+            raise unwritable(error) from None
 
 
-def _unwritable(error: Exception) -> InputError:
+def unwritable(error: Exception) -> InputError:
+    """The error that no temporary folder can be written."""
     return InputError(f"no temporary folder can be written: {error}\nset TMPDIR to one that can")
 
 

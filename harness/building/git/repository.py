@@ -1,7 +1,7 @@
 """Reads a git repository by libgit2, which starts no hook, filter, pager or other program.
 
-Only objects and references are read: the index, the working tree and the user's own configuration
-play no part, and nothing is written or fetched.
+Only objects, references and the links of the index are read: the working tree and the user's own
+configuration play no part, and nothing is written or fetched.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pygit2
-from pygit2.enums import ConfigLevel, DiffFind, DiffOption, RepositoryOpenFlag
+from pygit2.enums import ConfigLevel, DiffFind, DiffOption, FileMode, RepositoryOpenFlag
 
 from chunkers.errors import InputError
-from harness.reading.reader import NO_FILE_ENCODINGS
+from harness.reading.decoding import NO_FILE_ENCODINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -136,6 +136,20 @@ class Repository:
             return commit.tree[path].id
         except (KeyError, pygit2.GitError):
             return None
+
+    def file_at(self, commit: pygit2.Commit, path: str) -> pygit2.Oid | None:
+        """Hash of the file at a path of a commit; None without a file there, or for a link."""
+        try:
+            entry = commit.tree[path]
+        except (KeyError, ValueError, pygit2.GitError):
+            return None
+        return entry.id if entry.filemode in (FileMode.BLOB, FileMode.BLOB_EXECUTABLE) else None
+
+    def links(self) -> dict[str, pygit2.Oid]:
+        """The links of the index: path -> hash of the link's text."""
+        with self._reading("index"):
+            index = self._git.index
+            return {entry.path: entry.id for entry in index if entry.mode == FileMode.LINK}
 
     def size(self, blob: pygit2.Oid) -> int:
         """Size of a file's content in bytes."""

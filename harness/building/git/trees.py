@@ -103,8 +103,9 @@ class Trees:
         if not stat.S_ISDIR(entry.mode):
             reason = self.refusal(path, entry.mode)
             return (Skipped(shown(path), reason) if reason else self.file(path, entry.id),)
-        if entry.name in self._rules.closed:
-            return (Skipped(shown(path + "/"), "folder not entered"),)
+        reason = self._rules.folder_refusal(path + "/")
+        if reason is not None:
+            return (Skipped(shown(path + "/"), reason),)
         if depth == _DEEPEST:
             return (Skipped(shown(path + "/"), "nested too deep"),)
         return self._folder(path + "/", entry.id, depth + 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.building.build import BuildOptions, build
-from harness.building.tree import Files  # noqa: TC001 - the options of a spec are read by it
+from harness.building.tree import Files, LongLines, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +27,10 @@ def load(
     limit: int | None = None,
     seed: int = 0,
     since: str | None = None,
+    include: str = "",
+    exclude: str = "",
+    encoding: str = "",
+    long_lines: LongLines = "cut",
 ) -> Dataset:
     """Make a data set of the folder `argument`.
 
@@ -41,10 +45,16 @@ def load(
         limit: How many queries are drawn; of commits 100 by default, else all are taken.
         seed: Of the sample.
         since: Only commits from this date on, such as `2024-05-31`.
+        include: Patterns as in .gitignore, separated by white space, of files to index although
+            git ignores them, a tool wrote them or their folder is not entered, such as `vendor/`.
+        exclude: Such patterns of files not to index.
+        encoding: Encodings of files that are not UTF-8, by pattern, such as `src/**=cp1251`.
+        long_lines: Whether a very long line among ordinary ones is `cut`, or its file `skip`ped.
 
     Raises:
         InputError: As for `harness.building.build.build`.
     """
     del card, data_dir
-    wanted = BuildOptions(queries, whole, files, limit, seed, since, languages)
+    reading = Reading(files, languages, include, exclude, encoding, long_lines)
+    wanted = BuildOptions(queries, whole, limit, seed, since, reading)
     return build(Path(argument), wanted)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from harness.datasets.cards import Card
 
-_RULES = ReadRules(suffixes=(".py",), closed=frozenset())
+_RULES = ReadRules(suffixes=(".py",), closed=frozenset(), guess="cp1252")
 _PINNED = "2k"
 # Prompts were cut by the tokenizer of one of two models; a length exists for one of them.
 _MODELS = ("codex", "codegen")

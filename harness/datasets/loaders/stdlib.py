@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from harness.building.docs.comments import DocumentedDefinition
     from harness.datasets.cards import Card
 
-_RULES = ReadRules(suffixes=(".py",))
+_RULES = ReadRules(suffixes=(".py",), guess="cp1252")
 _FEWEST_WORDS = 4
 
 # Why a docstring makes no query; the first that applies is counted.

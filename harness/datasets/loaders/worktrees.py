@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Read = tuple[tuple[Source, ...], tuple[Skipped, ...]]
 
-RULES = ReadRules(suffixes=(".py",))
+RULES = ReadRules(suffixes=(".py",), guess="cp1252")
 """Archives hold no other files; a tree must be the same corpus from any source."""
 
 MOST_TEXT = 1 << 30

@@ -13,6 +13,7 @@ from commands import call, says
 from chunkers.source import Source
 from harness.building.build import BuildOptions, build
 from harness.building.folder import write_folder
+from harness.building.tree import Reading
 from harness.model import Corpus, Dataset, Query, Skipped, Target
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def indexed(root: Path, files: Files = "all") -> list[str]:
-    (corpus,) = build(root, BuildOptions(files=files)).corpora
+    (corpus,) = build(root, BuildOptions(reading=Reading(files))).corpora
     return [one.path for one in corpus.sources]
 
 
@@ -75,11 +76,11 @@ def test_a_run_into_the_repository_is_found_again(repository: Path, capsys, spec
 def test_what_chunkmark_wrote_is_told_by_what_it_says_and_counted(
     repository: Path, capsys, name: str
 ) -> None:
-    before = build(repository, BuildOptions(files="all"))
+    before = build(repository, BuildOptions(reading=Reading("all")))
     assert call(capsys, "dataset", "build", ".", "-o", name).code == 0
     assert call(capsys, "run", "-d", f"built:{name}", "-c", "fixed", "-r", "bm25",
                 "-o", f"{name}-run").code == 0  # fmt: skip
-    after = build(repository, BuildOptions(files="all"))
+    after = build(repository, BuildOptions(reading=Reading("all")))
     assert after.fingerprint == before.fingerprint
     ours = [one.path for one in after.corpora[0].skipped if one.reason == "written by chunkmark"]
     assert ours == sorted([f"{name}/", f"{name}-run/"])
@@ -88,7 +89,7 @@ def test_what_chunkmark_wrote_is_told_by_what_it_says_and_counted(
     git(repository, "commit", "-qm", "Keep what was measured last week")
     (repository / "a.py").write_text(CODE.replace("3.14 ", "3.1416 "), "utf-8")
     git(repository, "commit", "-qam", "Round fields are rounder than they were before")
-    made = build(repository, BuildOptions(queries="commits", files="all"))
+    made = build(repository, BuildOptions(queries="commits", reading=Reading("all")))
     assert [one.path for one in made.corpora[0].sources] == ["a.py", "b.json"]
     ours = [one.path for one in made.corpora[0].skipped if one.reason == "written by chunkmark"]
     assert ours == sorted([f"{name}/", f"{name}-run/"])

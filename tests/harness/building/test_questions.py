@@ -14,6 +14,7 @@ from chunkers.source import Source
 from harness.building.build import BuildOptions, build
 from harness.building.questions import question_queries, read_questions
 from harness.building.suggest import suggest
+from harness.building.tree import Reading
 from harness.model import Corpus, Skipped, Target
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def test_the_questions_leave_the_corpus_that_they_lie_in(
         "utf-8",
     )
     monkeypatch.chdir(tmp_path)
-    made = build(Path("docs/.."), BuildOptions(queries="docs/q.yaml", files=files))
+    made = build(Path("docs/.."), BuildOptions(queries="docs/q.yaml", reading=Reading(files)))
     assert len(made.queries) == 1
     (corpus,) = made.corpora
     assert "docs/q.yaml" not in [one.path for one in corpus.sources]

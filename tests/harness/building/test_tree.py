@@ -11,7 +11,7 @@ import pytest
 from chunkers.errors import InputError
 from harness.building import tree as trees
 from harness.building.git.ignore_rules import ignore_rules
-from harness.building.tree import read_tree, rules_for
+from harness.building.tree import Reading, read_tree, rules_for
 from harness.model import Skipped
 
 CODE = "x = 1\n"
@@ -25,11 +25,11 @@ def write(root: Path, *paths: str, text: str = CODE) -> Path:
 
 
 def indexed(root: Path) -> list[str]:
-    return [source.path for source in read_tree(root, rules_for()).sources]
+    return [source.path for source in read_tree(root).sources]
 
 
 def skipped(root: Path) -> dict[str, str]:
-    return {one.path: one.reason for one in read_tree(root, rules_for()).skipped}
+    return {one.path: one.reason for one in read_tree(root).skipped}
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -67,8 +67,8 @@ def test_every_file_is_indexed_or_listed_with_its_reason(tmp_path: Path) -> None
 
 def test_prose_and_data_are_indexed_where_they_are_asked_for(tmp_path: Path) -> None:
     write(tmp_path, "a.md", "b.json")
-    assert len(read_tree(tmp_path, rules_for("all")).sources) == 2
-    assert len(read_tree(tmp_path, rules_for("code", {"*.md": "markdown"})).sources) == 1
+    assert len(read_tree(tmp_path, Reading("all")).sources) == 2
+    assert len(read_tree(tmp_path, Reading("code", {"*.md": "markdown"})).sources) == 1
 
 
 def test_what_git_ignores_is_left_out(tmp_path: Path) -> None:
@@ -204,20 +204,20 @@ def test_the_files_are_those_that_git_itself_lists(tmp_path: Path, seed: int) ->
 def test_a_folder_without_a_file_to_index_says_what_it_holds(tmp_path: Path) -> None:
     write(tmp_path, "a.md", "b.md")
     with pytest.raises(InputError, match="no file to index: 2 markdown is excluded"):
-        read_tree(tmp_path, rules_for())
+        read_tree(tmp_path)
 
 
 def test_an_empty_folder_and_none_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no file to index$"):
-        read_tree(tmp_path, rules_for())
+        read_tree(tmp_path)
     with pytest.raises(InputError, match="is no folder"):
-        read_tree(tmp_path / "none", rules_for())
+        read_tree(tmp_path / "none")
 
 
 def test_a_bare_repository_is_refused_with_what_to_do(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "--bare")
     with pytest.raises(InputError, match="bare repository, without files\nuse queries=commits"):
-        read_tree(tmp_path, rules_for())
+        read_tree(tmp_path)
 
 
 def test_more_text_than_is_kept_in_memory_is_refused(
@@ -226,7 +226,7 @@ def test_more_text_than_is_kept_in_memory_is_refused(
     write(tmp_path, "a.py", "b.py")
     monkeypatch.setattr(trees, "MOST_TEXT", 2 * len(CODE) - 1)
     with pytest.raises(InputError, match="characters to index; name a folder in it"):
-        read_tree(tmp_path, rules_for())
+        read_tree(tmp_path)
 
 
 def test_the_rules_refuse_paths_of_commits_as_they_do_those_of_folders() -> None:
@@ -239,7 +239,7 @@ def test_the_rules_refuse_paths_of_commits_as_they_do_those_of_folders() -> None
 
 def test_skipped_files_are_in_order(tmp_path: Path) -> None:
     write(tmp_path, "b.md", "a.md", "c.py", "a/z.md")
-    found = read_tree(tmp_path, rules_for()).skipped
+    found = read_tree(tmp_path).skipped
     assert found == tuple(
         Skipped(path, "markdown is excluded") for path in ("a.md", "a/z.md", "b.md")
     )

@@ -9,14 +9,16 @@ from hypothesis import strategies as st
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.model import Skipped
+from harness.reading.decoding import parse_encodings
 from harness.reading.reader import ReadRules, decode, read_file, read_folder
 
 RULES = ReadRules()
+WESTERN = ReadRules(guess="cp1252")
 GOOD = b"def good():\n    return 1\n"
 
 
-def text_of(data: bytes) -> str:
-    read = decode(data, "a.py", RULES)
+def text_of(data: bytes, rules: ReadRules = RULES) -> str:
+    read = decode(data, "a.py", rules)
     assert isinstance(read, Source), read
     return read.text
 
@@ -41,17 +43,17 @@ def paths(found: tuple[Source, ...] | tuple[Skipped, ...]) -> list[str]:
 
 class TestDecoding:
     def test_latin_1_is_read_by_the_fall_back_and_says_so(self) -> None:
-        read = decode(b"def caf\xe9():\n    return 1\n", "old.py", RULES)
+        read = decode(b"def caf\xe9():\n    return 1\n", "old.py", WESTERN)
         assert isinstance(read, Source)
         assert read.text == "def café():\n    return 1\n"
         assert (read.encoding, read.language) == ("cp1252", "python")
 
     def test_windows_quotes_are_read_by_the_fall_back(self) -> None:
-        assert text_of(b"# \x93quoted\x94 \x80 5\n") == "# “quoted” € 5\n"
+        assert text_of(b"# \x93quoted\x94 \x80 5\n", WESTERN) == "# “quoted” € 5\n"
 
     @pytest.mark.parametrize("byte", [0x81, 0x8D, 0x8F, 0x90, 0x9D])
     def test_bytes_that_windows_1252_lacks_are_no_text(self, byte: int) -> None:
-        assert "unknown encoding" in reason_of(b"# " + bytes([byte]) + b"\n")
+        assert reason_of(b"# " + bytes([byte]) + b"\n", WESTERN) == "not cp1252, as is guessed"
 
     def test_bom_is_dropped_and_recorded(self) -> None:
         read = decode(b"\xef\xbb\xbfimport os\ndef f():\n    return 1\n", "a.py", RULES)
@@ -97,10 +99,10 @@ class TestDecoding:
     @pytest.mark.parametrize("surrogate", ["\ud800", "\udcff", "\ud83d\ude00"])
     def test_surrogates_in_utf_8_are_damage_and_no_latin_1(self, surrogate: str) -> None:
         data = b"x = 1  # " + surrogate.encode("utf-8", "surrogatepass")
-        assert reason_of(data) == "damaged UTF-8 at byte 9"
+        assert reason_of(data, WESTERN) == "damaged UTF-8 at byte 9"
 
     def test_one_bad_byte_does_not_turn_utf_8_into_nonsense(self) -> None:
-        assert reason_of("# é è à\n".encode() + b"\xff\n") == "damaged UTF-8 at byte 11"
+        assert reason_of("# é è à\n".encode() + b"\xff\n", WESTERN) == "damaged UTF-8 at byte 11"
 
     @pytest.mark.parametrize(
         ("comment", "encoding"),
@@ -122,7 +124,7 @@ class TestDecoding:
         "start", [b"x = 1\n# coding: koi8-r\n", b"#\n#\n# coding: koi8-r\n", b"# decoding koi8-r\n"]
     )
     def test_elsewhere_it_does_not(self, start: bytes) -> None:
-        read = decode(start + "x = 'жук'\n".encode("koi8-r"), "a.py", RULES)
+        read = decode(start + "x = 'жук'\n".encode("koi8-r"), "a.py", WESTERN)
         assert isinstance(read, Source)
         assert read.encoding == "cp1252"
 
@@ -184,6 +186,113 @@ class TestDecoding:
             assert read.reason
 
 
+class TestEncodings:
+    @pytest.mark.parametrize(
+        ("text", "encoding"),
+        [
+            ("# Считает расстояние\n", "cp1251"),
+            ("# Считает расстояние\n", "koi8-r"),
+            ("# Počítá vzdálenost řádků\n", "iso8859-2"),
+            ("# Größe über der Brücke\n", "mac-roman"),
+            ("# Größe über der Brücke\n", "cp850"),
+            ("# 计算两点的距离\n", "gbk"),
+            ("# 計算兩點的距離\n", "big5"),
+            ("# 距離を計算する\n", "shift_jis"),
+            ("# 距離を計算する\n", "euc_jp"),
+            ("# 거리를 계산한다\n", "euc_kr"),
+            ("# Υπολογίζει την απόσταση\n", "iso8859-7"),
+            ("# מחשב את המרחק\n", "cp1255"),
+            ("# คำนวณระยะทาง\n", "tis-620"),
+        ],
+    )
+    def test_a_code_page_is_read_as_given_and_never_guessed(self, text: str, encoding: str) -> None:
+        data = text.encode(encoding) + b"x = 1\n"
+        assert reason_of(data) == "not UTF-8, and no encoding given"
+        rules = ReadRules(encodings=parse_encodings([f"*={encoding}"]))
+        assert text_of(data, rules) == text + "x = 1\n"
+
+    @pytest.mark.parametrize("encoding", ["iso-2022-jp", "iso-2022-kr", "utf-7", "hz"])
+    def test_an_encoding_of_seven_bits_is_read_where_it_is_declared_or_given(
+        self, encoding: str
+    ) -> None:
+        text = {"iso-2022-kr": "x = '거리'\n", "hz": "x = '计算'\n"}.get(encoding, "x = '距離'\n")
+        data = text.encode(encoding)
+        assert data.isascii()
+        declared = f"# -*- coding: {encoding} -*-\n".encode() + data
+        if encoding != "iso-2022-kr":  # its header must come first, so it cannot be declared
+            assert text_of(declared).split("\n", 1)[1] == text
+        assert text_of(data, ReadRules(encodings=parse_encodings([f"*.py={encoding}"]))) == text
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "// -*- coding: koi8-r -*-\n",
+            "/* vim: set fileencoding=koi8-r : */\n",
+            '<?xml version="1.0" encoding="KOI8-R"?>\n',
+            '@charset "koi8-r";\n',
+            "-- coding: koi8-r-unix\n",
+        ],
+    )
+    def test_files_of_other_languages_declare_their_encoding_too(self, line: str) -> None:
+        assert text_of((line + "привет\n").encode("koi8-r")) == line + "привет\n"
+
+    def test_what_is_utf_8_stays_so_whatever_is_given(self) -> None:
+        rules = ReadRules(encodings=parse_encodings(["*=cp1251"]))
+        assert text_of("# привет\n".encode(), rules) == "# привет\n"
+
+    def test_the_last_pattern_that_fits_decides(self) -> None:
+        rules = ReadRules(encodings=parse_encodings(["*=cp1251", "a.*=koi8-r"]))
+        assert text_of("привет".encode("koi8-r"), rules) == "привет"
+
+    @pytest.mark.parametrize("text", ["cp1251", "=cp1251", "*=no-such", "*=rot13", "*=idna"])
+    def test_an_encoding_that_cannot_be_used_is_an_error(self, text: str) -> None:
+        with pytest.raises(InputError, match="encoding"):
+            parse_encodings([text])
+
+
+class TestPointers:
+    @pytest.mark.parametrize(
+        "start",
+        [
+            "version https://git-lfs.github.com/spec/v1\n",
+            "version https://git-lfs.github.com/spec/v1\next-0-foo sha256:12\n",
+            "version https://hawser.github.com/spec/v1\n",
+        ],
+    )
+    def test_a_pointer_is_not_what_it_points_to(self, start: str) -> None:
+        pointer = start + f"oid sha256:{'ab' * 32}\nsize 1200\n"
+        assert reason_of(pointer.encode()) == "Git LFS pointer"
+        assert text_of(b"# " + pointer.encode()).startswith("# version")
+
+    def test_a_pointer_of_git_annex(self) -> None:
+        assert reason_of(b"/annex/objects/SHA256E-s1--ab.py\n") == "git-annex pointer"
+
+
+class TestLongLines:
+    RULES = ReadRules(cut_lines=True, max_line=100)
+
+    def test_a_long_line_among_ordinary_ones_loses_its_middle(self) -> None:
+        lines = [f"x{n} = {n}" for n in range(40)]
+        lines[10] = f'BLOB = "{"A" * 500}"'
+        read = decode("\n".join(lines).encode(), "a.py", self.RULES)
+        assert isinstance(read, Source)
+        assert read.left_out == len(lines[10]) - 100
+        cut = read.text.split("\n")
+        assert cut[10] == 'BLOB = "' + "A" * 91 + '"'
+        assert (cut[:10], cut[11:]) == (lines[:10], lines[11:])
+
+    @pytest.mark.parametrize("ordinary", [0, 1, 19])
+    def test_a_file_that_is_mostly_long_lines_is_skipped(self, ordinary: int) -> None:
+        text = "x = 1\n" * ordinary + "y" * 101 + "\n" * 60
+        assert reason_of(text.encode(), self.RULES) == "a line longer than 100 characters"
+        assert text_of(("x = 1\n" * 20).encode() + text.encode(), self.RULES)
+
+    def test_two_long_lines_need_twice_as_many_ordinary_ones(self) -> None:
+        long = "y" * 101 + "\n"
+        assert "longer" in reason_of((long * 2 + "x = 1\n" * 39).encode(), self.RULES)
+        assert len(text_of((long * 2 + "x = 1\n" * 40).encode(), self.RULES)) == 2 * 101 + 240
+
+
 class TestLimits:
     def test_the_size_limit_is_inclusive(self) -> None:
         rules = ReadRules(max_bytes=6)
@@ -216,7 +325,7 @@ class TestFolder:
             tmp_path,
             {"good.py": GOOD, "old.py": b"\xe9\n", "icon.py": b"\x89PNG\0", "LICENSE": b""},
         )
-        sources, skipped = read_folder(tmp_path, ReadRules(suffixes=(".py",)))
+        sources, skipped = read_folder(tmp_path, ReadRules(suffixes=(".py",), guess="cp1252"))
         assert paths(sources) == ["good.py", "old.py"]
         assert [(one.path, one.reason) for one in skipped] == [
             ("LICENSE", "name does not end in .py"),
@@ -329,7 +438,7 @@ class TestFolder:
 
 def test_a_single_file_is_read_whatever_its_suffix(tmp_path: Path) -> None:
     put(tmp_path, {"notes.xyzzy": b"caf\xe9"})
-    read = read_file(tmp_path / "notes.xyzzy", "notes.xyzzy", RULES)
+    read = read_file(tmp_path / "notes.xyzzy", "notes.xyzzy", WESTERN)
     assert isinstance(read, Source)
     assert (read.text, read.language) == ("café", None)
 

@@ -11,7 +11,7 @@ from harness.model import Skipped
 from harness.reading import reader
 from harness.reading.reader import ReadRules, read_folder, read_zip, zip_folders
 
-RULES = ReadRules(suffixes=(".py",))
+RULES = ReadRules(suffixes=(".py",), guess="cp1252")
 
 
 def make(file: Path, members: dict[str, bytes]) -> Path:
