@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 # Suffixes and file names. An upper-case suffix that is not listed counts as its lower-case form.
+# Components count as the language of their scripts, notebooks as that of their code cells.
 # `.h` is read as C++, whose grammar reads C too, while the grammar of C does not read C++.
 _FILES = {
     "bash": ".sh .bash",
@@ -81,7 +82,7 @@ _FILES = {
     "perl": ".pl .pm",
     "php": ".php .phtml",
     "powershell": ".ps1 .psm1",
-    "python": ".py .pyi .pyw",
+    "python": ".py .pyi .pyw .ipynb",
     "ql": ".ql .qll",
     "r": ".r",
     "regex": "",
@@ -96,7 +97,7 @@ _FILES = {
     "toml": ".toml",
     "tsq": "",
     "tsx": ".tsx",
-    "typescript": ".ts .mts .cts",
+    "typescript": ".ts .mts .cts .vue .svelte .astro",
     "xml": ".xml .xsd .xsl .xslt",
     "yaml": ".yaml .yml",
     "zig": ".zig",

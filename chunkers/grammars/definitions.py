@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from chunkers.grammars.blocks import by_block
 from chunkers.grammars.line_map import LineMap
 from chunkers.grammars.loading import grammar_of
 from chunkers.grammars.model import kind_of, name_of, text_of
@@ -26,6 +27,7 @@ _CLOSERS = frozenset("})];, \t\r\n")
 _DEPTH = 6
 
 
+@by_block
 def definition_runs(lines: Lines, services: Services, limit: int) -> list[tuple[int, int]]:
     """Runs of all lines of a source, cut before and after every definition.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from chunkers.grammars.blocks import parsed_text
 from chunkers.grammars.loading import grammar_of, parser
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ _OPENING = re.compile(r"(?:^|[-?:](?=\s))[ \t]*")
 def parse(source: Source) -> Node | None:
     """The root of the syntax tree of a source. Its columns are bytes; only LF ends a row.
 
+    Of a component only the scripts are parsed, at their own lines.
+
     None without a grammar, or if its parser would crash on this text.
 
     Raises:
@@ -31,8 +34,7 @@ def parse(source: Source) -> Node | None:
         return None
     if grammar.deepest and deeper(source.text, grammar.deepest):
         return None
-    octets = source.text.encode("utf-8", "surrogatepass")
-    return parser(language).parse(octets).root_node
+    return parser(language).parse(parsed_text(source)).root_node
 
 
 def deeper(text: str, limit: int) -> bool:

@@ -20,6 +20,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from chunkers.grammars.blocks import by_block
 from chunkers.grammars.chains import arms
 from chunkers.grammars.line_map import (
     ATTRIBUTE,
@@ -96,6 +97,7 @@ def tree_of(source: Source, services: Services) -> Node | None:
     return root
 
 
+@by_block
 def syntax_runs(lines: Lines, services: Services, limit: int) -> list[tuple[int, int]]:
     """Runs of all lines of a source along its syntax tree, which follow each other without a gap.
 

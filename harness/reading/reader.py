@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from chunkers.languages import language_of, pattern_of
+from chunkers.languages import language_of, linguist_language, pattern_of
 from chunkers.source import Source
 from harness.model import Skipped
 from harness.reading.decoding import NotTextError, text_of
 from harness.reading.generated import generated_name, says_generated
+from harness.reading.notebooks import notebook_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -172,8 +173,13 @@ def decode(data: bytes, path: str, rules: ReadRules) -> Source | Skipped:
     pointer = next((reason for start, reason in _POINTERS if data.startswith(start)), None)
     if pointer is not None and len(data) <= _LARGEST_POINTER:
         return Skipped(path, pointer)
+    language = rules.language_of(path)
     try:
         text, encoding = text_of(data, rules.encoding_of(path), rules.guess)
+        if path.lower().endswith(".ipynb") and language != "json":
+            text, kernel = notebook_code(text)
+            if kernel and pattern_of(path, rules.languages) is None:
+                language = linguist_language(kernel) or language
     except NotTextError as reason:
         return Skipped(path, str(reason))
     whole = len(text)
@@ -184,7 +190,7 @@ def decode(data: bytes, path: str, rules: ReadRules) -> Source | Skipped:
         text = shorter
     if rules.refuses_text(text, path):
         return Skipped(path, GENERATED)
-    return Source(text, path, rules.language_of(path), encoding, whole - len(text))
+    return Source(text, path, language, encoding, whole - len(text))
 
 
 def _shortened(text: str, most: int) -> str | None:

@@ -158,7 +158,7 @@ def test_the_list_says_where_each_grammar_comes_from():
     found = {one.name: one for one in list_languages()}
     assert list(found) == sorted(found) == list(LANGUAGES)
     assert {name for name, one in found.items() if one.source == "wheel"} == set(BUNDLED)
-    assert found["python"].files.split() == [".py", ".pyi", ".pyw"]
+    assert found["python"].files.split() == [".py", ".pyi", ".pyw", ".ipynb"]
     assert found["make"].files.split() == [".mk", "GNUmakefile", "Makefile", "makefile"]
     ruby, perl, cmake = found["ruby"], found["perl"], found["cmake"]
     assert (ruby.grammar, ruby.source, ruby.problem) == ("tree-sitter-ruby", "wheel", "")
