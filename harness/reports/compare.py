@@ -9,6 +9,7 @@ from harness.measures.grammar import parse_measure
 from harness.reports.contests import differences
 from harness.reports.plain import markdown_escaped, markdown_table, plain, print_rows
 from harness.reports.recommendation import (
+    headline,
     points,
     points_interval,
     recommendation,
@@ -61,7 +62,7 @@ def compare_document(
     parts = []
     for contest in contests:
         known = next(iter(contest.cells.values())).measures
-        chosen = names or [_headline(known)]
+        chosen = names or [headline(known)]
         for name in chosen:
             if len(contest.columns(name)) < 2:
                 hint = suggestion(name, known)
@@ -84,13 +85,6 @@ def compare_document(
         "recommendation": [line for part in parts for line in part["recommendation"]],
         "contests": parts,
     }
-
-
-def _headline(known: Sequence[str]) -> str:
-    for name in ("SpanR@10000c", "nDCG@10"):
-        if name in known:
-            return name
-    return known[0]
 
 
 def _part(

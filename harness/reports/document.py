@@ -6,7 +6,10 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.breakdowns import break_down
+from harness.reports.recommendation import verdicts
 from harness.runs.health import TRUNCATION_MARK, truncated
+from harness.runs.stored_values import read_stored_cells
+from harness.stats.comparison import MARGIN
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -26,9 +29,12 @@ def run_document(result: RunResult, by: Sequence[str] = ()) -> dict[str, Any]:
     if by and result.out is not None:
         for cell in cells:
             cell["by"] = break_down(result.out / "cells" / cell["key"], by)
+    keys = {cell["key"] for cell in cells}
+    stored = [] if result.out is None else read_stored_cells(result.out)
     return {
         "schema": "chunkmark.run/1",
         "out": None if result.out is None else str(result.out),
+        "verdicts": verdicts((cell for cell in stored if cell.folder.name in keys), MARGIN),
         "cells": cells,
         "absent": [
             {"dataset": name, **dataclasses.asdict(corpus)} for name, corpus in result.absent

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from harness.reports.contests import ANCHORS, cost_of
+from chunkers.errors import InputError
+from harness.reports.contests import ANCHORS, contests, cost_of, differences
+from harness.runs.health import truncated
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from harness.reports.contests import Contest, MeasureResult
+    from harness.runs.stored_values import StoredCell
     from harness.stats.comparison import Difference
     from harness.stats.sign_flips import Interval
+
+
+BASELINE = "fixed"
+"""The chunker that others are compared with in the answer of a run; without it, the first one."""
 
 
 def points(value: float) -> str:
@@ -70,14 +77,15 @@ def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, mar
         return f"Nothing is compared: no other chunker than `{baseline}` has {result.measure}."
     better = [pair for pair in pairs if pair.verdict == "better"]
     worse = [pair for pair in pairs if pair.verdict == "worse"]
+    amounts = [f"`{pair.a}` by {_amount(pair)}" for pair in _largest_first(better or worse)]
     if better:
-        chosen = sorted(better, key=lambda pair: -pair.estimate.mean)
-        amounts = _list([f"`{pair.a}` by {_amount(pair)}" for pair in chosen])
-        says = f"Better than `{baseline}` by {result.measure}: {amounts}"
+        says = f"Better than `{baseline}` by {result.measure}: {_list(amounts)}."
+    elif worse == pairs:
+        return f"`{baseline}` is the best by {result.measure}: better than {_list(amounts)}."
     elif all(pair.verdict == "equivalent" for pair in pairs):
         says = (
             f"Equivalent by {result.measure}: no chunker differs from `{baseline}` by "
-            f"{points(margin)} points"
+            f"{points(margin)} points."
         )
     else:
         queries = counted(len(contest.queries), "query", "queries")
@@ -85,15 +93,57 @@ def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, mar
         detail = f"; differences of {points(max(shown))} points would show" if shown else ""
         says = (
             f"Undecided by {result.measure}: on these {queries} no chunker is shown to be better "
-            f"than `{baseline}`{detail}"
+            f"than `{baseline}`{detail}."
         )
-    ends = [f"{says}."]
-    if worse:
-        ends.append(f"Worse: {_list([f'`{p.a}` by {_amount(p)}' for p in worse])}.")
-    if not better:
-        remaining = [baseline, *(pair.a for pair in pairs if pair not in worse)]
-        ends.append(_cheapest(contest, remaining) + ".")
-    return " ".join(ends)
+    if better:
+        return says
+    remaining = [baseline, *(pair.a for pair in pairs if pair not in worse)]
+    ends = [f"Worse: {_list(amounts)}."] if worse else []
+    return " ".join([says, *ends, _cheapest(contest, remaining) + "."])
+
+
+def _largest_first(pairs: Sequence[Difference]) -> list[Difference]:
+    return sorted(pairs, key=lambda pair: -abs(pair.estimate.mean))
+
+
+def verdicts(cells: Iterable[StoredCell], margin: float) -> list[dict[str, Any]]:
+    """The answer of a run for each data set, embedder and retriever with two contenders.
+
+    Cells take no part if the embedder never saw over 10 % of their chunk tokens.
+    """
+    seen = [cell for cell in cells if not truncated(cell.cell["health"])]
+    try:
+        compared = contests(seen)
+    except InputError:  # no two chunkers have the same queries, embedder and retriever
+        return []
+    answers = []
+    for contest in compared:
+        names = contest.contenders
+        measure = headline(next(iter(contest.cells.values())).measures)
+        if len(names) < 2 or len(contest.columns(measure)) < 2:
+            continue
+        baseline = BASELINE if BASELINE in names else names[0]
+        result = differences(contest, measure, baseline, margin=margin)
+        sentence = verdict_sentence(contest, result, baseline, margin)
+        cell = next(iter(contest.cells.values()))
+        answers.append(
+            {part: cell.names[part] for part in ("dataset", "embedder", "retriever")}
+            | {
+                "measure": measure,
+                "baseline": baseline,
+                "margin": margin,
+                "sentence": " ".join([sentence, *(f"{line}." for line in _limits(contest))]),
+            }
+        )
+    return answers
+
+
+def headline(measures: Sequence[str]) -> str:
+    """The measure that an answer is given by: the first of its kind that was computed."""
+    for name in ("SpanR@10000c", "nDCG@10"):
+        if name in measures:
+            return name
+    return measures[0]
 
 
 def _wins(name: str, names: Sequence[str], pairs: Sequence[Difference]) -> bool:

@@ -73,6 +73,8 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
     """Print a run to a terminal; the measures and columns that do not fit are named."""
     for heading, cells in groups(document):
         console.print(plain(heading), markup=False, highlight=False, style="bold")
+        for sentence in _sentences(document, cells[0]):
+            console.print(plain(sentence), markup=False, highlight=False)
         hidden = [*_print_scores(cells, console), *_print_health(cells, console)]
         for columns, rows, note in breakdown_tables(cells):
             _print(console, ["\n".join(map(_half_wrapped, c.split("\n"))) for c in columns], rows)
@@ -97,6 +99,13 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
     for line in failure_lines(document):
         console.print(plain(line), markup=False, highlight=False, style="bold red")
     console.print(f"run folder: {plain(document['out'])}", markup=False, highlight=False)
+
+
+def _sentences(document: Mapping[str, Any], cell: CellDocument) -> Iterator[str]:
+    """The answer for the cells that one table compares."""
+    for verdict in document.get("verdicts", ()):
+        if all(verdict[part] == cell[part] for part in ("dataset", "embedder", "retriever")):
+            yield verdict["sentence"]
 
 
 def _table(columns: Iterable[str], names: int = 1) -> Table:
@@ -209,6 +218,8 @@ def as_markdown(document: Mapping[str, Any]) -> str:
     lines: list[str] = []
     for heading, cells in groups(document):
         lines += [f"### {markdown_escaped(heading)}", ""]
+        for sentence in _sentences(document, cells[0]):
+            lines += [markdown_escaped(sentence), ""]
         names = [column_name(name, cells[0]) for name in cells[0]["metrics"]]
         lines += markdown_table(
             ["chunker", *names], [row for cell in cells for row in rows_of(cell)]

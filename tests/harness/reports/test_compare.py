@@ -88,7 +88,7 @@ def test_gold_that_follows_definitions_names_no_winner_alone():
     [
         (0.1, f"Better than `fixed` by {MEASURE}: `ast` by "),
         (0.0, f"Undecided by {MEASURE}: on these 200 queries no chunker is shown to be better"),
-        (-0.1, f"Undecided by {MEASURE}: "),
+        (-0.1, f"`fixed` is the best by {MEASURE}: better than `ast` by "),
     ],
 )
 def test_the_sentence_against_a_baseline(moved, start):
@@ -98,7 +98,27 @@ def test_the_sentence_against_a_baseline(moved, start):
     result = differences(contest, MEASURE, "fixed", margin=0.02)
     sentence = verdict_sentence(contest, result, "fixed", 0.02)
     assert sentence.startswith(start)
-    assert ("Worse: `ast` by " in sentence) == (moved < 0)
+
+
+def test_the_answer_of_a_run_is_in_its_document_and_above_its_table(stdlib, capsys):
+    done = call(capsys, "run", "-c", "ast", "-c", "fixed", "-c", "random-cuts", "-r", "bm25",
+                "-m", MEASURE, "-m", "MRR", "-o", stdlib, "--format", "json")  # fmt: skip
+    (verdict,) = done.json["verdicts"]
+    assert (verdict["baseline"], verdict["measure"]) == ("fixed", MEASURE)
+    pair = next(pair for pair in call(capsys, "compare", stdlib, "--baseline", "fixed",
+                "--format", "json").json["pairs"] if pair["a"] == "ast")  # fmt: skip
+    start = {"better": "Better than `fixed`", "undecided": "Undecided"}[pair["verdict"]]
+    assert verdict["sentence"].startswith(start)
+    assert "names no winner" in verdict["sentence"]
+    table = call(capsys, "run", "-c", "ast", "-c", "fixed", "-c", "random-cuts", "-r", "bm25",
+                 "-m", MEASURE, "-m", "MRR", "-o", stdlib).out  # fmt: skip
+    assert table.split("\n")[1].startswith(start)
+
+
+def test_a_run_of_one_chunker_has_no_answer(tmp_path, capsys):
+    done = call(capsys, "run", "-c", "fixed", "-r", "bm25", "-o", tmp_path / "run",
+                "--format", "json")  # fmt: skip
+    assert done.json["verdicts"] == []
 
 
 @pytest.mark.parametrize(
