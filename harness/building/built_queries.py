@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 
     from harness.model import Corpus, Query
 
+# Folders of a repository that hold packages, each in a folder of its own.
+_OF_PACKAGES = frozenset(
+    (
+        "addons", "apps", "cmd", "components", "crates", "extensions", "internal", "libs",
+        "modules", "packages", "pkg", "plugins", "projects", "services", "src", "workspaces",
+    )
+)  # fmt: skip
 _NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SHORTEST_NAME_WORD = 3
 # What comes before the last part of a name; a colon ends the parts of names in Objective-C.
@@ -52,10 +59,18 @@ def same_words(texts: Mapping[str, str]) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def folder_of(path: str) -> str:
-    """The tag `folder`: the first part of a path, `.` for a file at the top."""
-    first, slash, _ = path.partition("/")
-    return first if slash else "."
+def folder_of(path: str, depth: int | None = None) -> str:
+    """The tag `folder`: the first `depth` folders of a path, `.` for a file at the top.
+
+    By default it is the first one, or the package in a folder of packages: `services/billing`,
+    `packages/@acme/ui`.
+    """
+    folders = path.split("/")[:-1]
+    if depth is None:
+        depth = 1
+        if folders and folders[0] in _OF_PACKAGES:
+            depth = 3 if folders[1:] and folders[1].startswith("@") else 2  # npm's scopes
+    return "/".join(folders[:depth]) or "."
 
 
 def names_overlap(name: str, text: str) -> bool:

@@ -90,8 +90,8 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="TAG",
-            help="Break results down by language, folder, corpus, source (the file), name-overlap "
-            "or another tag of the queries. By default every tag. Repeatable.",
+            help="Break results down by language, folder, folder:DEPTH, corpus, source (the file), "
+            "name-overlap or another tag of the queries. By default every tag. Repeatable.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,

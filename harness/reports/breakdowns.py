@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ BREAKDOWNS = ("language", "folder", "corpus", "source", "name-overlap")
 NOT_READ = "not read: "
 """Start of a chunker's note on files in a language that it does not read."""
 
+_DEPTH = re.compile(r"folder:([1-9][0-9]?)")
 _NONE, _SEVERAL = "none", "several"
 _WIDE = 8  # values that are columns; more values are rows
 _TALL = 30  # rows, for the values with most queries
@@ -33,12 +35,12 @@ def refuse_breakdowns(names: Iterable[str], datasets: Iterable[Dataset]) -> None
     """Check the names of break-downs before any work.
 
     Raises:
-        InputError: A name is neither in `BREAKDOWNS` nor a tag of a query.
+        InputError: A name is neither in `BREAKDOWNS`, nor `folder:N`, nor a tag of a query.
     """
     tags = {tag for dataset in datasets for query in dataset.queries for tag in query.tags}
     known = sorted({*BREAKDOWNS, *tags})
     for name in names:
-        if name not in known:
+        if name not in known and _DEPTH.fullmatch(name) is None:
             raise InputError(f"--by {name}: no query has this tag; {suggestion(name, known)}")
 
 
@@ -46,8 +48,8 @@ def break_down(cell: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Means of a stored cell over the queries of each value, as `by` in its metrics.json.
 
     A tag of the query comes first. Else the value is that of the files of its targets, `several` if
-    they differ and `none` without any: the language by the table of suffixes, the folder by the
-    first part of the path, the source by the whole path.
+    they differ and `none` without any: the language by the table of suffixes, the folder by
+    `folder_of`, with N parts for `folder:N`, the source by the whole path.
 
     Args:
         cell: Its folder in a run folder.
@@ -124,6 +126,8 @@ def _path_value(name: str, path: str) -> str | None:
         return language_of(path)
     if name == "folder":
         return folder_of(path)
+    if depth := _DEPTH.fullmatch(name):
+        return folder_of(path, int(depth[1]))
     return path if name == "source" else None
 
 

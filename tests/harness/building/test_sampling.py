@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,6 +72,37 @@ def test_the_choice_is_the_one_of_earlier_releases() -> None:
     assert draw(_items(a=6, b=3), 4, 7, str, _stratum) == ("a2", "a3", "a4", "b0")
 
 
-def test_the_folder_of_a_path_is_its_first_part() -> None:
-    assert folder_of("src/pkg/a.py") == "src"
-    assert folder_of("a.py") == "."
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        ("a.py", "."),
+        ("lib/pkg/a.py", "lib"),
+        ("services/billing/pay/a.py", "services/billing"),
+        ("services/search/a.py", "services/search"),
+        ("services/a.py", "services"),
+        ("packages/ui/src/a.ts", "packages/ui"),
+        ("packages/@acme/ui/src/a.ts", "packages/@acme/ui"),
+        ("src/pkg/a.py", "src/pkg"),
+        ("crates/core/src/lib.rs", "crates/core"),
+        ("tests/services/billing/a.py", "tests"),
+    ],
+)
+def test_the_folder_of_a_path_is_its_first_part_or_its_package(path: str, folder: str) -> None:
+    assert folder_of(path) == folder
+
+
+def test_the_folder_of_a_path_to_a_depth() -> None:
+    path = "services/billing/pay/a.py"
+    assert [folder_of(path, depth) for depth in (1, 2, 3, 4)] == [
+        "services",
+        "services/billing",
+        "services/billing/pay",
+        "services/billing/pay",
+    ]
+
+
+def test_a_sample_is_in_proportion_to_the_packages() -> None:
+    sizes = {"billing": 40, "search": 20, "shipping": 20}
+    paths = [f"services/{name}/{n}.py" for name, count in sizes.items() for n in range(count)]
+    drawn = Counter(folder_of(path) for path in draw(paths, 8, 3, str, folder_of))
+    assert drawn == {"services/billing": 4, "services/search": 2, "services/shipping": 2}

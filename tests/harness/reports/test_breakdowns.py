@@ -96,3 +96,17 @@ def test_a_data_set_without_such_tags_is_broken_down_by_its_targets(
 def test_an_unknown_break_down_is_refused_before_the_work(repository: str, capsys, tmp_path: Path):
     says(run(capsys, repository, "--by", "lang"), 2, "--by lang", "did you mean language")
     assert not (tmp_path / "chunkmark-run").exists()
+
+
+def test_folders_are_packages_or_as_deep_as_asked_for(repository: str, capsys, tmp_path: Path):
+    (tmp_path / "repo/services").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "repo" / name).rename(tmp_path / "repo/services" / name)
+    options = ("--by", "folder", "--by", "folder:1", "--by", "folder:2", "--format", "json")
+    by = run(capsys, repository, *options).json["cells"][0]["by"]
+    sizes = {
+        name: {value: part["n"] for value, part in parts.items()} for name, parts in by.items()
+    }
+    packages = {"services/a": 1, "services/b": 2}
+    assert sizes == {"folder": packages, "folder:1": {"services": 3}, "folder:2": packages}
+    says(run(capsys, repository, "--by", "folder:0"), 2, "--by folder:0", "folder")
