@@ -47,6 +47,9 @@ FEW = 10
 
 _MOST = 0.8  # share of a group above which it dominates the mean
 
+_COMMON = 100  # queries that may share a line before it says nothing about them
+_FEWEST_LINES = 4  # of a query that is compared line by line
+
 _TARGET_FAULTS: dict[str, tuple[State, str, str]] = {
     "absent": ("broken", "name a file that is not there", "they can never be found"),
     "lines": ("broken", "name lines after the end of their file", "it is another version"),
@@ -249,7 +252,9 @@ def _duplicates(dataset: Dataset) -> Iterator[ValidationCheck]:
             by_corpus[query.corpus].append(query)
     same: list[str] = []
     other: list[str] = []
+    near: list[str] = []
     for queries in by_corpus.values():
+        near += _sharing_lines(queries)
         for keys in same_words({str(at): query.text for at, query in enumerate(queries)}):
             group = [queries[int(at)] for at in keys]
             ids = same if len(set(map(_answer, group))) == 1 else other
@@ -261,13 +266,38 @@ def _duplicates(dataset: Dataset) -> Iterator[ValidationCheck]:
             "the text of another one, but other targets",
             "each makes the other's answer count as wrong: one query has all targets",
         ),
+        (
+            [name for name in near if name not in {*other}],
+            "over half of their lines in common with another one that has other targets",
+            "each makes the other's answer count as wrong: one query has all targets",
+        ),
     ):
         if ids:
             found = f"{len(ids)} queries have {what}"
             yield ValidationCheck("duplicate queries", "finding", found, reading, tuple(ids))
-    if not same and not other:
+    if not same and not other and not near:
         reading = "every query has a text of its own"
         yield ValidationCheck("duplicate queries", "ok", "0 queries", reading)
+
+
+def _sharing_lines(queries: Sequence[Query]) -> list[str]:
+    """Ids of queries that share over half of their lines with one that has other targets."""
+    lines = [set(filter(None, map(str.strip, query.text.split("\n")))) for query in queries]
+    holders: defaultdict[str, list[int]] = defaultdict(list)
+    for at, own in enumerate(lines):
+        for line in own if len(own) >= _FEWEST_LINES else ():
+            holders[line].append(at)
+    found = []
+    for at, own in enumerate(lines):
+        several = [holders[line] for line in own if len(holders[line]) <= _COMMON]
+        shared = Counter(other for some in several for other in some if other != at)
+        if any(
+            2 * count > min(len(own), len(lines[other]))
+            and _answer(queries[other]) != _answer(queries[at])
+            for other, count in shared.items()
+        ):
+            found.append(queries[at].id)
+    return found
 
 
 def _answer(query: Query) -> object:

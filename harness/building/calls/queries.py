@@ -36,6 +36,8 @@ _UNSURE = "the calling file does not show that it means this definition"
 _FURTHER = "further files that call the same definition"
 _SHARED = "text shared by calls of several definitions"
 _SHORT = f"under {_FEWEST_WORDS} words around the call"
+_MERGED = "calls in the lines of another question, which has their definition as a target too"
+_OVERLAPPING = "more than half of the lines are those of another question"
 _REPEATED = f"{RUN} words in a row around the call occur elsewhere too"
 
 # Languages whose files call each other.
@@ -86,9 +88,9 @@ def call_queries(corpus: Corpus) -> BuiltQueries:
     callers: dict[tuple[Target, ...], list[Query]] = defaultdict(list)
     for query in candidates:
         callers[query.targets].append(query)
-    queries = [min(some, key=lambda query: _hash(query.id)) for some in callers.values()]
-    left_out[_FURTHER] += len(candidates) - len(queries)
-    queries.sort(key=lambda query: query.id)
+    chosen = [min(some, key=lambda query: _hash(query.id)) for some in callers.values()]
+    left_out[_FURTHER] += len(candidates) - len(chosen)
+    queries = sorted(_merged(chosen, left_out), key=lambda query: query.id)
     counts = {reason: count for reason, count in left_out.items() if count}
     return BuiltQueries((corpus,), tuple(queries), counts)
 
@@ -163,6 +165,41 @@ def _unshared(candidates: Sequence[Query], left_out: Counter[str]) -> list[Query
     }
     left_out[_SHARED] += len(shared)
     return [query for query in candidates if query.id not in shared]
+
+
+def _merged(queries: Sequence[Query], left_out: Counter[str]) -> list[Query]:
+    """The queries of which no two share more than half of their lines.
+
+    The first of several in a file gets the targets of those whose call is in its lines; others are
+    left out.
+    """
+    kept: list[Query] = []
+    for query in sorted(queries, key=lambda query: (_region(query), query.id)):
+        path, first, last = _region(query)
+        if kept:
+            other = _region(kept[-1])
+            shared = min(last, other[2]) - first + 1 if path == other[0] else 0
+            if 2 * shared > min(last - first, other[2] - other[1]) + 1:
+                # The call is at most `CONTEXT` lines after the first one.
+                inside = first + CONTEXT <= other[2]
+                left_out[_MERGED if inside else _OVERLAPPING] += 1
+                if inside:
+                    kept[-1] = _joined(kept[-1], query)
+                continue
+        kept.append(query)
+    return kept
+
+
+def _region(query: Query) -> tuple[str, int, int]:
+    region = query.region
+    return ("", 0, 0) if region is None else (region.path, region.start_line, region.end_line)
+
+
+def _joined(query: Query, other: Query) -> Query:
+    """A query with the targets of another one in its lines; tags that differ are `several`."""
+    tags = {key: v if other.tags[key] == v else "several" for key, v in query.tags.items()}
+    targets = sorted({*query.targets, *other.targets}, key=lambda t: (t.path, t.start_line or 0))
+    return replace(query, targets=tuple(targets), tags=tags)
 
 
 def _unrepeated(candidates: Sequence[Query], corpus: Corpus, left_out: Counter[str]) -> list[Query]:

@@ -276,3 +276,30 @@ def test_a_handful_of_queries_shows_no_difference(capsys, tmp_path, monkeypatch)
     done = call(capsys, "dataset", "validate", "few_set:load")
     assert done.code == 0
     assert "3 queries in 3 clusters detect no difference (sd 1.000)" in done.out
+
+
+def window(first, count=11):
+    return "\n".join(f"  line {n} of the file" for n in range(first, first + count))
+
+
+@pytest.mark.parametrize(
+    ("texts", "targets", "near"),
+    [
+        ((window(1), window(6)), (1, 2), 2),  # six lines of eleven
+        ((window(1), window(7)), (1, 2), 0),  # five
+        ((window(1), window(6)), (1, 1), 0),  # the same answer
+        ((window(1), window(3, 6)), (1, 2), 2),  # a shorter one inside
+        ((window(1), window(1).replace("  ", "\t")), (1, 2), 0),  # equal, which has its own line
+        (("a\nb\nc", "a\nb\nd"), (1, 2), 0),  # too short to say
+    ],
+)
+def test_queries_that_share_most_of_their_lines_with_other_targets(texts, targets, near):
+    corpus = Corpus("c", (Source("x\ny\n", "a.py", "python"),))
+    queries = tuple(
+        Query(f"q{n}", "c", text, (Target("a.py", line, line),))
+        for n, (text, line) in enumerate(zip(texts, targets, strict=True))
+    )
+    checks = validate(Dataset("made", "span", (corpus,), queries)).checks
+    found = [c for c in checks if "half of their lines" in c.found]
+    assert [len(check.examples) for check in found] == [near] * (near > 0)
+    assert all(check.state == "finding" for check in found)

@@ -136,8 +136,9 @@ def test_targets_resolve_and_no_run_of_words_is_left_under_the_mask(
     sources = {source.path: source for source in corpus.sources}
     for query in found.queries:
         assert query.region is not None
-        (target,) = query.targets
-        assert (target.path, target.start_line) in {("t.py", 1), ("t.py", 2), ("t.py", 6)}
+        places = {(target.path, target.start_line) for target in query.targets}
+        assert len(places) == len(query.targets) > 0
+        assert places <= {("t.py", 1), ("t.py", 2), ("t.py", 6)}
         # Where a region was cut out, the lines on its two sides may make new runs of words.
         source = sources[query.region.path]
         start, end = source.lines.offsets_of(query.region.start_line, query.region.end_line)
@@ -187,3 +188,40 @@ def test_a_target_has_its_decorators() -> None:
         )
     ).queries
     assert query.targets == (Target("d.py", 1, 4),)
+
+
+def two_calls(lines_between: int) -> dict[str, str]:
+    """Calls of two definitions in a file, so many lines apart; every line has words of its own."""
+    body = [f"    red{n} = blue{n} + green{n} * {n}\n" for n in range(40)]
+    body[20], body[20 + lines_between] = "    carry(red1)\n", "    heave(red2)\n"
+    text = "from t import carry, heave\n\n\ndef run():\n" + "".join(body)
+    return {"t.py": TOOLS + "\n\ndef heave(a):\n    return a\n", "a.py": text}
+
+
+@pytest.mark.parametrize("apart", [1, 3, 5])
+def test_questions_that_share_most_of_their_lines_are_one_with_all_targets(apart: int) -> None:
+    found = call_queries(corpus_of(two_calls(apart)))
+    (query,) = found.queries
+    assert query.id == "a.py::carry"
+    assert query.targets == (Target("t.py", 6, 7), Target("t.py", 10, 11))
+    assert "carry(red1)" in query.text
+    assert "heave(red2)" in query.text
+    assert found.left_out == {calls._MERGED: 1}
+
+
+@pytest.mark.parametrize("apart", [6, 11])
+def test_questions_that_share_fewer_lines_stay_apart(apart: int) -> None:
+    queries = call_queries(corpus_of(two_calls(apart))).queries
+    assert [(query.id, len(query.targets)) for query in queries] == [
+        ("a.py::carry", 1), ("a.py::heave", 1),
+    ]  # fmt: skip
+
+
+def test_a_short_window_whose_call_is_not_in_the_other_one_is_left_out() -> None:
+    """At the end of a file windows are shorter, and half of one is soon shared."""
+    files = two_calls(6)
+    lines = files["a.py"].splitlines(keepends=True)
+    found = call_queries(corpus_of({**files, "a.py": "".join(lines[:31])}))
+    assert [query.id for query in found.queries] == ["a.py::carry"]
+    assert found.left_out == {calls._OVERLAPPING: 1}
+    assert found.queries[0].targets == (Target("t.py", 6, 7),)
