@@ -102,6 +102,7 @@ def load(
             f"dataset {card.name}: {trees} holds none of {', '.join(names)}\n"
             f"place the trees there, from {card.source}"
         )
+    functions = card.name == "repoeval-function"
     return Dataset(
         name=card.name,
         gold="span",
@@ -114,7 +115,7 @@ def load(
         ),
         information={
             "tasks": _published(card, context, file),
-            **({GOLD_FOLLOWS: DEFINITIONS} if target == "body" else {}),
+            **({GOLD_FOLLOWS: DEFINITIONS} if functions and target == "body" else {}),
         },
     )
 
