@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 NOTHING = "no chunk"
 """The note on a file with text for which a chunker returned no span."""
 
+_WORD = re.compile(r"\w+|[^\w\s]")
+
 _TIMEOUTS = 3  # after so many timeouts, too many failures end the chunking at once
 
 
@@ -41,7 +44,8 @@ class Chunk:
     non-blank lines of the file. `size` is in the chunker's unit, and `text` is what is embedded.
     `ref_id` is the id in the system that the chunker reproduces. `around` are non-white-space
     characters of `text` before and after the chunk's own text; None if `text` does not contain it.
-    `gaps` are non-empty intervals of `nws`, in order, that are not part of the chunk.
+    `gaps` are non-empty intervals of `nws`, in order, that are not part of the chunk. `lacking`
+    counts the non-white-space characters of the chunk's own text that `text` leaves out.
     """
 
     id: str
@@ -57,6 +61,7 @@ class Chunk:
     ref_id: str | None = None
     around: tuple[int, int] | None = (0, 0)
     gaps: tuple[tuple[int, int], ...] = ()
+    lacking: int = 0
 
     @property
     def parts(self) -> list[tuple[int, int]]:
@@ -237,6 +242,7 @@ class _ChunkMaker:
             ref_id=span.ref_id,
             around=_around(text, span.embed_text),
             gaps=tuple(layout.interval(*gap) for gap in span.gaps if source.lines.size(*gap)),
+            lacking=0 if span.embed_text is None else lacking(text, span.embed_text),
         )
 
 
@@ -245,6 +251,18 @@ def _is_blank(source: Source, span: Span) -> bool:
     if span.embed_text is not None and not span.embed_text.strip():
         return True
     return source.lines.size(span.start, span.end) == 0
+
+
+def lacking(text: str, embedded: str) -> int:
+    """Non-white-space characters of a text that are not in what is embedded for it.
+
+    Both are compared word by word, in any order: a word counts as often as it occurs in both. White
+    space decides nothing, so that text which is only indented anew lacks nothing.
+    """
+    if squeezed(text) in squeezed(embedded):
+        return 0
+    missing = Counter(_WORD.findall(text)) - Counter(_WORD.findall(embedded))
+    return sum(len(word) * count for word, count in missing.items())
 
 
 def _around(text: str, embedded: str | None) -> tuple[int, int] | None:
@@ -294,13 +312,17 @@ def coverage_shares(chunked: Sequence[ChunkedCorpus]) -> dict[str, float]:
     """Shares of the non-white-space characters of corpora.
 
     Returns:
-        `coverage` (of what is in some chunk; 1 where there is nothing to cover) and `repeated` (of
-        what is in a further chunk, counted each time).
+        `coverage` (of what is in some chunk; 1 where there is nothing to cover), `repeated` (of
+        what is in a further chunk, counted each time), and `embedded` (of the chunks' characters,
+        those that are in the texts embedded for them; 1 without any).
     """
     distinct, total, whole = np.sum([covered_chars(one) for one in chunked], axis=0).tolist()
-    if not whole:
-        return {"coverage": 1.0, "repeated": 0.0}
-    return {"coverage": distinct / whole, "repeated": (total - distinct) / whole}
+    lost = sum(chunk.lacking for one in chunked for chunk in one.chunks)
+    return {
+        "coverage": distinct / whole if whole else 1.0,
+        "embedded": 1 - lost / total if total else 1.0,
+        "repeated": (total - distinct) / whole if whole else 0.0,
+    }
 
 
 def size_statistics(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> dict[str, Any]:

@@ -19,6 +19,9 @@ NAMES = 32
 NONE = "-"
 """Shown if there is no number."""
 
+MOST_FALLBACK = 0.5
+"""Share of files cut in another way above which a row says little about its chunker."""
+
 MARKS: tuple[tuple[str, Callable[[CellDocument], bool], str], ...] = (
     (
         "!",
@@ -28,6 +31,16 @@ MARKS: tuple[tuple[str, Callable[[CellDocument], bool], str], ...] = (
     ),
     ("<", lambda cell: cell["health"]["coverage"] < 1, "part of the text is in no chunk"),
     (">", lambda cell: cell["health"]["over_size"] > 0, "some chunks are over the size limit"),
+    (
+        "e",
+        lambda cell: cell["health"]["embedded"] < 1 - TRUNCATION_MARK,
+        f"over {TRUNCATION_MARK:.0%} of the chunks' text is not in what is embedded for it",
+    ),
+    (
+        "f",
+        lambda cell: cell["health"]["fallback"] > MOST_FALLBACK,
+        f"over {MOST_FALLBACK:.0%} of the files are cut in another way than the chunker's own",
+    ),
     ("x", lambda cell: cell["health"]["files_failed"] > 0, "the chunker failed on some files"),
 )
 """Signs after a chunker's name, each with its condition and meaning."""
@@ -111,3 +124,14 @@ HEALTH: tuple[tuple[str, Callable[[CellDocument], str]], ...] = (
     ("index\nMB", lambda cell: number(cell["cost"]["index_bytes"] / 1e6, ".2f")),
 )
 """Columns of the second table: losses and costs."""
+
+_EMBEDDED = ("em-\nbedded", lambda cell: coverage(cell["health"]["embedded"]))
+
+
+def health_columns(
+    cells: Sequence[CellDocument],
+) -> tuple[tuple[str, Callable[[CellDocument], str]], ...]:
+    """The columns of the second table; what is embedded beside the coverage if some is not."""
+    if all(cell["health"]["embedded"] == 1 for cell in cells):
+        return HEALTH
+    return (*HEALTH[:3], _EMBEDDED, *HEALTH[3:])

@@ -124,6 +124,10 @@ def _marks(cell: CellResult) -> list[str]:
         )
     if health["coverage"] < 1:
         marks.append(f"{1 - health['coverage']:.2%} of the text is in no chunk")
+    if health["embedded"] < 1:
+        marks.append(
+            f"{1 - health['embedded']:.2%} of the chunks' text is not in what is embedded for it"
+        )
     if count := health["gold_uncut"]:
         marks.append(
             counted(count, "target is covered by no chunk", "targets are covered by no chunk")

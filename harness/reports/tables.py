@@ -11,7 +11,15 @@ from rich import box
 from rich.table import Table
 
 from harness.reports.breakdowns import breakdown_tables, means_of
-from harness.reports.columns import HEALTH, NAMES, NONE, CellDocument, column_name, marked, number
+from harness.reports.columns import (
+    NAMES,
+    NONE,
+    CellDocument,
+    column_name,
+    health_columns,
+    marked,
+    number,
+)
 from harness.reports.document import failure_lines
 from harness.reports.notes import notes_of
 from harness.reports.overview import overviews
@@ -145,10 +153,11 @@ def _print_scores(cells: list[CellDocument], console: Console) -> list[str]:
 
 def _print_health(cells: list[CellDocument], console: Console) -> list[str]:
     """Print the columns of losses and costs that fit; the names of the others."""
+    columns = health_columns(cells)
     fits = _fitting_health(cells, console.width)
-    rows = [[marked(cell), *(show(cell) for _, show in HEALTH[:fits])] for cell in cells]
-    _print(console, ["chunker", *(name for name, _ in HEALTH[:fits])], rows)
-    return [_in_line(name) for name, _ in HEALTH[fits:]]
+    rows = [[marked(cell), *(show(cell) for _, show in columns[:fits])] for cell in cells]
+    _print(console, ["chunker", *(name for name, _ in columns[:fits])], rows)
+    return [_in_line(name) for name, _ in columns[fits:]]
 
 
 def _fitting(cells: list[CellDocument], width: int) -> int:
@@ -164,10 +173,10 @@ def _fitting(cells: list[CellDocument], width: int) -> int:
 
 
 def _fitting_health(cells: list[CellDocument], width: int) -> int:
-    """The number of columns of `HEALTH` that fit beside the names, at least one."""
+    """The number of columns of losses and costs that fit beside the names, at least one."""
     used = min(NAMES, max(len("chunker"), *(len(marked(cell)) for cell in cells)))
     fits = 0
-    for name, show in HEALTH:
+    for name, show in health_columns(cells):
         used += 2 + max(len(part) for part in [*name.split("\n"), *map(show, cells)])
         if used > width and fits:
             break
@@ -225,8 +234,8 @@ def as_markdown(document: Mapping[str, Any]) -> str:
             ["chunker", *names], [row for cell in cells for row in rows_of(cell)]
         )
         lines += markdown_table(
-            ["chunker", *(_in_line(name) for name, _ in HEALTH)],
-            [[marked(cell), *(show(cell) for _, show in HEALTH)] for cell in cells],
+            ["chunker", *(_in_line(name) for name, _ in health_columns(cells))],
+            [[marked(cell), *(show(cell) for _, show in health_columns(cells))] for cell in cells],
         )
         for tag, values in cells[0]["by"].items():
             for value, part in values.items():

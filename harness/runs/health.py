@@ -38,10 +38,12 @@ def chunk_health(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> di
 
     Returns:
         Counts of files: `files_seen`, `files_indexed`, `files_skipped`, `files_failed`, and
-        `single_chunk_files` as a share. Shares of non-white-space characters: `coverage` (in some
-        chunk) and `repeated` (in a further chunk). Counts of chunks: `chunks`, `duplicates` (their
-        text is that of another chunk), `over_size`, `unlocated`, `blank`. Sizes in the chunker's
-        unit: `size_max`, `size_p95`. `notes`: files by what the chunker reported about them.
+        `single_chunk_files` and `fallback` (cut in another way than the chunker's own) as shares.
+        Shares of non-white-space characters: `coverage` (in some chunk), `embedded` (of those in
+        chunks, in what is embedded) and `repeated` (in a further chunk). Counts of chunks:
+        `chunks`, `duplicates` (their text is that of another chunk), `over_size`, `unlocated`,
+        `blank`. Sizes in the chunker's unit: `size_max`, `size_p95`. `notes`: files by what the
+        chunker reported about them.
     """
     whole = [corpus for corpus in chunked if not corpus.corpus.of]
     chunks_of_files = Counter(
@@ -53,6 +55,7 @@ def chunk_health(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> di
         "files_failed": sum(len(corpus.failures) for corpus in chunked),
         "chunks": sum(len(corpus.chunks) for corpus in chunked),
         **coverage_shares(chunked),
+        "fallback": fallback_share(whole),
         "single_chunk_files": _share(list(chunks_of_files.values()).count(1), len(chunks_of_files)),
         "duplicates": sum(map(duplicates, chunked)),
         **size_statistics(chunked, chunker),
@@ -60,6 +63,13 @@ def chunk_health(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> di
         "blank": sum(corpus.blank for corpus in chunked),
         "notes": dict(sorted(notes.items())),
     }
+
+
+def fallback_share(chunked: Sequence[ChunkedCorpus]) -> float:
+    """Share of the files with a note that begins with `fallback`."""
+    notes = sum((corpus.notes for corpus in chunked), Counter[str]())
+    files = sum(count for note, count in notes.items() if note.startswith("fallback"))
+    return _share(files, sum(len(corpus.corpus.sources) for corpus in chunked))
 
 
 def file_counts(corpora: Iterable[Corpus]) -> dict[str, int]:

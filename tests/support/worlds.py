@@ -104,6 +104,12 @@ def spoiling(source):
     return []
 
 
+def naming_alone(source):
+    """Embeds the first line of the text alone."""
+    first = source.text.split("\n", 1)[0]
+    return [Span(0, len(source.text), embed_text=first)] if first else []
+
+
 def renaming(source):
     """Embeds another text than the chunk's."""
     return [Span(0, len(source.text), embed_text="something else")] if source.text.strip() else []

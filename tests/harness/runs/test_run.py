@@ -1,6 +1,7 @@
 """Runs: same input, same bytes; resume; what is stored is enough; nothing is lost unseen."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -9,7 +10,11 @@ from worlds import files, function, grid, small
 import harness
 from chunkers.errors import InputError
 from chunkers.source import Source
+from harness.chunking.corpus import lacking
 from harness.model import Absent, Corpus, Dataset, Query, Target
+from harness.reports.columns import marked
+from harness.reports.document import run_document
+from harness.reports.tables import as_markdown
 from harness.runs import runner
 from harness.runs.config import RunConfig
 from harness.runs.plan import make_plan
@@ -162,6 +167,55 @@ def test_lost_text_keeps_its_queries_in_the_mean(tmp_path):
     assert result.failures == []
 
 
+@pytest.mark.parametrize(
+    ("text", "embedded", "count"),
+    [
+        ("def f(x):\n    return x\n", "def f(x):\n    return x\n", 0),
+        ("def f(x):\n    return x\n", "a.py\n\ndef f(x): return x", 0),  # a header, indented anew
+        ("def f(x):\n    return x\n", "return x def f(x):", 0),  # in another order
+        ("a + b", "a+b", 0),
+        ("def f(x):\n    return x\n", "def f(x):", 7),
+        ("x x x", "x", 2),  # a word counts as often as it occurs
+        ("walk = 1", "walks the tree", 6),  # a part of a word is no word
+        ("größe = 'é'", "größe", 4),
+        ("some code", "a summary by a model", 8),
+    ],
+)
+def test_what_an_embedded_text_lacks_is_counted_in_characters(text, embedded, count):
+    assert lacking(text, embedded) == count
+
+
+def test_text_that_is_not_embedded_is_shown_beside_the_coverage(tmp_path):
+    chunkers = ("worlds:naming_alone", "ast:header=on", "fixed")
+    result = grid(tmp_path, chunkers=chunkers, retrievers=("bm25",))
+    document = run_document(result)
+    short, headed, plain = (cell["health"] for cell in document["cells"])
+    texts = [s.text for corpus in small().corpora for s in corpus.sources if s.text.strip()]
+    whole = sum(len("".join(text.split())) for text in texts)
+    first = sum(len("".join(text.split("\n")[0].split())) for text in texts)
+    assert math.isclose(short["embedded"], first / whole)
+    assert (short["coverage"], headed["embedded"], plain["embedded"]) == (1.0, 1.0, 1.0)
+    assert [marked(cell) for cell in document["cells"]] == ["worlds:naming_alone e", *chunkers[1:]]
+    table = as_markdown(document)
+    assert "| coverage | embedded |" in table
+    assert f"{1 - first / whole:.2%} of the chunks' text is not in what is embedded" in table
+    without = grid(tmp_path, name="plain", chunkers=("fixed",), retrievers=("bm25",))
+    assert "| embedded |" not in as_markdown(run_document(without))
+
+
+@pytest.mark.parametrize(("others", "share"), [(0, 0.0), (1, 0.5), (2, 2 / 3)])
+def test_a_row_that_is_mostly_cut_in_another_way_has_a_sign(tmp_path, others, share):
+    sources = [Source(function("alpha"), "a.py", "python")]
+    sources += [Source("plain words\n" * 99, f"t{n}.txt") for n in range(others)]
+    query = Query("a", "one", "transform", (Target("a.py", 1, 2),))
+    dataset = Dataset("mixed", "span", (Corpus("one", tuple(sources)),), (query,))
+    result = grid(tmp_path, dataset=dataset, chunkers=("ast", "fixed"), retrievers=("bm25",))
+    ast, fixed = run_document(result)["cells"]
+    assert math.isclose(ast["health"]["fallback"], share)
+    assert fixed["health"]["fallback"] == 0
+    assert [marked(ast), marked(fixed)] == ["ast f" if share > 0.5 else "ast", "fixed"]
+
+
 def test_a_chunker_that_fails_on_a_file_is_named_and_the_rest_goes_on(tmp_path):
     for _ in range(2):  # a stored cell remembers
         given = {"chunkers": ("worlds:failing", "fixed"), "retrievers": ("bm25",)}
@@ -184,8 +238,6 @@ def test_a_size_in_tokens_is_the_embedders_even_for_a_lexical_cell(tmp_path):
 
 
 def test_what_a_reader_must_know_is_marked(tmp_path):
-    from harness.reports.document import run_document
-
     dataset = small(
         corpora=(
             Corpus("one", (Source(function("alpha", 60), "one/alpha.py", "python"),)),
