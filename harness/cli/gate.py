@@ -38,7 +38,8 @@ def gate(
 ) -> int:
     """Fail if a mean is below a bound.
 
-    The means of every cell are compared with every bound. Exits with 1 on failure.
+    The means of every cell are compared with every bound. Exits with 1 on failure, and with 2 if no
+    cell has any of the means.
     """
     from chunkers.errors import InputError
     from harness.cli.progress import Progress
@@ -52,10 +53,11 @@ def gate(
         raise InputError(f"{run} has no cell; wait until the run is complete")
     checks = check(cells, bounds)
     result = document(checks, require=require)
-    for note in skipped_notes(checks):
-        Progress().warn(note)
+    notes = list(skipped_notes(checks))
     if result["verdict"] == "skipped":
-        Progress().warn("no measure was checked; add --require to fail in this case")
+        raise InputError(f"no bound was checked: {'; '.join(notes)}")
+    for note in notes:
+        Progress().warn(note)
     if form is Format.JSON:
         write_json(result)
     else:

@@ -42,7 +42,7 @@ def scored(tmp_path, capsys):
         (["mrr>0.62"], 1, "fail"),
         (["MRR>0.6", "P@5>0.9"], 1, "fail"),
         (["MRR>0.6", "FileMRR>0.9"], 0, "pass"),
-        (["FileMRR>0.9"], 0, "skipped"),
+        (["FileMRR>0.9", "--require"], 1, "fail"),
         (["MRR>0.6", "FileMRR>0.9", "--require"], 1, "fail"),
         (["MRR>0.6", "--require"], 0, "pass"),
     ],
@@ -55,14 +55,39 @@ def test_a_gate_on_what_score_printed(scored, capsys, bounds, code, verdict):
 
 
 def test_a_skipped_measure_says_so(tmp_path, capsys):
-    row = {"query_id": "q", "retrieved_ids": ["a"]}
+    row = {"query_id": "q", "retrieved_ids": ["a"], "relevant_ids": ["a"]}
     (tmp_path / "a.jsonl").write_text(json.dumps(row))
-    printed = call(capsys, "score", "--records", tmp_path / "a.jsonl", "--format", "json")
+    options = ("-m", "MRR", "-m", "FileMRR", "--format", "json")
+    printed = call(capsys, "score", "--records", tmp_path / "a.jsonl", *options)
     (tmp_path / "score.json").write_text(printed.out)
-    done = call(capsys, "gate", tmp_path / "score.json", "--min", "MRR>0.6", "--format", "json")
+    bounds = ("--min", "MRR>0.6", "--min", "FileMRR>0.6")
+    done = call(capsys, "gate", tmp_path / "score.json", *bounds, "--format", "json")
     assert done.code == 0
-    (one,) = done.json["checks"]
-    assert (one["value"], one["verdict"]) == (None, "skipped")
+    assert [(one["value"], one["verdict"]) for one in done.json["checks"]] == [
+        (1.0, "pass"), (None, "skipped"),
+    ]  # fmt: skip
+    assert "FileMRR is skipped: " in done.err
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        (["FileMRR>0.9"], ["FileMRR is not in the run; rerun with -m FileMRR"]),
+        (["FileMRR>0.9", "IoU@5>0"], ["-m FileMRR; IoU@5 is not in the run"]),
+        (["FileMRR>=0"], ["no bound was checked"]),
+    ],
+)
+def test_a_gate_that_checks_nothing_is_no_pass(scored, capsys, bounds, words):
+    given = [part for one in bounds for part in ("--min", one)]
+    for form in ("table", "json"):
+        says(call(capsys, "gate", scored, *given, "--format", form), 2, *words)
+
+
+def test_a_gate_on_failed_cells_alone_checks_nothing(tmp_path, capsys):
+    failed = {"dataset": "d", "chunker": "c", "embedder": "none", "retriever": "bm25"}
+    document = {"schema": "chunkmark.run/1", "cells": [], "failed": [failed]}
+    (tmp_path / "run.json").write_text(json.dumps(document))
+    says(call(capsys, "gate", tmp_path / "run.json", "--min", "MRR>0"), 2, "c on d failed")
 
 
 def test_every_cell_of_a_run_folder_is_checked(finished, capsys):
@@ -93,8 +118,9 @@ def test_cells_of_another_data_set_are_named_and_noted(tmp_path, capsys):
     options = ("-c", "fixed", "-r", "bm25", "--limit", "3", "-o", tmp_path / "run")
     done = call(capsys, "run", *options)
     assert "also holds 1 cell of small; gate and verify include it" in done.err
-    done = call(capsys, "gate", tmp_path / "run", "--min", "MAP@10>=0", "--format", "json")
-    assert [row["dataset"] for row in done.json["checks"]] == ["stdlib", "small"]
+    bounds = ("--min", "MAP@10>=0", "--min", "MRR>=0")
+    done = call(capsys, "gate", tmp_path / "run", *bounds, "--format", "json")
+    assert [row["dataset"] for row in done.json["checks"]] == ["stdlib"] * 2 + ["small"] * 2
     assert "MAP@10 is not in the run; rerun with -m MAP@10 (2 cells)" in done.err
 
 
