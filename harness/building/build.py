@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from harness.building.built_queries import draw
+from harness.building.built_queries import REJECTED, draw
 from harness.building.tree import Reading, read_commits, read_tree, without_file
 from harness.model import DEFINITIONS, GOLD_FOLLOWS, Corpus, Dataset
 from harness.support.wording import counted, left_out_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from collections.abc import Set as AbstractSet
 
-    from harness.building.built_queries import BuiltQueries
+    from harness.building.built_queries import BuiltQueries, Names
 
 KINDS = ("docstring", "commits", "calls")
 _LACKING = {
@@ -38,7 +39,8 @@ class BuildOptions:
 
     `queries` is one of `KINDS`, or a file of questions; `whole` takes all of a doc comment instead
     of its first sentence; `limit` None takes all, of commits 100; `since` is a date for commits;
-    `reading` is how its files are read.
+    `reading` is how its files are read; `names` `stripped` takes the names of definitions out of
+    their doc comments; `leave_out` is a file of ids of queries, one a line.
     """
 
     queries: str = "docstring"
@@ -47,6 +49,8 @@ class BuildOptions:
     seed: int = 0
     since: str | None = None
     reading: Reading = field(default_factory=Reading)
+    names: Names = "kept"
+    leave_out: Path | None = None
 
 
 def build(root: Path, options: BuildOptions) -> Dataset:
@@ -66,7 +70,19 @@ def build(root: Path, options: BuildOptions) -> Dataset:
         raise InputError("since= needs queries=commits")
     if options.whole and options.queries != "docstring":
         raise InputError("whole= needs queries=docstring")
-    built = _built(root, options)
+    if options.names != "kept" and options.queries != "docstring":
+        raise InputError("names= needs queries=docstring")
+    rejected = _ids(options.leave_out)
+    built = _built(root, options, rejected)
+    if options.queries != "commits" and rejected:
+        kept = tuple(query for query in built.queries if query.id not in rejected)
+        if unknown := sorted(rejected - {query.id for query in built.queries}):
+            raise InputError(
+                f"{options.leave_out}: no query has the id {unknown[0]!r:.120}\n"
+                "build with the options of the data set that the ids come from"
+            )
+        left_out = {**built.left_out, REJECTED: len(rejected)}
+        built = replace(built, queries=kept, left_out=left_out)
     queries = draw(
         built.queries,
         options.limit,
@@ -92,13 +108,27 @@ def build(root: Path, options: BuildOptions) -> Dataset:
     )
 
 
-def _built(root: Path, options: BuildOptions) -> BuiltQueries:
+def _ids(file: Path | None) -> frozenset[str]:
+    """The ids in a file, one a line; blank lines do not count."""
+    if file is None:
+        return frozenset()
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise InputError(f"cannot read {file}: {reason}; give a file of ids, one a line") from None
+    return frozenset(line.strip() for line in lines if line.strip())
+
+
+def _built(root: Path, options: BuildOptions, rejected: AbstractSet[str]) -> BuiltQueries:
     if options.queries == "commits":
         from harness.building.git.commits import commit_queries
 
         limit = COMMITS if options.limit is None else options.limit
         with read_commits(root, options.reading) as rules:
-            return commit_queries(root, rules, limit=limit, seed=options.seed, since=options.since)
+            return commit_queries(
+                root, rules, limit=limit, seed=options.seed, since=options.since, without=rejected
+            )
     questions = None if options.queries in KINDS else _questions(options.queries)
     tree = read_tree(root, options.reading)
     if questions is not None:
@@ -115,7 +145,7 @@ def _built(root: Path, options: BuildOptions) -> BuiltQueries:
     else:
         from harness.building.docs.queries import docstring_queries
 
-        built = docstring_queries(corpus, whole=options.whole)
+        built = docstring_queries(corpus, whole=options.whole, names=options.names)
     from harness.building.git.repository import state_of
 
     state = state_of(root, tree.sources)

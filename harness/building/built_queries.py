@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from harness.support.word_runs import words_of
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from harness.model import Corpus, Query
+
+REJECTED = "rejected by hand"
+"""Why queries make none that a person left out by id."""
 
 # Folders of a repository that hold packages, each in a folder of its own.
 _OF_PACKAGES = frozenset(
@@ -36,7 +39,8 @@ class BuiltQueries:
     Attributes:
         corpora: The corpora of the queries, without the text that became a query.
         queries: Their targets are lines of the sources in `corpora`. Tags: `language`, `folder`
-            (by `folder_of`) and, if the target has a name, `name-overlap` (`yes` or `no`).
+            (by `folder_of`) and, if the target has a name, `name-overlap` (`yes` or `no`); of doc
+            comments also `name-whole`.
         left_out: Candidates that became no query: reason -> count.
         information: What a result must show, such as the commit.
     """
@@ -84,10 +88,27 @@ def names_overlap(name: str, text: str) -> bool:
     return any(len(word) >= _SHORTEST_NAME_WORD for word in own & name_words(text))
 
 
+def spells_name(name: str, text: str) -> bool:
+    """The tag `name-whole`: whether a text has a definition's own name as one word."""
+    return _whole(name).search(text) is not None
+
+
+def without_name(name: str, text: str) -> str:
+    """A text without a definition's own name, and without the call's brackets after it."""
+    return " ".join(_whole(name).sub(" ", text).split()).lstrip(" .:,-\u2013\u2014")
+
+
+def _whole(name: str) -> re.Pattern[str]:
+    own = _LAST_PART.split(_NUMBER.sub("", name))[-1]
+    return re.compile(rf"(?<!\w){re.escape(own)}(?!\w)(?:\(\))?")
+
+
 def name_words(text: str) -> set[str]:
     """The words of a name, split at underscores, digits and capitals, in lower case."""
     return {word.lower() for word in _NAME_WORD.findall(text)}
 
+
+Names = Literal["kept", "stripped"]
 
 Item = TypeVar("Item")
 _DIGITS = 8

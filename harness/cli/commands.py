@@ -26,6 +26,7 @@ COMMANDS = {
     "audit": ("harness.cli.audit:audit", "Audit a data set or a run for leaks and losses."),
     "dataset build": ("harness.cli.dataset:build", "Build a data set from a repository."),
     "dataset info": ("harness.cli.dataset:info", "Describe a data set and its known faults."),
+    "dataset show": ("harness.cli.show:show", "Show queries beside the lines that answer them."),
     "dataset fetch": ("harness.cli.dataset:fetch", "Fetch and check the files of a data set."),
     "dataset validate": (
         "harness.cli.validate:validate",

@@ -36,6 +36,13 @@ class LongLinesKind(StrEnum):
     SKIP = "skip"
 
 
+class NamesKind(StrEnum):
+    """What happens to the names of definitions in their doc comments."""
+
+    KEPT = "kept"
+    STRIPPED = "stripped"
+
+
 class FilesKind(StrEnum):
     """Which files of a repository are indexed."""
 
@@ -88,6 +95,16 @@ def build(
         LongLinesKind,
         typer.Option(help="Cut very long lines among ordinary ones, or skip the file."),
     ] = LongLinesKind.CUT,
+    names: Annotated[
+        NamesKind, typer.Option(help="Strip the name of a definition from its doc comment.")
+    ] = NamesKind.KEPT,
+    leave_out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File of query ids to leave out, such as dataset show --bad writes.",
+        ),
+    ] = None,
     language: LanguageOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
@@ -104,7 +121,9 @@ def build(
     overrides = parse_overrides(language or ())
     included, excluded, encodings = (" ".join(t or ()) for t in (include, exclude, encoding))
     reading = Reading(files.value, overrides, included, excluded, encodings, long_lines.value)
-    wanted = building.BuildOptions(queries, whole, limit, seed, since, reading)
+    wanted = building.BuildOptions(
+        queries, whole, limit, seed, since, reading, names=names.value, leave_out=leave_out
+    )
     made = building.build(repository, wanted)
     options: dict[str, Any] = {
         "queries": queries if queries in building.KINDS else Path(queries).name,
@@ -112,6 +131,8 @@ def build(
         "limit": limit,
         "seed": seed,
         "since": since,
+        "names": names.value,
+        "leave_out": leave_out and leave_out.name,
         **dataclasses.asdict(reading),
     }
     _show(form, {"folder": str(out), **write_folder(made, out, options)})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from harness.building.docs.definitions import definitions_of
 from harness.building.docs.nodes import Tree, docstrings_of, pieces_of
 from harness.building.docs.styles import STYLES
+from harness.building.docs.text import is_block
 from harness.support.edits import Edit, OffsetMap, apply, whole_lines
 
 if TYPE_CHECKING:
@@ -19,9 +20,14 @@ if TYPE_CHECKING:
     from harness.building.docs.nodes import Docstring, Piece
 
 # What makes a comment a comment.
-_OPENING = re.compile(r"/\*[*!]?|//[/!]?|=begin|#!?\[\s*doc\s*=\s*r?#*\"|#")
+_OPENING = re.compile(
+    r"/\*[*!]?|//[/!]?|=(?:begin|pod|head\d)|#!?\[\s*doc\s*=\s*r?#*\"|\(\*|\{-(?: *[|^])?"
+    r"|--\[=*\[|#[=|]|--+(?: *[|^])?|[#;%!]|(?:@\w*doc\s*)?(?:~[sS])?(?:\"\"\"|'''|\")"
+)
+# The lines of a comment that has marks on each; some grammars join such lines to one comment.
+_MARKED = re.compile(r"^([ \t]*(?:--+(?: *[|^])?|//[/!]?|[#;%!]+))(.*)$", re.MULTILINE)
 _SEMICOLON = re.compile(r"[ \t\f]*;[ \t\f]*")
-_CLOSING = re.compile(r"\*/\Z|=end\Z|\"#*\s*\]\Z")
+_CLOSING = re.compile(r"(?:\*/|=(?:end|cut)|\"#*\s*\]|\*\)|-\}|\]={0,9}\]|=#|\|#|\"\"\"|'''|\")\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,7 @@ class StrippedSource:
 
 
 def strip_doc_comments(source: Source) -> StrippedSource:
-    """StrippedSource the doc comments of everything in a source, those of fields and files too.
+    """Cut the doc comments of everything in a source, those of fields and files too.
 
     Lines that held nothing else go with them. What is no longer a body becomes `pass` in Python.
     A language that is not in `harness.building.docs.styles.STYLES` keeps its comments.
@@ -85,7 +91,7 @@ def strip_doc_comments(source: Source) -> StrippedSource:
     if not edits:
         return StrippedSource(source)
     left = replace(source, text=apply(source.text, edits))
-    if (errors := tree.errors()) and _errors(left) > errors:
+    if _errors(left) > tree.errors():
         # A parser repairs broken code depending on its distances: keep those.
         blanks = _blanked(source.text, pieces, docstrings)
         if _errors(blanked := replace(source, text=apply(source.text, blanks))) < _errors(left):
@@ -94,7 +100,7 @@ def strip_doc_comments(source: Source) -> StrippedSource:
     numbers: Counter[str] = Counter()
     documented = []
     for definition in definitions_of(tree, pieces):
-        if definition.container:
+        if definition.container or definition.declared:
             continue
         numbers[definition.name] += 1
         comment = definition.comment
@@ -179,6 +185,10 @@ def _blanked(text: str, pieces: Sequence[Piece], docstrings: Mapping[int, Docstr
     for piece in pieces:
         if piece.role in ("doc", "trailing"):
             comment = text[piece.start : piece.end]
+            if not is_block(comment):
+                blank = _MARKED.sub(lambda line: line[1] + _blank(line[2]), comment)
+                edits.append(Edit(piece.start, piece.end, blank))
+                continue
             opened = _OPENING.match(comment)
             head, tail = opened[0] if opened else "", _CLOSING.search(comment)
             inside = comment[len(head) : tail.start() if tail else None]

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.grammars.model import NONE, kind_of
-from chunkers.grammars.outline import DefinitionNode, definition_nodes, name_in
-from harness.building.docs.nodes import Tree, pieces_of
+from chunkers.grammars.outline import name_in
+from harness.building.docs.nodes import Tree, all_definitions, pieces_of
 from harness.building.docs.styles import STYLES
+from harness.building.docs.text import is_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from chunkers.grammars.model import Grammar
+    from chunkers.grammars.outline import DefinitionNode
     from chunkers.source import Source
     from harness.building.docs.nodes import Piece
 
@@ -33,11 +35,8 @@ _PART = re.compile(r"[~\w$@]")
 _SPACE = re.compile(r"namespace|module|mod_item|package|program")
 # What JavaScript writes before a name that is not a member of a class.
 _NO_OWNERS = frozenset({"exports", "module", "self", "this", "window", "globalThis"})
-# Nodes that name a structure without a name of its own -> what the structure may be.
-_TYPES = {
-    "type_alias_declaration": frozenset({"object_type"}),
-    "type_definition": frozenset({"struct_specifier", "union_specifier", "enum_specifier"}),
-}
+_BODILESS = frozenset({"csharp", "hack", "java", "kotlin", "php", "scala", "swift"})
+_BODIES = frozenset({"block", "function_body", "compound_statement", "arrow_expression_clause"})
 # How a definition begins that only its own file can use.
 _PRIVATE = {"c": "static ", "lua": "local "}
 
@@ -59,6 +58,7 @@ class Definition:
         owner: Name of the class or the like that it is a member of; empty if there is none.
         local: Whether it is inside a function or private to its file, unseen by other files.
         function: Whether it is a function or a method.
+        declared: Whether it is a function that is only declared, without a body.
     """
 
     key: int
@@ -72,6 +72,7 @@ class Definition:
     owner: str
     local: bool
     function: bool
+    declared: bool = False
 
     @property
     def name(self) -> str:
@@ -121,7 +122,7 @@ def definitions_of(tree: Tree, pieces: Sequence[Piece]) -> Iterator[Definition]:
     # The definitions around the current one: their ends, their parts, whether each is a function,
     # and whether it can own members.
     around: list[tuple[int, tuple[str, ...], bool, bool]] = []
-    for item in _nodes(tree):
+    for item in all_definitions(tree):
         parts = _parts(item, tree)
         if not parts:
             continue
@@ -147,8 +148,16 @@ def definitions_of(tree: Tree, pieces: Sequence[Piece]) -> Iterator[Definition]:
             owner=owners[-1] if owners else "",
             local=private or any(inside for _, _, inside, _ in around),
             function=function,
+            declared=function and _is_declared(item.holder, language),
         )
         around.append((item.node.end_byte, parts, function, not (function or _SPACE.search(kind))))
+
+
+def _is_declared(function: Node, language: str) -> bool:
+    """Whether a function has no body, in languages whose grammars do not tell it by its kind."""
+    return language in _BODILESS and not any(
+        function.child_by_field_name("body") or child.type in _BODIES for child in function.children
+    )
 
 
 def _above(text: str, start: int, ends: Mapping[int, Piece]) -> tuple[int, tuple[str, ...]]:
@@ -180,11 +189,11 @@ def _above(text: str, start: int, ends: Mapping[int, Piece]) -> tuple[int, tuple
 def _joined(text: str, piece: Piece, ends: Mapping[int, Piece]) -> list[str]:
     """A doc comment, with the line comments right above it if it is a line comment."""
     comments = [text[piece.start : piece.end]]
-    while not comments[0].startswith("/*"):
+    while not is_block(comments[0]):
         end = _visible(text, piece.start)
         before = ends.get(end)
         joined = before and before.role == "doc" and text.count("\n", end, piece.start) == 1
-        if before is None or not joined or text.startswith("/*", before.start):
+        if before is None or not joined or is_block(text[before.start : before.end]):
             break
         piece = before
         comments.insert(0, text[piece.start : piece.end])
@@ -211,29 +220,6 @@ def _visible(text: str, end: int) -> int:
     while end and text[end - 1].isspace():
         end -= 1
     return end
-
-
-def _nodes(tree: Tree) -> list[DefinitionNode]:
-    """All definitions, those within a statement of one line included."""
-    grammar = tree.grammar
-    found = list(definition_nodes(tree.root, grammar))
-    known = {item.node.id for item in found}
-    kinds = grammar.definitions | grammar.scopes | grammar.carriers | grammar.heads.keys()
-    for node in tree.nodes({kind.split()[0] for kind in kinds}):
-        if node.id not in known and node.start_point[0] == node.end_point[0]:
-            first = next(definition_nodes(node, grammar), None)
-            if first is not None and first.node.id == node.id:
-                found.append(first)
-    for node in tree.nodes(_TYPES):
-        value = node.child_by_field_name("value") or node.child_by_field_name("type")
-        # A structure with a name of its own is among them already.
-        if (
-            value is not None
-            and value.type in _TYPES[node.type]
-            and not value.child_by_field_name("name")
-        ):
-            found.append(DefinitionNode(node, node, value))
-    return sorted(found, key=lambda item: (item.node.start_byte, -item.node.end_byte))
 
 
 def _parts(item: DefinitionNode, tree: Tree) -> tuple[str, ...]:

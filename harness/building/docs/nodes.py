@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from chunkers.grammars.loading import grammar_of, parser
-from chunkers.grammars.model import ATTRIBUTES, NONE, kind_of, words
+from chunkers.grammars.model import ATTRIBUTES, NONE, kind_of, kinds, words
+from chunkers.grammars.outline import DefinitionNode, definition_nodes, name_in
 from harness.building.docs.styles import STYLES, TRAILING, Style
 from harness.chunking.parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
     from tree_sitter import Node, Query
@@ -28,15 +30,24 @@ if TYPE_CHECKING:
     from chunkers.source import Source
 
 # What may come between a doc comment and its definition, besides comments.
-_ATTRIBUTES = ATTRIBUTES | words(
-    "annotation marker_annotation attribute attribute_list attribute_declaration"
-    " annotated_expression"  # annotations with arguments in Kotlin's grammar
+_ATTRIBUTES = (
+    ATTRIBUTES
+    | words(
+        "annotation marker_annotation attribute attribute_list attribute_declaration"
+        " annotated_expression"  # annotations with arguments in Kotlin's grammar
+    )
+    | kinds("unary_operator", "moduledoc")
 )
+# Nodes that name a structure without a name of its own -> what the structure may be.
+_TYPES = {
+    "type_alias_declaration": frozenset({"object_type"}),
+    "type_definition": frozenset({"struct_specifier", "union_specifier", "enum_specifier"}),
+}
 # An attribute of what is around it, which may be a doc comment.
 _INNER_ATTRIBUTE = "inner_attribute_item"
 # A doc comment at the end of a line, outside of strings.
 _REST = re.compile(r"(?:[^\"]|\"(?:[^\"\\]|\\.)*\")*?\s(//[/!].*)\Z")
-_PLAIN = Style(markup="go")
+_PLAIN = Style(markup="plain", comments=False)
 _PLAIN_STRING = re.compile(r"[rRuU]*['\"]")
 _ROUND_STRINGS = words("concatenated_string expression_statement parenthesized_expression")
 
@@ -97,6 +108,29 @@ class Tree:
         return sorted(captures.get("node", []), key=lambda node: node.start_byte)
 
 
+def all_definitions(tree: Tree) -> list[DefinitionNode]:
+    """All definitions, those within a statement of one line included."""
+    grammar = tree.grammar
+    found = list(definition_nodes(tree.root, grammar))
+    known = {item.node.id for item in found}
+    kinds = grammar.definitions | grammar.scopes | grammar.carriers | grammar.heads.keys()
+    for node in tree.nodes({kind.split()[0] for kind in kinds}):
+        if node.id not in known and node.start_point[0] == node.end_point[0]:
+            first = next(definition_nodes(node, grammar), None)
+            if first is not None and first.node.id == node.id:
+                found.append(first)
+    for node in tree.nodes(_TYPES):
+        value = node.child_by_field_name("value") or node.child_by_field_name("type")
+        # A structure with a name of its own is among them already.
+        if (
+            value is not None
+            and value.type in _TYPES[node.type]
+            and not value.child_by_field_name("name")
+        ):
+            found.append(DefinitionNode(node, node, value))
+    return sorted(found, key=lambda item: (item.node.start_byte, -item.node.end_byte))
+
+
 @functools.cache
 def _query(name: str, kinds: frozenset[str]) -> Query | None:
     """The query for nodes of these types, cached: it takes longer than parsing most files."""
@@ -129,7 +163,7 @@ def pieces_of(tree: Tree) -> list[Piece]:
     style = STYLES.get(tree.source.language or "", _PLAIN)
     grammar = tree.grammar
     comments = [(node, *_extent(tree, node)) for node in tree.nodes(grammar.comments)]
-    above = _above(tree, style, comments) if style.above else frozenset()
+    above = _above(tree, style, comments) if style.comments else frozenset()
     pieces = []
     for node, start, end in comments:
         doc = node.id in above or (style.marks and style.marks.match(tree.source.text, start))
@@ -159,7 +193,7 @@ def _extent(tree: Tree, node: Node) -> tuple[int, int]:
 
 
 def _above(tree: Tree, style: Style, comments: list[tuple[Node, int, int]]) -> frozenset[int]:
-    """The ids of the comments right above what they document, of languages without marks."""
+    """The ids of the comments right above what they document, unless a marked one is with them."""
     text = tree.source.text
     own = [
         (node, start, end)
@@ -169,14 +203,28 @@ def _above(tree: Tree, style: Style, comments: list[tuple[Node, int, int]]) -> f
     ]
     found: set[int] = set()
     run: list[int] = []
+    first = own[0][0] if own else tree.root
+    marked = False
+    starts = {
+        start
+        for item in all_definitions(tree)
+        if name_in(item, tree.octets, tree.grammar)
+        for start in (item.node.start_byte, item.begin.start_byte)
+    }
     following = [start for _, start, _ in own[1:]]
-    for (node, _, end), after in zip_longest(own, following):
+    for (node, start, end), after in zip_longest(own, following):
+        first = first if run else node
         run.append(node.id)
+        marked = marked or bool(style.marks and style.marks.match(text, start))
         if after is not None and _next_line(text, end, after):
             continue
-        if _documents(tree, style, node):
+        # Between an attribute and a definition, only marked comments are doc comments.
+        before = first.prev_sibling
+        if before is not None and style.marks:
+            marked = marked or kind_of(before, tree.grammar) in _ATTRIBUTES
+        if not marked and _documents(tree, style, node, starts):
             found.update(run)
-        run = []
+        run, marked = [], False
     return frozenset(found)
 
 
@@ -186,37 +234,52 @@ def _next_line(text: str, end: int, start: int) -> bool:
     return between.count("\n") == 1 and not between.strip()
 
 
-def _documents(tree: Tree, style: Style, comment: Node) -> bool:
+def _documents(tree: Tree, style: Style, comment: Node, starts: AbstractSet[int]) -> bool:
     """Whether the line below a comment begins something that comments document.
 
-    Comments for tools may come in between, followed by others.
+    Comments for tools, attributes and decorators may come in between. `starts` are the first bytes
+    of all definitions.
     """
-    node: Node | None = comment
-    while node is not None and node.type in tree.grammar.comments:
-        at = _below(tree.octets, node.end_byte)
-        node = None if at is None else tree.root.descendant_for_byte_range(at, at + 1)
-    while node is not None and node.start_byte == at:
-        if kind_of(node, tree.grammar) in style.above:
-            outer = node.parent
-            while outer is not None and outer.type not in style.inside:
-                outer = outer.parent
-            return outer is None
-        node = node.parent
+    grammar = tree.grammar
+    between = grammar.attributes | _ATTRIBUTES | grammar.comments
+    within = style.inside | grammar.definitions | grammar.values
+    end, separate = comment.end_byte, True
+    while (at := _below(tree.octets, end, separate=separate)) is not None:
+        node = tree.root.descendant_for_byte_range(at, at + 1)
+        chain = []
+        while node is not None and node.start_byte == at:
+            chain.append(node)
+            node = node.parent
+        if at in starts:
+            return True
+        for node in chain:
+            if kind_of(node, grammar) in style.above:
+                outer = node.parent
+                while outer is not None and kind_of(outer, grammar) not in within:
+                    outer = outer.parent
+                return outer is None
+        passed = [node for node in chain if kind_of(node, grammar) in between]
+        if not passed:
+            return False
+        end, separate = passed[-1].end_byte, passed[-1].type in grammar.comments
     return False
 
 
 def _for_tools(tree: Tree, style: Style, comment: Node) -> bool:
-    at = tree.at(comment.start_byte)
-    return style.tools is not None and style.tools.match(tree.source.text, at) is not None
+    return style.tools.match(tree.source.text, tree.at(comment.start_byte)) is not None
 
 
-def _below(octets: bytes, end: int) -> int | None:
-    """The first byte on the next line that is not white space; None if that line is blank."""
+def _below(octets: bytes, end: int, *, separate: bool) -> int | None:
+    """The first byte on the next line that is not white space; None if that line is blank.
+
+    Without `separate` it may be on the same line.
+    """
     end -= octets[:end].endswith(b"\n")
     at = end
     while at < len(octets) and octets[at : at + 1].isspace():
         at += 1
-    return at if octets.count(b"\n", end, at) == 1 and at < len(octets) else None
+    near = octets.count(b"\n", end, at) in ((1,) if separate else (0, 1))
+    return at if near and at < len(octets) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from chunkers.grammars.loading import GRAMMARS
 from chunkers.grammars.model import words
 from harness.building.built_queries import (
     BuiltQueries,
@@ -15,6 +14,8 @@ from harness.building.built_queries import (
     name_words,
     names_overlap,
     same_words,
+    spells_name,
+    without_name,
 )
 from harness.building.docs.comments import strip_doc_comments
 from harness.building.docs.styles import STYLES
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from chunkers.source import Source
+    from harness.building.built_queries import Names
     from harness.building.docs.comments import DocumentedDefinition
     from harness.model import Corpus
 
@@ -36,9 +38,10 @@ FEWEST_WORDS = 4
 """Minimum number of words of a query."""
 
 # Why a doc comment makes no query; the first that applies is counted.
-OTHER = "of no function, method or class"
+OTHER = "of no function, method or class with a body"
 EMPTY = "body is nothing but the docstring"
 BOILERPLATE = "boilerplate: inherited, to do, a licence, a constructor or a reference"
+CODE = "code that is commented out"
 FEW_WORDS = f"under {FEWEST_WORDS} words"
 NAME = "only repeats the name"
 COPY = f"copy of a query's target and its text, of {MIN_TWIN} characters or more"
@@ -49,11 +52,19 @@ _INHERITED = re.compile(r"\{?@inherit-?doc\b|<inherit-?doc\b|\(non-javadoc\)", r
 _BOILERPLATE = re.compile(
     r"\W*(?:to-?do\b|fixme\b|xxx\b|hack\b|(?:please )?(?:refer to|see)\b(?! (?:if|whether|that))"
     r"|created by\b.*\d|auto-?generated\b|not (?:yet )?implemented\b"
-    r"|inherit(?:ed|s)? (?:doc|from)\b"
+    r"|inherit(?:ed|s)? (?:doc|from)\b|deprecated\b"
+    r"|(?:an? )?(?:alias|synonym|shorthand) (?:of|for|to)\b|(?:the )?same as\b"
+    r"|for internal use\b|internal use only\b|(?:\S+ )?implements (?:the )?\S+"
+    r"(?: \S+)?(?: interface| protocol| trait)?\W*$|overrides? \S+\W*$"
     r"|(?:(?:an?|the|this|default|copy|move|public|private|protected|empty|no-arg|main|class"
     r"|object|standard|static)\s+)*(?:constructor|destructor|ctor|dtor|getter|setter)s?"
     r"(?:\W+(?:\S+\s*){0,3})?$)",
     re.IGNORECASE,
+)
+_CODE = re.compile(
+    r".*[;{}]\s*$|(?:if|for|while|switch)\s*\(.*\)\s*$|(?:return|import|#include|#define|var|let|const)\b"
+    r"(?=[^.]*[=(<])[^.]*$|[\w.$>:-]+\([^()]*\)\s*$",
+    re.DOTALL,
 )
 _LICENCE = re.compile(
     r"\bcopyright\b|\ball rights reserved\b|\blicen[sc]ed under\b|\bspdx-licen[sc]e"
@@ -65,7 +76,8 @@ _LICENCE_WITHIN = 400
 _EMPTY_WORDS = words(
     "a an and as class constructor create creates creating for from function get gets getter given"
     " in instance interface is it its make makes method new object of on or return returned returns"
-    " set sets setter struct that the this to type value with"
+    " set sets setter struct that the this to type value with bool boolean bytes char default"
+    " double field float int integer long number param parameter short string unsigned variable"
 )
 
 
@@ -80,7 +92,9 @@ class _Candidate:
     reason: str
 
 
-def docstring_queries(corpus: Corpus, *, whole: bool = False) -> BuiltQueries:
+def docstring_queries(
+    corpus: Corpus, *, whole: bool = False, names: Names = "kept"
+) -> BuiltQueries:
     """Make queries from doc comments for the functions, methods and classes that they document.
 
     The doc comments of all files are cut, including those that become no query. A text that several
@@ -90,6 +104,7 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> BuiltQueries:
     Args:
         corpus: The files as they are. A file whose parser fails is left out of the result.
         whole: Use whole comments as queries, not their first sentences.
+        names: `stripped` takes the definition's own name out of its query, where it stands whole.
 
     Returns:
         The corpus, and the queries in order of their ids: `path::Class.method`, followed by `#2`
@@ -101,7 +116,7 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> BuiltQueries:
     sources: list[Source] = []
     candidates: list[_Candidate] = []
     left_out = Counter(
-        dict.fromkeys((OTHER, EMPTY, BOILERPLATE, FEW_WORDS, NAME, COPY, SHARED, LEAKED), 0)
+        dict.fromkeys((OTHER, EMPTY, BOILERPLATE, CODE, FEW_WORDS, NAME, COPY, SHARED, LEAKED), 0)
     )
     skipped = list(corpus.skipped)
     prepare(corpus.sources)
@@ -113,7 +128,7 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> BuiltQueries:
             continue
         sources.append(stripped.source)
         left_out[OTHER] += stripped.others
-        candidates += _candidates(stripped.source, stripped.documented, whole=whole)
+        candidates += _candidates(stripped.source, stripped.documented, whole=whole, names=names)
     candidates = _without_shared(candidates)
     texts = {candidate.id: candidate.text for candidate in candidates if not candidate.reason}
     leaked = leaked_queries(texts, (source.text for source in sources))
@@ -127,12 +142,11 @@ def docstring_queries(corpus: Corpus, *, whole: bool = False) -> BuiltQueries:
         corpora=(replace(corpus, sources=tuple(sources), skipped=tuple(skipped)),),
         queries=tuple(sorted(queries, key=lambda query: query.id)),
         left_out=dict(left_out),
-        information=_unread(corpus.sources),
     )
 
 
 def _candidates(
-    source: Source, documented: Iterable[DocumentedDefinition], *, whole: bool
+    source: Source, documented: Iterable[DocumentedDefinition], *, whole: bool, names: Names
 ) -> list[_Candidate]:
     """The documented definitions of a file, each with the first reason against it, if any."""
     candidates = []
@@ -141,6 +155,8 @@ def _candidates(
         name = f"{source.path}::{definition.name}{number}"
         markup = STYLES[source.language or ""].markup
         text = description_of(definition.comment, markup, whole=whole)
+        if names == "stripped":
+            text = without_name(definition.name, text)
         reason = _reason(definition, text)
         candidates.append(_Candidate(source, name, definition, text, reason))
     return candidates
@@ -157,6 +173,8 @@ def _reason(definition: DocumentedDefinition, text: str) -> str:
         or _BOILERPLATE.match(text)
     ):
         return BOILERPLATE
+    if _CODE.match(text):
+        return CODE
     if count_words(text) < FEWEST_WORDS:
         return FEW_WORDS
     if _repeats(definition.name, text):
@@ -216,17 +234,7 @@ def _query(candidate: _Candidate, corpus: Corpus) -> Query:
             "language": source.language or "",
             "folder": folder_of(source.path),
             "name-overlap": "yes" if names_overlap(definition.name, candidate.text) else "no",
+            "name-whole": "yes" if spells_name(definition.name, candidate.text) else "no",
         },
         cluster=source.path,
     )
-
-
-def _unread(sources: Iterable[Source]) -> dict[str, str]:
-    """The number of files per language that has functions, but no doc comments in `STYLES`."""
-    counts: Counter[str] = Counter()
-    for source in sources:
-        grammar = GRAMMARS.get(source.language or "")
-        if source.language not in STYLES and grammar and (grammar.definitions or grammar.values):
-            counts[source.language or ""] += 1
-    listed = ", ".join(f"{language} {count}" for language, count in sorted(counts.items()))
-    return {"doc comments not cut": listed} if listed else {}

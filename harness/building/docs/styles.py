@@ -11,7 +11,24 @@ from chunkers.grammars.model import NONE, kinds, words
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Markup = Literal["doxygen", "go", "javadoc", "markdown", "python", "ruby", "xml"]
+Markup = Literal["doxygen", "go", "javadoc", "markdown", "plain", "python", "ruby", "xml"]
+
+# Declarations without a body, and types, in all grammars.
+_DECLARATIONS = words(
+    "abstract_method_signature declaration function_signature function_signature_item"
+    " method_declaration method_signature preproc_function_def type_alias_declaration"
+    " type_definition"
+)
+_TOOLS = re.compile(
+    r"(?:/[/*]+|#+!?|--+|;+|%+)\s*(?:eslint|tslint|jshint|jslint|prettier-|istanbul |c8 |@ts-|ts-"
+    r"|biome-|flow\b|global |jscpd:|noinspection\b|noformatter|checkstyle:|CHECKSTYLE|NOSONAR"
+    r"|NOLINT|nolint"
+    r"|clang-format|clang-tidy|cppcheck|coverity|LCOV_|GCOV|swiftlint:|swift-format|ktlint|detekt"
+    r"|rustfmt|phpcs:|@phpstan|phpstan-|psalm-|shellcheck |luacheck:|credo:|dialyzer|hlint"
+    r"|#?(?:end)?region\b"
+    r"|MARK:|pragma\b|-\*-|vim?:|<editor-fold|@formatter|sourceMappingURL|webpackChunkName)"
+    r"|#!"
+)
 
 # Neither a line of stars or slashes nor `/**/` begins a doc comment.
 _STARS = r"/\*\*(?![*/])"
@@ -24,10 +41,11 @@ class Style:
 
     Attributes:
         markup: Their markup.
-        marks: How they begin; None if their place alone makes them doc comments.
-        above: Without marks: kinds of nodes that a comment right above documents.
-        inside: Without marks: kinds of nodes in which no comment is a doc comment.
+        marks: How those begin that are doc comments wherever they are.
+        above: Kinds of nodes, besides definitions, that a comment right above documents.
+        inside: Kinds of nodes, besides functions, in which it documents no such node.
         tools: How comments for tools begin, which are never doc comments.
+        comments: Whether a comment right above a definition is a doc comment.
         strings: Whether the first string of a body is a docstring.
         containers: Named kinds that hold definitions but are neither functions nor classes.
         rests: Kinds whose text is not parsed, so that it may end in a comment.
@@ -35,9 +53,10 @@ class Style:
 
     markup: Markup
     marks: re.Pattern[str] | None = None
-    above: frozenset[str] = NONE
+    above: frozenset[str] = _DECLARATIONS
     inside: frozenset[str] = NONE
-    tools: re.Pattern[str] | None = None
+    tools: re.Pattern[str] = _TOOLS
+    comments: bool = True
     strings: bool = False
     containers: frozenset[str] = NONE
     rests: frozenset[str] = NONE
@@ -80,7 +99,7 @@ STYLES: Mapping[str, Style] = {
     "php": Style(
         markup="javadoc", marks=re.compile(_STARS), containers=words("namespace_definition")
     ),
-    "python": Style(markup="python", strings=True),
+    "python": Style(markup="python", strings=True, comments=False),
     "ruby": Style(
         markup="ruby",
         above=words("method singleton_method class module")
@@ -105,5 +124,28 @@ STYLES: Mapping[str, Style] = {
     "swift": Style(markup="markdown", marks=re.compile(rf"{_SLASHES}|{_STARS}")),
     "tsx": _SCRIPT,
     "typescript": _SCRIPT,
+    "elixir": Style(
+        markup="markdown",
+        marks=re.compile(r"@(?:module|type)?doc\s*(?=~?[sS]?[\"'])"),
+        containers=kinds("call", "defimpl"),
+    ),
+    "hack": Style(markup="javadoc", marks=re.compile(_STARS)),
+    "haskell": Style(markup="plain", marks=re.compile(r"--+ *[|^]|\{- *[|^]")),
+    "julia": Style(
+        markup="markdown", marks=re.compile(r'"'), containers=words("module_definition")
+    ),
+    "lua": Style(markup="javadoc", tools=re.compile(r"--+\s*luacheck:|#!")),
+    "objc": _C,
+    "ocaml": Style(markup="plain", marks=re.compile(r"\(\*\*(?![*)])")),
+    "ql": Style(markup="javadoc", marks=re.compile(_STARS)),
+    "r": Style(markup="javadoc", marks=re.compile(r"#+'")),
+    "zig": Style(markup="markdown", marks=re.compile(rf"{_SLASHES}|//!")),
+    **{
+        language: Style(markup="plain")
+        for language in (
+            *("bash", "commonlisp", "elisp", "elm", "erlang", "fixed_form_fortran", "fortran"),
+            *("make", "perl", "sql", "sqlite"),
+        )
+    },
 }
 """Language -> its doc comments."""

@@ -14,13 +14,27 @@ if TYPE_CHECKING:
     from harness.building.docs.styles import Markup
 
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
-# A full stop before a lower-case letter belongs to `e.g.`, `i.e.` or a file's name.
+# A full stop before a lower-case letter belongs to an abbreviation or a file's name.
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?![a-z])")
+# What ends in a full stop, but ends no sentence; `etc.` may end one before a capital.
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.? ?g|i\.? ?e|vs|cf|viz|resp|approx|incl|no|ver|sec|fig|al|a\.k\.a|w\.r\.t)|\.\.)"
+    r"\.\s+|\betc\.\s+(?-i:(?![A-Z]))",
+    re.IGNORECASE,
+)
 
-_BLOCK_OPEN = re.compile(r"/\*+!?<?|=begin[^\n]*")
+_BLOCK_OPEN = re.compile(
+    r"/\*+!?<?|=(?:begin|pod|head\d|item|cut)[^\n]*|\{-+ ?[|^]?|\(\*+|--\[=*\[|#[=|]"
+    r"|(?:@\w*doc\s*)?(?:~[sS])?(?:\"\"\"|'''|\")"
+)
 _ATTRIBUTE = re.compile(r"#!?\[\s*doc\s*=\s*r?#*\"(.*)\"#*\s*\]", re.DOTALL)
 _STAR = re.compile(r"^[ \t]*\*+(?!\w*\*)[ \t]?", re.MULTILINE)
-_LINE_OPEN = re.compile(r"^[ \t]*(?://[/!]?<?|#+)", re.MULTILINE)
+_LINE_OPEN = re.compile(
+    r"^[ \t]*(?://[/!]?<?|#+'?|--+(?:[ ]?[|^])?|;+|%+|![<>!]?|[cC*](?=\s))", re.MULTILINE
+)
+_CLOSE = re.compile(
+    r"(?:\*/|-\}|\*\)|\]={0,9}\]|=#|\|#|\n=(?:end|cut)\b[^\n]*|\"\"\"|'''|(?<!\\)\")\Z"
+)
 
 _PARAGRAPHS = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -125,7 +139,10 @@ def description_of(comment: Sequence[str], markup: Markup, *, whole: bool = Fals
 def summary_of(docstring: str) -> str:
     """The first sentence of the first paragraph, on one line."""
     paragraph = " ".join(_PARAGRAPH_END.split(docstring.strip(), maxsplit=1)[0].split())
-    return _SENTENCE_END.split(paragraph, maxsplit=1)[0]
+    inside = {match.end() for match in _ABBREVIATION.finditer(paragraph)}
+    ends = (match for match in _SENTENCE_END.finditer(paragraph) if match.end() not in inside)
+    end = next(ends, None)
+    return paragraph[: end.start()] if end else paragraph
 
 
 def comment_text(comment: str) -> str:
@@ -141,9 +158,13 @@ def comment_text(comment: str) -> str:
 
 
 def _unclosed(text: str) -> str:
-    if text.endswith("*/"):
-        text = text[:-2].rstrip("*")
-    return text.removesuffix("\n=end").rstrip()
+    close = _CLOSE.search(text)
+    return text[: close.start()].rstrip("*").rstrip() if close else text
+
+
+def is_block(comment: str) -> bool:
+    """Whether a comment has marks at both ends, not on each line."""
+    return _BLOCK_OPEN.match(comment) is not None
 
 
 def _light(text: str, whole: bool) -> str:
@@ -245,15 +266,17 @@ def _markdown(text: str, whole: bool) -> str:
     return _html(text[: section.start()] if section else text, whole)
 
 
-def _go(text: str, whole: bool) -> str:
+def _plain(text: str, whole: bool) -> str:
+    del whole
     return text
 
 
 _READERS: Mapping[Markup, Callable[[str, bool], str]] = {
     "doxygen": _doxygen,
-    "go": _go,
+    "go": _plain,
     "javadoc": _javadoc,
     "markdown": _markdown,
+    "plain": _plain,
     "python": _python,
     "ruby": _ruby,
     "xml": _xml,

@@ -11,22 +11,38 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.building.built_queries import BuiltQueries, folder_of, in_turn, same_words
-from harness.building.git.changes import changed_lines, gold_of, only_inserted
-from harness.building.git.messages import FEWEST_WORDS, is_revert, is_wordless, query_text
-from harness.building.git.repository import message_of, open_repository, time_of
+from harness.building.built_queries import REJECTED, BuiltQueries, folder_of, in_turn, same_words
+from harness.building.docs.definitions import definitions_in
+from harness.building.git.changes import Gold, changed_lines, gold_of, only_inserted
+from harness.building.git.messages import (
+    FEWEST_WORDS,
+    is_bump,
+    is_formatting,
+    is_merge,
+    is_revert,
+    is_wordless,
+    query_text,
+)
+from harness.building.git.repository import (
+    ignored_commits,
+    message_of,
+    open_repository,
+    time_of,
+)
 from harness.building.git.trees import Trees
-from harness.model import Query
+from harness.chunking.parsing import UnparsedError
+from harness.model import Query, Target
 from harness.reading.generated import is_lock
 from harness.support.word_runs import RUN, grams_of, shared_grams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     import pygit2
 
-    from harness.building.git.changes import Gold
+    from harness.building.git.changes import Changed
     from harness.building.git.repository import Change, Repository
     from harness.model import Corpus
     from harness.reading.reader import ReadRules
@@ -46,7 +62,10 @@ _UNDATED = "invalid commit date"
 _EARLY = "before the date of since"
 _FIRST = "without a parent, or at the edge of a shallow clone"
 _MERGE = "merges"
+_IGNORED = "listed in .git-blame-ignore-revs"
 _REVERT = "reverts"
+_BUMP = "new versions of dependencies or of the project"
+_FORMAT = "formatting, by the message"
 _WORDLESS = f"message under {FEWEST_WORDS} words"
 _SHARED = "message shared by several commits"
 _MASS = f"over {MOST_FILES} files or {MOST_LINES} lines changed"
@@ -58,6 +77,8 @@ _ADDED = "only new files"
 _UNREAD = "no indexed file changed"
 _UNREADABLE = "a changed file cannot be read after it"
 _BLANK = "only blank lines changed"
+_SPACE = "only white space changed"
+_APART = "only inserts, inside no definition"
 _ELSEWHERE = "only inserts, but changes lines of files that are not indexed"
 _LEAKED = f"{RUN} words in a row of the message occur in the tree before it"
 
@@ -109,16 +130,18 @@ def commit_queries(
     limit: int | None = None,
     seed: int = 0,
     since: str | None = None,
+    without: AbstractSet[str] = frozenset(),
 ) -> BuiltQueries:
     """Make queries out of the history of HEAD; the working tree is not read.
 
     A query is the message of a commit as `query_text` leaves it; its corpus is the tree of the
-    commit's parent, under the parent's hash; its targets are those of `gold_of`, with the tag
-    `insert-only`, for which all files but lock files count. Lock files have no targets. Where
+    commit's parent, under the parent's hash; its targets are the lines that it removed or changed.
+    Where it only inserts in files other than tests, they are the innermost definitions around the
+    insertions in those, and the tag `insert-only` is `yes`. Lock files have no targets. Where
     targets lie in several languages or folders, the tag is `several`. The unit of resampling is the
     file with most of a query's target lines. With a `limit`, commits are tried in the order of the
     sample until there are enough, and the rest is not counted. `since` is a date in UTC, such as
-    `2024-05-31`.
+    `2024-05-31`. `without` are hashes of commits to leave out.
 
     Raises:
         InputError: There is no repository, it has no commit or lacks objects, the date is
@@ -131,7 +154,11 @@ def commit_queries(
     trees = Trees(
         repository, rules, "lower --limit, or give one; a tree that alone is larger is not read"
     )
-    messages = _with_text(history, first, left_out)
+    ignored = ignored_commits(repository)
+    messages = _with_text(history, first, ignored, left_out)
+    kept = [commit for commit in messages if str(commit.id) not in without]
+    left_out[REJECTED] = len(messages) - len(kept)
+    messages = kept
     candidates = _with_changes(messages, repository, trees, rules, left_out)
     order = in_turn(candidates, seed, lambda commit: str(commit.id), lambda commit: commit.stratum)
     wanted = len(order) if limit is None else max(0, limit)
@@ -166,7 +193,10 @@ def _date(since: str | None) -> datetime | None:
 
 
 def _with_text(
-    history: Iterable[pygit2.Commit], first: datetime | None, left_out: Counter[str]
+    history: Iterable[pygit2.Commit],
+    first: datetime | None,
+    ignored: AbstractSet[str],
+    left_out: Counter[str],
 ) -> list[_Candidate]:
     """The commits that have one parent and whose message asks what no other message asks."""
     candidates = []
@@ -179,10 +209,16 @@ def _with_text(
             left_out[_EARLY] += 1
         elif not commit.parent_ids:
             left_out[_FIRST] += 1
-        elif len(commit.parent_ids) > 1:
+        elif len(commit.parent_ids) > 1 or is_merge(message):
             left_out[_MERGE] += 1
+        elif str(commit.id) in ignored:
+            left_out[_IGNORED] += 1
         elif is_revert(message):
             left_out[_REVERT] += 1
+        elif is_bump(message):
+            left_out[_BUMP] += 1
+        elif is_formatting(message):
+            left_out[_FORMAT] += 1
         elif is_wordless(text):
             left_out[_WORDLESS] += 1
         else:
@@ -260,7 +296,7 @@ def _queries(
 
 def _gold(candidate: _Candidate, trees: Trees, repository: Repository) -> Gold | str:
     """The targets of a commit, or why it has none."""
-    files, others = [], [*candidate.others]
+    files, others, spaced = [], [*candidate.others], True
     for change in candidate.changes:
         old = trees.file(change.path, change.old_id)
         if not isinstance(old, Source):
@@ -273,14 +309,47 @@ def _gold(candidate: _Candidate, trees: Trees, repository: Repository) -> Gold |
                 return _UNREADABLE
             text = new.text
         files.append((old, changed_lines(old.text, text)))
+        spaced = spaced and old.text.split() == text.split()
     if not files:
         return _UNREAD
     if sum(changed.count for _, changed in files) > MOST_LINES:
         return _MASS
+    gold = _targets(files, changes_more=any(_changes_lines(c, repository) for c in others))
+    return _SPACE if spaced and not others and gold != _BLANK else gold
+
+
+def _targets(files: Sequence[tuple[Source, Changed]], *, changes_more: bool) -> Gold | str:
+    """The targets of changes to files, or why there are none.
+
+    `changes_more`: files that are not indexed lose lines too.
+    """
     gold = gold_of(files)
-    if gold.insert_only and any(_changes_lines(change, repository) for change in others):
+    if not gold.targets:
+        return _BLANK
+    code = [(source, changed) for source, changed in files if not is_test(source.path)]
+    if not gold.insert_only and not all(is_test(target.path) for target in gold.targets):
+        return gold
+    if gold.insert_only and changes_more:
         return _ELSEWHERE
-    return gold if gold.targets else _BLANK
+    around = [target for source, changed in code for target in _around(source, changed.inserted)]
+    if not around:
+        return _APART if gold.insert_only else _TESTED
+    return Gold(tuple(dict.fromkeys(around)), insert_only=True)
+
+
+def _around(source: Source, places: Iterable[int]) -> list[Target]:
+    """The innermost definitions of at most `MOST_LINES` around places between lines, in order."""
+    try:
+        definitions = definitions_in(source)
+    except UnparsedError:
+        return []
+    targets = []
+    for place in places:
+        around = [d for d in definitions if d.first_line <= place < d.last_line]
+        inner = min(around, key=lambda d: d.last_line - d.first_line, default=None)
+        if inner and not inner.container and inner.last_line - inner.first_line < MOST_LINES:
+            targets.append(Target(source.path, inner.first_line, inner.last_line))
+    return sorted(set(targets), key=lambda target: target.start_line or 0)
 
 
 def _changes_lines(change: Change, repository: Repository) -> bool:

@@ -10,6 +10,7 @@ FEWEST_WORDS = 4
 """Words of two letters or more that a message must have to be a query; see `count_words`."""
 
 _MOST = 20_000
+_SUBJECT = 500  # characters in which a merge, a new version or formatting is looked for
 _CHANGE = (
     r"(?:[\"'`\u201c\u2018]|(?:the |my |our |last |previous |this |that |part of )*"
     r"(?:change(?:set|list|s)?|commits?|cl|rev(?:ision)?s?|patch(?:es)?|pr|merge|pull request"
@@ -25,6 +26,44 @@ _REVERT = re.compile(
     r"|.*^reverts [\w.-]+/[\w.-]+#\d"
     rf"|.*^this (?:partial(?:ly)? |partly )?(?:reverts|backs out|rolls back) {_CHANGE}",
     re.I | re.M | re.S,
+)
+_MERGE = re.compile(
+    r"(?:automatic |auto-?)?merged? (?:(?:remote-tracking )?(?:branch(?:es)?|tags?|commits?) ['\"]"
+    r"|(?:pull request|pr) #?\d|(?:remote-tracking )?branch \S+ (?:of|into)\b"
+    r"|(?:master|main|origin|upstream)\b|[^\n]* into (?:master|main|dev(?:elop)?)\s*(?:\n|\Z))",
+    re.I,
+)
+_KIND = r"(?:\[[^\]\n]{1,40}\]\s*|[\w()/.,!*-]{1,40}:\s+|:\w+:\s*)*"
+_VERSION = r"(?:v\d[\w.*-]*|\d+\.[\d*][\w.*-]*)"
+_END = r"\s*(?:\n|\Z)"
+_BUMP = re.compile(
+    r"(?:build|chore|fix|ci)\((?:dev-)?deps[^)\n]*\)!?:|\[?deps(?:-dev)?\]?:"
+    rf"|{_KIND}(?:(?:bump|upgrade)[sd]?\b[^\n]*{_VERSION}{_END}"
+    rf"|(?:auto-?)?(?:bump|upgrade|update|roll|pin)(?:s|d|ed|ing|ned)?\b[^\n]*"
+    rf"(?:\b(?:from {_VERSION} )?to (?:version )?{_VERSION}(?=[\s.,)]|\Z)|\bversions?{_END}"
+    r"|\b(?:dependenc(?:y|ies)|deps|requirements\.txt|lock ?files?|submodules?)\b)"
+    rf"|(?:prepare |cut |tag )?(?:for )?(?:the )?releases?\b[^\n]{{0,30}}\b{_VERSION}{_END}"
+    rf"|(?:version )?{_VERSION}{_END})",
+    re.I,
+)
+_TOOL = (
+    r"`?(?:prettier|black|gofmt|gofumpt|goimports|rustfmt|cargo fmt|go fmt|clang-format"
+    r"|ruff(?: format)?|isort|autopep8|yapf|rubocop|standardrb|php-cs-fixer|phpcbf|pint|ktlint"
+    r"|spotless|eslint|google-java-format|scalafmt|swiftformat|pre-commit)\b"
+)
+_FORMAT = re.compile(
+    rf"style(?:\([^)\n]*\))?!?:|{_KIND}(?:"
+    r"(?:re-?)?(?:format|indent|lint)(?:s|ted|ed|ting|ing)?(?: fix(?:es)?| changes?| issues?)?"
+    r"(?: (?:all |the )*(?:code(?: ?base)?|files?|sources?|tests))?"
+    rf"(?:{_END}|:| (?:with|using) {_TOOL})"
+    rf"|(?:run|ran|apply|applied) {_TOOL}|{_TOOL}`?{_END}"
+    r"|(?:fix|remove|strip|trim|clean ?up|delete)(?:s|ed|es)? (?:up |some |the |trailing )*"
+    r"(?:white ?spaces?|indent(?:ation)?|cod(?:e|ing) style|line endings?|import order|lint(?:ing)?"
+    rf"|format(?:ting)?)(?: issues?| errors?| warnings?)?{_END}"
+    rf"|(?:sort|reorder|organi[sz]e) imports?{_END}"
+    r"|(?:pep ?8|cod(?:e|ing) style|white ?space|cosmetic)"
+    rf"(?: fix(?:es)?| changes?| cleanups?)?{_END})",
+    re.I,
 )
 # Lines that only machines read, anywhere in a message.
 _MACHINE = re.compile(
@@ -87,6 +126,21 @@ def _is_machine(line: str) -> bool:
 def is_revert(message: str) -> bool:
     """Whether a commit reverts or reapplies another one."""
     return _REVERT.match(message.lstrip()) is not None
+
+
+def is_merge(message: str) -> bool:
+    """Whether a commit merges another branch, by its subject; squashed ones have one parent."""
+    return _MERGE.match(message.lstrip()[:_SUBJECT]) is not None
+
+
+def is_bump(message: str) -> bool:
+    """Whether a commit does nothing but name new versions, of dependencies or of the project."""
+    return _BUMP.match(message.lstrip()[:_SUBJECT]) is not None
+
+
+def is_formatting(message: str) -> bool:
+    """Whether a commit changes only the format of the code, by its subject."""
+    return _FORMAT.match(message.lstrip()[:_SUBJECT]) is not None
 
 
 def is_wordless(text: str) -> bool:

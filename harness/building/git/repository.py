@@ -220,6 +220,13 @@ def time_of(commit: pygit2.Commit) -> datetime | None:
         return None
 
 
+def ignored_commits(repository: Repository) -> frozenset[str]:
+    """The hashes in `.git-blame-ignore-revs` of HEAD; empty where there is no such file."""
+    blob = repository.blob_at(repository.head(), ".git-blame-ignore-revs")
+    text = repository.content(blob).decode("utf-8", "replace") if blob else ""
+    return frozenset(re.findall(r"^\s*([0-9a-f]{40})\b", text, re.M))
+
+
 _CONFIGURATIONS = ("config.worktree", "config")  # the first overrides the second
 _READ = ("HEAD", "commondir", "packed-refs", "shallow", *_CONFIGURATIONS)
 # A section may follow another on its line, but not a comment.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.building.build import BuildOptions, build
+from harness.building.built_queries import Names  # noqa: TC001 - the options of a spec are read by it
 from harness.building.tree import Files, LongLines, Reading
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ def load(
     exclude: str = "",
     encoding: str = "",
     long_lines: LongLines = "cut",
+    names: Names = "kept",
+    leave_out: str | None = None,
 ) -> Dataset:
     """Make a data set of the folder `argument`.
 
@@ -50,11 +53,16 @@ def load(
         exclude: Such patterns of files not to index.
         encoding: Encodings of files that are not UTF-8, by pattern, such as `src/**=cp1251`.
         long_lines: Whether a very long line among ordinary ones is `cut`, or its file `skip`ped.
+        names: `kept`, or `stripped` to take names of definitions out of their doc comments.
+        leave_out: A file of ids of queries that are left out, one a line.
 
     Raises:
         InputError: As for `harness.building.build.build`.
     """
     del card, data_dir
     reading = Reading(files, languages, include, exclude, encoding, long_lines)
-    wanted = BuildOptions(queries, whole, limit, seed, since, reading)
+    rejected = None if leave_out is None else Path(leave_out)
+    wanted = BuildOptions(
+        queries, whole, limit, seed, since, reading, names=names, leave_out=rejected
+    )
     return build(Path(argument), wanted)

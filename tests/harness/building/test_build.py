@@ -290,7 +290,7 @@ class TestCommand:
             )
             (cell,) = ran.json["cells"]
             runs[spec] = (cell["fingerprint"], cell["metrics"])
-            assert set(cell["by"]) == {"folder", "language", "name-overlap"}
+            assert set(cell["by"]) == {"folder", "language", "name-overlap", "name-whole"}
         assert len({json.dumps(one, sort_keys=True) for one in runs.values()}) == 1
 
     @pytest.mark.parametrize("kind", ["docstring", "commits"])

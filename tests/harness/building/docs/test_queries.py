@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chunkers.grammars.loading import GRAMMARS
 from chunkers.languages import language_of
 from chunkers.source import Source
 from harness.building.built_queries import BuiltQueries
 from harness.building.docs import queries as reasons
 from harness.building.docs.queries import docstring_queries
+from harness.building.docs.styles import STYLES
 from harness.chunking.layout import Layout
 from harness.model import Corpus, Dataset, Query
 from harness.relevance.targets import Squeezed, locate
@@ -60,9 +62,9 @@ def test_queries_say_what_their_targets_do() -> None:
         ("src/d.ts::note", "Writes down what was said.", "export function note() {\n}"),
     ]  # fmt: skip
     assert [dict(query.tags) for query in result.queries][1:4] == [
-        {"language": "python", "folder": ".", "name-overlap": "no"},
-        {"language": "go", "folder": "src", "name-overlap": "no"},
-        {"language": "rust", "folder": "src", "name-overlap": "no"},
+        {"language": "python", "folder": ".", "name-overlap": "no", "name-whole": "no"},
+        {"language": "go", "folder": "src", "name-overlap": "no", "name-whole": "yes"},
+        {"language": "rust", "folder": "src", "name-overlap": "no", "name-whole": "no"},
     ]
     assert {query.cluster for query in result.queries} == {*FILES} - {"README.md"}
     assert dropped(result) == {reasons.OTHER: 2}
@@ -180,9 +182,63 @@ def test_a_short_query_that_remains_whole_is_left_out() -> None:
     assert len(made({**files, "b.py": "# reads it all\n"}).queries) == 1
 
 
-def test_doc_comments_of_languages_that_are_not_known_here_are_told() -> None:
-    result = made({"a.hs": "-- | A\nf = 1\n", "b.lua": "x = 1\n", "c.yaml": "a: 1\n"})
-    assert dict(result.information) == {"doc comments not cut": "haskell 1, lua 1"}
+def test_every_language_with_functions_has_doc_comments() -> None:
+    grammars = {name for name, g in GRAMMARS.items() if g.definitions or g.values or g.heads}
+    assert grammars <= STYLES.keys()
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.kt", "interface I {\n  /** Says what was heard here. */\n  fun f(): Int\n}\n"),
+        ("a.java", "interface I {\n  /** Says what was heard here. */\n  int f();\n}\n"),
+        ("a.cs", "interface I {\n  /// Says what was heard here.\n  int F();\n}\n"),
+        ("a.php", "<?php interface I {\n  /** Says what was heard here. */\n  function f();\n}\n"),
+        ("a.swift", "protocol I {\n  /// Says what was heard here.\n  func f() -> Int\n}\n"),
+        ("a.scala", "trait I {\n  /** Says what was heard here. */\n  def f: Int\n}\n"),
+        ("a.rs", "trait I {\n  /// Says what was heard here.\n  fn f();\n}\n"),
+        ("a.ts", "interface I {\n  /** Says what was heard here. */\n  f(): number\n}\n"),
+        ("a.go", "package p\n\ntype I interface {\n\t// F says what was heard.\n\tF()\n}\n"),
+        ("a.c", "/* Says what was heard here. */\nint f(void);\n"),
+    ],
+)
+def test_a_function_without_a_body_is_no_target_in_any_language(path: str, text: str) -> None:
+    result = made({path: text})
+    assert result.queries == ()
+    assert dropped(result) == {reasons.OTHER: 1}
+    assert "heard" not in result.corpora[0].sources[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("writeInt16", "Write integer 16 value"),
+        ("size", "The size of the object as an integer"),
+        ("run", "Deprecated: use start in place of it"),
+        ("run", "Alias for start, kept for old code"),
+        ("run", "if (x == 1) return foo(bar);"),
+        ("run", "Implements the Runnable interface"),
+        ("getName", "Getter for the name field"),
+    ],
+)
+def test_a_comment_that_says_nothing_of_what_is_done_makes_no_query(name: str, text: str) -> None:
+    assert made({"a.js": f"// {text}\nfunction {name}() {{\n}}\n"}).queries == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Reads files, e.g. Go sources. Then more.", "Reads files, e.g. Go sources."),
+        ("Reads it all (i.e. Every file). More.", "Reads it all (i.e. Every file)."),
+        ("Reads rows, cells, etc. (as before). More.", "Reads rows, cells, etc. (as before)."),
+        ("Reads rows, cells, etc. Then more.", "Reads rows, cells, etc."),
+        ("Compares old vs. New trees here. More.", "Compares old vs. New trees here."),
+        ("Reads what version 2.1 wrote here. More.", "Reads what version 2.1 wrote here."),
+    ],
+)
+def test_a_sentence_does_not_end_within_an_abbreviation(text: str, query: str) -> None:
+    (one,) = made({"a.c": f"/* {text} */\nint f(void) {{\n return 1;\n}}\n"}).queries
+    assert one.text == query
 
 
 def test_the_whole_comment_can_be_the_query() -> None:

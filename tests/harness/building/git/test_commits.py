@@ -50,7 +50,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, dict[str, s
         {"a.py": CODE.replace("return 1", "return 10")},
     )
     code = CODE.replace("return 1", "return 10")
-    good["insert"] = repo.commit(
+    repo.commit(
         "Add a third function behind the second\n",
         {"a.py": code + "\n\ndef third():\n    return 3\n"},
     )
@@ -130,6 +130,7 @@ def test_every_commit_is_a_query_or_counted_by_reason(history: tuple[Repo, dict[
         commits._UNREAD: 2,
         commits._UNREADABLE: 2,
         commits._BLANK: 1,
+        commits._APART: 1,
         commits._LEAKED: 1,
     }
     total = sum(result.left_out.values()) + len(result.queries)
@@ -146,9 +147,6 @@ def test_targets_are_lines_of_the_parent(history: tuple[Repo, dict[str, str]]) -
     assert change.targets == (Target("a.py", 5, 5),)
     assert change.tags == {"folder": ".", "language": "python", "insert-only": "no"}
     assert change.cluster == "a.py"
-    insert = query(result, good["insert"])
-    assert insert.targets == (Target("a.py", 9, 9),)
-    assert insert.tags["insert-only"] == "yes"
     both = query(result, good["both"])
     assert both.targets == (Target("a.py", 8, 8), Target("pkg/b.py", 2, 2))
     assert both.tags["folder"] == "several"
@@ -157,6 +155,7 @@ def test_targets_are_lines_of_the_parent(history: tuple[Repo, dict[str, str]]) -
     assert renamed.tags["folder"] == "pkg"
 
 
+HELD = "class Held:\n    x = 1\n    y = 2\n"
 NOTES = "one: 1\n\ntwo: 2\n"
 
 
@@ -176,8 +175,10 @@ def test_an_insertion_changes_no_line_of_any_file_indexed_or_not(
     tmp_path: Path, notes: str | bytes | None, answer: str | None
 ) -> None:
     repo = new_repo(tmp_path / "repo")
-    repo.commit("Begin with a module and its notes\n", {"a.py": OTHER, "c.txt": NOTES})
-    repo.commit("Add a name to the module\n", {"a.py": OTHER + "z = 3\n", "c.txt": notes})
+    repo.commit("Begin with a module and its notes\n", {"a.py": HELD, "c.txt": NOTES})
+    repo.commit(
+        "Add a name to the module\n", {"a.py": HELD.replace("y", "z = 3\n    y"), "c.txt": notes}
+    )
     result = made(repo)
     assert [one.tags["insert-only"] for one in result.queries] == ([answer] if answer else [])
     assert result.left_out.get(commits._ELSEWHERE, 0) == (answer is None)
@@ -185,13 +186,17 @@ def test_an_insertion_changes_no_line_of_any_file_indexed_or_not(
 
 def test_a_lock_file_and_a_link_that_change_beside_an_insertion(tmp_path: Path) -> None:
     repo = new_repo(tmp_path / "repo")
-    repo.commit("Begin with a module and its notes\n", {"a.py": OTHER, "x.lock": "1\n"})
-    repo.commit("Add a name to the module\n", {"a.py": OTHER + "z = 3\n", "x.lock": "2\n"})
+    repo.commit("Begin with a module and its notes\n", {"a.py": HELD, "x.lock": "1\n"})
+    repo.commit(
+        "Add a name to the module\n", {"a.py": HELD.replace("y", "z = 3\n    y"), "x.lock": "2\n"}
+    )
     (repo.root / "to").symlink_to("a.py")
     repo.commit("Link to the module as it is now\n")
     (repo.root / "to").unlink()
     (repo.root / "to").symlink_to("x.lock")
-    repo.commit("Add another name to the module\n", {"a.py": OTHER + "z = 3\ny = 2\n"})
+    repo.commit(
+        "Add another name to the module\n", {"a.py": HELD.replace("y", "z = 3\n    w = 2\n    y")}
+    )
     result = made(repo)
     assert [one.tags["insert-only"] for one in result.queries] == ["yes"]
     assert result.left_out[commits._ELSEWHERE] == 1
@@ -261,7 +266,7 @@ def test_a_date_leaves_out_what_is_older(history: tuple[Repo, dict[str, str]]) -
     day = repo.git("show", "-s", "--format=%cs", good["both"])
     result = made(repo, since=day)
     assert good["both"] in {one.id for one in result.queries}
-    assert good["insert"] not in {one.id for one in result.queries}
+    assert good["change"] not in {one.id for one in result.queries}
     assert result.left_out[commits._EARLY] == 3
     assert not made(repo, since="2999-01-01").queries
     with pytest.raises(InputError, match="since=yesterday is not a date"):
@@ -372,3 +377,58 @@ def test_nothing_depends_on_the_hash_seed(history: tuple[Repo, dict[str, str]]) 
         for seed in ("1", "2")
     }
     assert len(printed) == 1
+
+
+def test_only_insertions_ask_for_the_definition_around_them(tmp_path: Path) -> None:
+    repo = new_repo(tmp_path / "repo")
+    repo.commit("Begin with two functions here\n", {"a.py": CODE})
+    inside = repo.commit(
+        "Let the second function say more\n",
+        {"a.py": CODE.replace("    return 2", "    x\n    return 2")},
+    )
+    repo.commit(
+        "Import what nobody needs yet\n", {"a.py": "import re\n" + (repo.root / "a.py").read_text()}
+    )
+    result = made(repo)
+    (one,) = result.queries
+    assert (one.id, one.targets, one.tags["insert-only"]) == (
+        inside,
+        (Target("a.py", 8, 9),),
+        "yes",
+    )
+    assert result.left_out[commits._APART] == 1
+
+
+def test_code_that_only_gains_lines_comes_before_tests_that_change(tmp_path: Path) -> None:
+    repo = new_repo(tmp_path / "repo")
+    files = {"a.py": CODE, "test_a.py": "assert 1\n"}
+    repo.commit("Begin with code and its test\n", files)
+    files = {"a.py": CODE.replace("    return 2", "    x\n    return 2"), "test_a.py": "assert 2\n"}
+    inside = repo.commit("Let the second function say more\n", files)
+    repo.commit("Add one more module of code\n", {"new.py": "x\n", "test_a.py": "assert 3\n"})
+    result = made(repo)
+    assert [(one.id, one.targets) for one in result.queries] == [(inside, (Target("a.py", 8, 9),))]
+    assert result.left_out[commits._TESTED] == 1
+
+
+def test_commits_that_ask_for_nothing_are_counted_by_reason(tmp_path: Path) -> None:
+    repo = new_repo(tmp_path / "repo")
+    repo.commit("Begin with two functions here\n", {"a.py": CODE})
+    text = CODE.replace("return 1", "return 11")
+    listed = repo.commit("Let one be eleven for once\n", {"a.py": text})
+    repo.commit("Indent the body some more\n", {"a.py": text.replace("    return", "  return")})
+    repo.commit("Bump pytest from 7.1.0 to 7.2.0\n", {"a.py": text + "x = 1\n"})
+    repo.commit("Merge pull request #7 from a/b\n\nof many words\n", {"a.py": text + "x = 2\n"})
+    repo.commit("Reformat all files with black\n", {"a.py": text + "x = (2)\n"})
+    repo.commit("List what blame should ignore\n", {".git-blame-ignore-revs": f"# one\n{listed}\n"})
+    result = made(repo)
+    assert result.queries == ()
+    reasons = (commits._IGNORED, commits._SPACE, commits._BUMP, commits._MERGE, commits._FORMAT)
+    assert [result.left_out[reason] for reason in reasons] == [1] * 5
+
+
+def test_commits_that_a_person_rejected_are_replaced(history: tuple[Repo, dict[str, str]]) -> None:
+    repo, good = history
+    result = made(repo, without=frozenset({good["change"]}))
+    assert {one.id for one in result.queries} == set(good.values()) - {good["change"]}
+    assert result.left_out[commits.REJECTED] == 1
