@@ -170,7 +170,9 @@ def span_size(source: Source, span: Span, unit: Unit, services: Services) -> int
     return sum(count(piece) for piece in pieces if piece.strip())
 
 
-def check_max_size(max_size: int) -> None:
-    """Raise InputError if a size limit is below 1."""
+def check_limit(max_size: int, overlap: int = 0) -> None:
+    """Raise InputError if a size limit is below 1, or an overlap is not from 0 to below it."""
     if max_size < 1:
         raise InputError(f"max_size={max_size}: must be at least 1")
+    if not 0 <= overlap < max_size:
+        raise InputError(f"overlap={overlap}: must be >= 0 and < max_size={max_size}")

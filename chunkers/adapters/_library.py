@@ -12,7 +12,7 @@ import numpy as np
 
 from chunkers.errors import InputError, MissingError
 from chunkers.locate import spans_of
-from chunkers.sizes import UNITS, check_max_size
+from chunkers.sizes import UNITS, check_limit
 from chunkers.source import Services, Span
 
 if TYPE_CHECKING:
@@ -46,13 +46,11 @@ class Limit:
     units: tuple[str, ...] = UNITS
 
     def __post_init__(self) -> None:
-        check_max_size(self.max_size)
+        check_limit(self.max_size, self.overlap)
         if self.unit not in self.units:
             raise InputError(
                 f"unit={self.unit}: this library cannot count it; write unit={self.units[0]}"
             )
-        if not 0 <= self.overlap < self.max_size:
-            raise InputError(f"overlap={self.overlap}: must be >= 0 and < max_size={self.max_size}")
 
     def counter(self, services: Services) -> Callable[[str], int]:
         """The size of a string as the harness measures it.

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from chunkers.errors import InputError
 from chunkers.locate import spans_of
 from chunkers.processes import system
-from chunkers.sizes import Unit, check_max_size
+from chunkers.sizes import Unit, check_limit
 from chunkers.source import Services, Source, Span
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def make(
         InputError: There is no such program, or a value is wrong.
     """
     if max_size is not None:
-        check_max_size(max_size)
+        check_limit(max_size)
     if overlap < 0 or timeout <= 0:
         raise InputError(
             f"process: overlap={overlap}, timeout={timeout:g}: overlap must be >= 0, timeout > 0"

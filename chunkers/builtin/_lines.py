@@ -5,21 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from chunkers.errors import InputError
-from chunkers.sizes import check_max_size, measure
+from chunkers.grammars.long_lines import LineCutter
+from chunkers.sizes import check_limit, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from chunkers.sizes import Lines, Unit
     from chunkers.source import Services, Source, Span
 
+Cut: TypeAlias = "Callable[[Span], list[Span]]"
 Runs: TypeAlias = "list[tuple[int, int]]"
+
+
+def cut_at_words(cutter: LineCutter, spans: Sequence[Span]) -> Cut:
+    """`LineChunker.split` of chunkers without regard to syntax."""
+    del spans
+    return cutter.cut
+
+
+def cut_at_tokens(cutter: LineCutter, spans: Sequence[Span]) -> Cut:
+    """`LineChunker.split` of chunkers along the syntax tree."""
+    return cutter.at_tokens(spans).cut
 
 
 @dataclass(frozen=True)
 class LineChunker:
-    """Cuts a source into runs of whole lines, each a span.
+    """Cuts a source into runs of whole lines, each a span, and a line over the limit into several.
 
     Attributes:
         runs: Cuts all lines (at least one) into consecutive runs, within a limit if they have
@@ -28,11 +40,11 @@ class LineChunker:
         unit: The unit of the limit.
         version: Changes whenever the output may.
         wants: The texts that `runs` will embed; None if it needs no embedder.
-        split: Cuts the span of a single line over the limit; None leaves it whole.
+        split: Makes the function that cuts single lines over the limit.
         overlap: Lines, blank ones included, that a chunk repeats from before it.
 
     Raises:
-        InputError: `max_size` is below 1 or `overlap` below 0.
+        InputError: `max_size` is below 1, or `overlap` is not from 0 to below it.
     """
 
     runs: Callable[[Lines, Services, int], Runs]
@@ -40,13 +52,11 @@ class LineChunker:
     unit: Unit
     version: str
     wants: Callable[[Lines, Services, int], list[str]] | None = None
-    split: Callable[[Source, Services, Span, int], list[Span]] | None = None
+    split: Callable[[LineCutter, Sequence[Span]], Cut] = cut_at_words
     overlap: int = 0
 
     def __post_init__(self) -> None:
-        check_max_size(self.max_size)
-        if self.overlap < 0:
-            raise InputError(f"overlap={self.overlap}: must be >= 0 lines")
+        check_limit(self.max_size, self.overlap)
 
     @property
     def embeds(self) -> bool:
@@ -63,13 +73,13 @@ class LineChunker:
         lines = self._lines(source, services)
         runs = self.runs(lines, services, self.max_size) if lines.count else []
         spans = lines.spans(runs)
-        if self.split is None:
+        sizes = (lines.size(*run) for run in runs)
+        long = [span for span, size in zip(spans, sizes, strict=True) if size > self.max_size]
+        if not long:
             return spans
-        cut: list[Span] = []
-        for run, span in zip(runs, spans, strict=True):
-            fits = lines.size(*run) <= self.max_size
-            cut += [span] if fits else self.split(source, services, span, self.max_size)
-        return cut
+        cut = self.split(LineCutter(source, self.max_size, self.unit, services), long)
+        pieces = {span: cut(span) for span in long}
+        return [piece for span in spans for piece in pieces.get(span, [span])]
 
     def texts(self, source: Source, services: Services) -> list[str]:
         """The texts that `chunk` will embed, so that those of many files are embedded at once."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkers.builtin._lines import LineChunker, Runs
+from chunkers.builtin._lines import LineChunker, Runs, cut_at_tokens
 from chunkers.builtin._semantics import (
     mean_similarity,
     pack_units,
@@ -117,7 +117,7 @@ def make(*, max_size: int = 600, unit: Unit = "nws", unit_size: int = 100) -> Li
     ClusterSemanticChunker of Chroma's chunking evaluation, whose units are an eighth of a chunk.
 
     Args:
-        max_size: No chunk is larger, unless it is a single line.
+        max_size: No chunk is larger; a line that is larger is cut at tokens of the tree.
         unit: What sizes count: `nws`, `chars` or `tokens`.
         unit_size: No unit is larger, unless it is a single line; small statements are merged.
 
@@ -127,4 +127,6 @@ def make(*, max_size: int = 600, unit: Unit = "nws", unit_size: int = 100) -> Li
     if unit_size < 1:
         raise InputError(f"unit_size={unit_size}: a unit holds at least 1")
     clusters = _Clusters(unit_size)
-    return LineChunker(clusters.runs, max_size, unit, version(), wants=clusters.texts)
+    return LineChunker(
+        clusters.runs, max_size, unit, version(), wants=clusters.texts, split=cut_at_tokens
+    )

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from chunkers.errors import InputError
-from chunkers.sizes import Unit, check_max_size
+from chunkers.sizes import Unit, check_limit
 from chunkers.source import Services, Source, Span
 
 FAMILY = "fixed"
@@ -48,7 +47,5 @@ def make(*, max_size: int = 1500, overlap: int = 0) -> FixedChars:
     Raises:
         InputError: `max_size` is below 1, or `overlap` is not from 0 to below it.
     """
-    check_max_size(max_size)
-    if not 0 <= overlap < max_size:
-        raise InputError(f"overlap={overlap}: must be at least 0 and below max_size")
+    check_limit(max_size, overlap)
     return FixedChars(max_size, overlap)

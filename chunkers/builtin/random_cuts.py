@@ -7,52 +7,76 @@ are nearly those of `ast`, only the positions of the cuts differ.
 import functools
 import hashlib
 from bisect import bisect_left
-from itertools import accumulate
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate, groupby
 
-from chunkers.builtin._lines import LineChunker, Runs
+from chunkers.builtin._lines import Cut, LineChunker, Runs
+from chunkers.grammars.long_lines import LineCutter
 from chunkers.grammars.syntax import syntax_runs, version
 from chunkers.sizes import Lines, Unit
-from chunkers.source import Services
+from chunkers.source import Services, Span
 
 FAMILY = "anchor"
 
 
 def _runs(seed: int, lines: Lines, services: Services, limit: int) -> Runs:
-    runs = syntax_runs(lines, services, limit)
-    if len(runs) < 2:
-        return runs
+    """The runs between lines over the limit, each with the sizes of those of `ast` there."""
     begins = lines.plain.before
-    starts = [begins[first] for first, _ in runs]
-    ends = [*starts[1:], lines.through[-1]]
-    sizes = [end - start for start, end in zip(starts, ends, strict=True)]
-    return _recut(lines, _shuffled(sizes, seed, lines.source.path), limit)
+    cut: Runs = []
+    for long, group in groupby(
+        syntax_runs(lines, services, limit), key=lambda run: lines.size(*run) > limit
+    ):
+        runs = list(group)
+        if long:
+            cut += runs
+            continue
+        (start, _), (_, last) = runs[0], runs[-1]
+        starts = [begins[first] for first, _ in runs]
+        ends = [*starts[1:], lines.through[last]]
+        sizes = [end - start for start, end in zip(starts, ends, strict=True)]
+        sizes = _shuffled(sizes, seed, lines.source.path, start)
+        cut += _recut(lines, start, last, sizes, limit)
+    return cut
 
 
-def _shuffled(sizes: list[int], seed: int, path: str) -> list[int]:
-    """The sizes in an order that depends on the seed and the path alone."""
+def _split(seed: int, cutter: LineCutter, spans: Sequence[Span]) -> Cut:
+    """Cuts of lines over the limit with the sizes of those of `ast`, at any token or word."""
+    by_syntax = cutter.at_tokens(spans)
+    anywhere = replace(by_syntax, tokens=dict.fromkeys(by_syntax.tokens, 0))
+
+    def cut(span: Span) -> list[Span]:
+        sizes = [cutter.size(piece) for piece in by_syntax.cut(span)]
+        return anywhere.cut(span, _shuffled(sizes, seed, cutter.source.path, span.start))
+
+    return cut
+
+
+def _shuffled(sizes: list[int], seed: int, path: str, start: int) -> list[int]:
+    """The sizes in an order that depends on the seed, the path and where they start in the file."""
     digest = hashlib.blake2b(f"{seed}\0".encode() + path.encode("utf-8", "surrogatepass"))
 
     def key(at: int) -> bytes:
         copy = digest.copy()
-        copy.update(b"\0%d" % at)
+        copy.update(b"\0%d" % (start + at))
         return copy.digest()
 
     return [sizes[at] for at in sorted(range(len(sizes)), key=key)]
 
 
-def _recut(lines: Lines, sizes: list[int], limit: int) -> Runs:
-    """Runs that end at the line ends nearest to where chunks of these sizes would end.
+def _recut(lines: Lines, first: int, last: int, sizes: list[int], limit: int) -> Runs:
+    """Runs of lines that end at the line ends nearest to where chunks of these sizes would.
 
     A run has at least one line, leaves one for each later run, and is within the limit if it has
     more than one. Lines that are left over at the end make further runs.
     """
     runs = []
-    first, last = 0, lines.count - 1
     begins = lines.plain.before
+    origin = begins[first]
     to_come = range(len(sizes) - 1, 0, -1)
     for later, target in zip(to_come, accumulate(sizes[:-1]), strict=True):
         end = min(
-            _nearest(begins, first + 1, last, begins[0] + target) - 1,
+            _nearest(begins, first + 1, last, origin + target) - 1,
             last - later,
             lines.reach(first, last, limit),
         )
@@ -70,7 +94,8 @@ def _nearest(values: list[int], low: int, high: int, target: int) -> int:
 def make(*, max_size: int = 600, unit: Unit = "nws", seed: int = 0) -> LineChunker:
     """The null chunker: `ast`'s sizes, random boundaries.
 
-    The sizes come in random order, and are cut at the nearest line ends.
+    The sizes come in random order, and are cut at the nearest line ends; in a line over the limit,
+    at any token.
 
     Args:
         max_size: As for `ast`.
@@ -80,4 +105,10 @@ def make(*, max_size: int = 600, unit: Unit = "nws", seed: int = 0) -> LineChunk
     Raises:
         InputError: `max_size` is below 1, or a grammar's wheel is missing.
     """
-    return LineChunker(functools.partial(_runs, seed), max_size, unit, version())
+    return LineChunker(
+        functools.partial(_runs, seed),
+        max_size,
+        unit,
+        version(),
+        split=functools.partial(_split, seed),
+    )

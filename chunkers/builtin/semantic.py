@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from chunkers.builtin._lines import LineChunker, Runs
+from chunkers.builtin._lines import LineChunker, Runs, cut_at_tokens
 from chunkers.builtin._semantics import pack_units, similarities, small_units, texts_of, vectors_of
 from chunkers.errors import InputError
 from chunkers.grammars.syntax import version
@@ -100,7 +100,7 @@ def make(
     chunk below `min_size` is joined with the nearer neighbour, or the one before if both are equal.
 
     Args:
-        max_size: No chunk is larger, unless it is a single line.
+        max_size: No chunk is larger; a line that is larger is cut at tokens of the tree.
         unit: What sizes count: `nws`, `chars` or `tokens`.
         unit_size: No unit is larger, unless it is a single line; small statements are merged.
         buffer: Units before and after each unit that are embedded with it.
@@ -116,4 +116,6 @@ def make(
             f"min_size={min_size}: at least 1, 0, 0 to 100, and 0 are possible"
         )
     breaks = _Breaks(unit_size, buffer, percentile, min_size)
-    return LineChunker(breaks.runs, max_size, unit, version(), wants=breaks.texts)
+    return LineChunker(
+        breaks.runs, max_size, unit, version(), wants=breaks.texts, split=cut_at_tokens
+    )

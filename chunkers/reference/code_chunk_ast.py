@@ -13,7 +13,7 @@ from chunkers.reference._chunks import ReferenceChunk, full_path, original_text,
 from chunkers.reference._code_chunk.header import Context
 from chunkers.reference._code_chunk.windows import windows
 from chunkers.reference._utf16 import Utf16Text
-from chunkers.sizes import check_max_size
+from chunkers.sizes import check_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -92,7 +92,7 @@ def make(*, max_size: int = 1500, header: bool = True, path_prefix: str = "") ->
     Raises:
         InputError: `max_size` is below 1, or a grammar's wheel is missing.
     """
-    check_max_size(max_size)
+    check_limit(max_size)
     versions = {"tree-sitter": importlib.metadata.version("tree-sitter")}
     versions |= {grammar: grammar_version(grammar) for grammar in sorted({*_GRAMMARS.values()})}
     version = ", ".join(f"{name} {number}" for name, number in versions.items())

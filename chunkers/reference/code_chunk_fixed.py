@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from chunkers.reference._chunks import ReferenceChunk, full_path, original_text, spans_of
 from chunkers.reference._utf16 import Utf16Text
-from chunkers.sizes import check_max_size
+from chunkers.sizes import check_limit
 
 if TYPE_CHECKING:
     from chunkers.source import Services, Source, Span
@@ -42,7 +42,7 @@ def make(*, max_size: int = 1500, path_prefix: str = "") -> CodeChunkFixed:
     Raises:
         InputError: `max_size` is below 1.
     """
-    check_max_size(max_size)
+    check_limit(max_size)
     return CodeChunkFixed(max_size, path_prefix)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chunkers.errors import InputError
 from chunkers.reference._chunks import ReferenceChunk, full_path, original_text, spans_of
 from chunkers.reference._utf16 import Utf16Text
-from chunkers.sizes import check_max_size
+from chunkers.sizes import check_limit
 
 if TYPE_CHECKING:
     from chunkers.source import Services, Source, Span
@@ -50,7 +49,7 @@ def make(*, max_size: int = 1024, overlap: int = 96, path_prefix: str = "") -> M
     Raises:
         InputError: `max_size` is below 1, or `overlap` is not from 0 to below it.
     """
-    _check(max_size, overlap)
+    check_limit(max_size, overlap)
     return MemorybenchFixed(max_size, overlap, path_prefix)
 
 
@@ -68,7 +67,7 @@ def reference_chunks(
     Raises:
         InputError: `max_size` is below 1, or `overlap` is not from 0 to below it.
     """
-    _check(max_size, overlap)
+    check_limit(max_size, overlap)
     whole = Utf16Text(text)
     chunks: list[ReferenceChunk] = []
     start, step = 0, max_size - overlap
@@ -83,9 +82,3 @@ def reference_chunks(
         if len(whole) - start < overlap:
             break
     return chunks
-
-
-def _check(max_size: int, overlap: int) -> None:
-    check_max_size(max_size)
-    if not 0 <= overlap < max_size:
-        raise InputError(f"overlap={overlap}: it must be from 0 to below max_size={max_size}")

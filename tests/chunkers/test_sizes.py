@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkers import InputError, Services, Source, Span
-from chunkers.sizes import UNITS, check_max_size, measure, span_size
+from chunkers.sizes import UNITS, check_limit, measure, span_size
 
 
 def words(text: str) -> int:
@@ -66,6 +66,6 @@ def test_walls_part_what_would_fit():
 
 
 def test_a_limit_below_one_is_refused():
-    check_max_size(1)
+    check_limit(1)
     with pytest.raises(InputError, match="max_size=0"):
-        check_max_size(0)
+        check_limit(0)

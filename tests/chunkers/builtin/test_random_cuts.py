@@ -65,6 +65,6 @@ def test_a_line_over_the_limit_does_not_make_its_neighbours_exceed_it(spans_of):
 
 def test_every_chunk_keeps_a_line_where_few_are_left():
     text = "(\n)\n" * 3 + "a" * 60 + "\n"
-    assert len(sizes_and_starts("ast:max_size=3", text)[0]) == 4
+    assert len(sizes_and_starts("ast:max_size=3", text)[0]) == 3 + 20
     for seed in range(20):
-        assert len(sizes_and_starts(f"random-cuts:max_size=3,seed={seed}", text)[0]) == 4
+        assert len(sizes_and_starts(f"random-cuts:max_size=3,seed={seed}", text)[0]) == 3 + 20
