@@ -15,12 +15,23 @@ from typing import Literal
 
 Tokens = Literal["identifiers", "words"]
 
-# Scripts that put no spaces between words; a run of their letters is read as pairs.
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff"  # Thai, Lao, Burmese, Jamo, Khmer
-    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese syllables and repeat marks
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese characters
-    "\uac00-\ud7af"  # Korean syllables
+# Blocks of scripts that put no spaces between words; a run of their letters is read as pairs.
+_BLOCKS = (
+    *((0x0E00, 0x0FFF), (0x1000, 0x109F), (0x1780, 0x17FF)),  # Thai, Lao, Tibetan, Burmese, Khmer
+    *((0x1950, 0x19DF), (0x1A20, 0x1AAF), (0x1B00, 0x1B7F)),  # Tai Le to Tai Tham, Balinese
+    *((0xA980, 0xA9FF), (0xAA00, 0xAADF)),  # Javanese, Cham, more Burmese, Tai Viet
+    *((0x1100, 0x11FF), (0xA960, 0xA97F), (0xD7B0, 0xD7FF)),  # Korean letters
+    *((0x3005, 0x3007), (0x3040, 0x31FF)),  # Japanese, Bopomofo
+    (0xA000, 0xA4CF),  # Yi
+)
+_UNSPACED = "".join(
+    letter
+    for first, last in _BLOCKS
+    for letter in map(chr, range(first, last + 1))
+    if unicodedata.category(letter) in ("Lo", "Lm", "Mn", "Mc", "Nl")
+)
+_UNSPACED += (
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3\U00020000-\U0003ffff"  # Chinese, Korean
 )
 _RUN = re.compile(rf"[\w{_UNSPACED}]+")
 _SCRIPTS = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
@@ -33,8 +44,9 @@ def tokenize(text: str, kind: Tokens) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Runs of word characters, lower-cased; those of scripts without spaces as pairs."""
-    return [token for run in _RUN.findall(text.lower()) for token in _split(run) or (run,)]
+    """Runs of word characters in form NFKC, lower-cased; scripts without spaces as pairs."""
+    runs = map(str.lower, word_runs(text))
+    return [token for run in runs for token in _split(run) or (run,)]
 
 
 @functools.lru_cache(maxsize=1 << 16)

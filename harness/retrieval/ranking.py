@@ -229,7 +229,7 @@ def rank(index: Index | Ranker, query: SearchQuery, order: Order, rankable: Rank
         ranking = index.rank(query, order, rankable)
         _check(ranking.units, ranking.scores, rankable)
         return ranking
-    depth = order.depth
+    depth = max(1, order.depth)
     while True:
         units, scores = index.scores(query, depth)
         _check(units, scores, rankable)

@@ -62,7 +62,7 @@ class Bm25:
     @property
     def version(self) -> str:
         """Version of the tokens and of the library."""
-        return f"3 bm25s {importlib.metadata.version('bm25s')}"
+        return f"4 bm25s {importlib.metadata.version('bm25s')}"
 
     def index(self, material: Material) -> Index:
         """Index the tokens of every chunk."""

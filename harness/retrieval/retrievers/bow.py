@@ -62,7 +62,7 @@ class Bow:
 
     counter: TokenCounter
     dense: bool = False
-    version: str = "2"
+    version: str = "3"
 
     def index(self, material: Material) -> Index:
         """Count the tokens of every chunk."""

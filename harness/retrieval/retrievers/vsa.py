@@ -100,7 +100,7 @@ class Vsa:
     dimensions: int
     tokens: Tokens
     dense: bool = False
-    version: str = "2"
+    version: str = "3"
 
     def index(self, material: Material) -> Index:
         """Sum the tokens of every chunk."""

@@ -70,6 +70,27 @@ def test_identifiers_are_the_whole_and_its_parts(text, expected):
     assert tokenize(text, "identifiers") == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ア・イウエ", ["ア", "イウ", "ウエ"]),
+        ("กขค ฿5", ["กข", "ขค", "5"]),
+        ("ကခ၊ဂ", ["ကခ", "ဂ"]),
+        ("ཀཁ་ག།", ["ཀཁ", "ག"]),
+        ("កខ។", ["កខ"]),
+        ("ກຂຄ", ["ກຂ", "ຂຄ"]),
+        ("ㄅㄆㄇ", ["ㄅㄆ", "ㄆㄇ"]),
+        ("ꀀꀁꀂ꒐", ["ꀀꀁ", "ꀁꀂ"]),
+        ("ꦀꦁꦂ", ["ꦀꦁ", "ꦁꦂ"]),
+        ("ｶﾀｶﾅ", ["カタ", "タカ", "カナ"]),
+        ("\u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165", ["한국", "국어"]),
+    ],
+)
+def test_scripts_without_spaces_are_read_as_pairs_of_letters(text, expected):
+    for kind in ("words", "identifiers"):
+        assert tokenize(text, kind) == expected
+
+
 def test_words_are_whole_runs_in_lower_case():
     assert words("parseURL(self.x_1)") == ["parseurl", "self", "x_1"]
     assert tokenize("parseURL", "words") == ["parseurl"]

@@ -131,3 +131,8 @@ def test_scores_at_the_ends_of_a_range_are_numbers(k1):
 def test_an_unknown_retriever_names_the_nearest():
     with pytest.raises(InputError, match="did you mean bm25"):
         load_retriever("bm52")
+
+
+@pytest.mark.parametrize("budget", [0, 1, 100])
+def test_a_depth_of_zero_ends(budget):
+    assert len(bm25(["a b", "a c", "a d"], "a", depth=0, budget=budget)[0])
