@@ -321,3 +321,26 @@ def test_closing_brackets_stay_with_the_definition_only_where_they_fit(cut):
     text = "class A {\n  f() {\n    return 12345;\n  }\n}\n"
     assert cut("function:max_size=20", text, "javascript") == ["class A {\n", text[10:]]
     assert cut("function:max_size=17", text, "javascript") == ["class A {\n", text[10:-2], "}\n"]
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "marks", "head", "after"),
+    [
+        ("typescript", "class C {\n  a = 1;\n", ("@A()", "@B()"), "f() {", "}\n"),
+        ("javascript", "class C {\n  a = 1;\n", ("@A()", "@B()"), "f() {", "}\n"),
+        ("java", "class C {\n  int a;\n", ("@A", "@B(1)"), "public int f() {", "}\n"),
+        ("csharp", "class C {\n  int a;\n", ("[A]", "[B]"), "int F() {", "}\n"),
+        ("kotlin", "val a = 1\n", ("@A", "@B"), "fun f(): Int {", ""),
+        ("php", "<?php\n$a = 1;\n", ("#[A]", "#[B]"), "function f() {", ""),
+        ("rust", "const A: i32 = 1;\n", ("#[a]", "#[b]"), "fn f() -> i32 {", ""),
+        ("swift", "let a = 1\n", ("@A", "@B"), "func f() -> Int {", ""),
+        ("scala", "val a = 1\n", ("@A", "@B"), "def f(): Int = {", ""),
+    ],
+)
+def test_a_definition_begins_with_its_first_mark_across_comments(
+    cut, language, before, marks, head, after
+):
+    first, second = marks
+    definition = f"{first} // behind\n// about\n{second}\n/* more */\n{head}\n  return 1\n}}\n"
+    chunks = cut("function", f"{before}\n{definition}{after}", language)
+    assert [chunk for chunk in chunks if head in chunk] == [definition + after]
