@@ -96,8 +96,8 @@ class LineCutter:
         text = self.source.text
         if text[stop - 1].isspace() or text[stop].isspace():
             return stop
-        word = text[start:stop].split()[-1]
-        return stop - len(word) if len(word) < (stop - start) * 4 // 5 else stop
+        *before, word = text[start:stop].split()
+        return stop - len(word) if before and len(word) < (stop - start) * 4 // 5 else stop
 
     def size(self, span: Span) -> int:
         """The size of a span."""
