@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from harness.cli.output import Format, FormatOption, write, write_json, write_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.embedding.vector_store import VectorStore
 
 _COLUMNS = ("model", "fingerprint", "vectors")
 
@@ -21,6 +26,13 @@ class Action(StrEnum):
 
 def cache(
     action: Annotated[Action, typer.Argument(help="Show the store, or remove it.")],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Remove the vectors of this model only: its name, or the start of its "
+            "fingerprint. Repeatable."
+        ),
+    ] = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
     """Show or remove the stored vectors.
@@ -32,12 +44,16 @@ def cache(
     from harness.support.data_folders import cache_dir
 
     path = cache_dir() / "vectors.sqlite"
-    files = [file for file in path.parent.glob("vectors.sqlite*") if file.is_file()]
-    size = sum(file.stat().st_size for file in files)
+    before = _size(path)
+    if model:
+        if action is not Action.CLEAR:
+            raise InputError("--model names what `cache clear` removes; leave it out")
+        _remove(VectorStore(path), model)
+        action = Action.INFO
     models: list[tuple[str, str, int]] = []
     if action is Action.CLEAR:
         try:
-            for file in files:
+            for file in _files(path):
                 file.unlink()
         except OSError as error:
             raise InputError(f"cannot remove {path}: {error.strerror}") from error
@@ -45,19 +61,45 @@ def cache(
         store = VectorStore(path)
         models = store.counts()
         store.close()
+    size = _size(path)
     if form is Format.JSON:
         write_json(
             {
                 "schema": "chunkmark.cache/1",
                 "path": str(path),
-                "bytes": 0 if action is Action.CLEAR else size,
-                "freed": size if action is Action.CLEAR else 0,
+                "bytes": size,
+                "freed": before - size if model or action is Action.CLEAR else 0,
                 "models": [dict(zip(_COLUMNS, model, strict=True)) for model in models],
             }
         )
         return
     if form is Format.TABLE:
         verb = "removed" if action is Action.CLEAR else "uses"
-        write(f"{path}: {verb} {size / 1e6:.1f} MB")
+        write(f"{path}: {verb} {(before if action is Action.CLEAR else size) / 1e6:.1f} MB")
     if action is Action.INFO:
         write_rows(form, _COLUMNS, [(name, key[:12], count) for name, key, count in models])
+
+
+def _files(path: Path) -> list[Path]:
+    return [file for file in path.parent.glob("vectors.sqlite*") if file.is_file()]
+
+
+def _size(path: Path) -> int:
+    return sum(file.stat().st_size for file in _files(path))
+
+
+def _remove(store: VectorStore, names: list[str]) -> None:
+    """Remove the models with these names, or fingerprints that start so."""
+    from chunkers.errors import InputError
+
+    matches = [
+        key
+        for own, key, _ in store.counts()
+        if any(own == name or key.startswith(name) for name in names)
+    ]
+    if not matches:
+        raise InputError(
+            f"--model {' '.join(names)}: no stored vectors; `chunkmark cache info` lists the models"
+        )
+    store.remove(matches)
+    store.close()

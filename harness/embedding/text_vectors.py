@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.embedding.embedder import Role
 from harness.embedding.vector_store import StoredVector, text_key
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.embedding.embedder import Embedder, Role
+    from harness.embedding.embedder import Embedder
     from harness.embedding.vector_store import VectorStore
 
 _COMMIT_SECONDS = 1.0  # what a kill can cost at most, besides the current batch
@@ -59,8 +60,12 @@ def embed_texts(
 
     Raises:
         OutOfMemoryError: A batch did not fit; the batches before it are stored.
+        InputError: A vector has another width than the model's stored ones; it is not stored.
     """
     fingerprint = embedder.fingerprint(role)
+    # A model's documents and queries are compared, so they have one width.
+    roles = sorted({embedder.fingerprint(name) for name in get_args(Role)})
+    width = store.width(roles)
     keys = [text_key(text) for text in texts]
     by_key = dict(zip(keys, texts, strict=True))
     known = store.get(fingerprint, sorted(by_key))
@@ -72,6 +77,7 @@ def embed_texts(
         if progress and missing:
             progress(0, len(missing))
         for batch in embedder.embed([by_key[key] for key in missing], role) if missing else ():
+            width = _checked_width(width, [row for _, row in batch], embedder.name, roles)
             pending += [(missing[index], vector) for index, vector in batch]
             done += len(batch)
             if progress:
@@ -85,12 +91,7 @@ def embed_texts(
             known.update(pending)
             store.put(fingerprint, embedder.name, pending)
     rows = [known[key] for key in keys]
-    width = len(rows[0].vector) if rows else 0
-    if any(len(row.vector) != width for row in rows):
-        raise InputError(
-            f"{embedder.name}: the store holds vectors of several widths; "
-            "run `chunkmark cache clear`"
-        )
+    width = _checked_width(width, rows, embedder.name, roles) or 0
     return Vectors(
         np.array([row.vector for row in rows], dtype=np.float32).reshape(len(rows), width),
         np.array([row.tokens for row in rows], dtype=np.int64),
@@ -98,6 +99,21 @@ def embed_texts(
         np.array([row.seconds / row.batch for row in rows], dtype=np.float64),
         len(missing),
     )
+
+
+def _checked_width(
+    width: int | None, rows: Sequence[StoredVector], name: str, fingerprints: Sequence[str]
+) -> int | None:
+    """The one width of a model's vectors, known so far or None, after some more of them."""
+    for row in rows:
+        width = len(row.vector) if width is None else width
+        if len(row.vector) != width:
+            models = " ".join(f"--model {fingerprint[:12]}" for fingerprint in fingerprints)
+            raise InputError(
+                f"{name}: a vector of width {len(row.vector)} after stored ones of width {width}: "
+                f"is it another model? `chunkmark cache clear {models}` removes its vectors alone"
+            )
+    return width
 
 
 def split_windows(texts: Sequence[str], embedder: Embedder) -> list[list[str]]:

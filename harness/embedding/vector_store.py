@@ -5,19 +5,22 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import sqlite3
+import warnings
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from chunkers.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+_Result = TypeVar("_Result")
 
 _SCHEMA = 1
 _BATCH = 500  # SQLite's lowest limit of variables in a statement is 999
@@ -29,6 +32,8 @@ CREATE TABLE IF NOT EXISTS vectors (
     batch INTEGER NOT NULL, vector BLOB NOT NULL, check_sum INTEGER, PRIMARY KEY (model, text))
     WITHOUT ROWID;
 """
+_SELECT = "SELECT text, vector, tokens, seconds, batch, check_sum FROM vectors"
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # Earlier releases wrote stores without it, and can read stores with it: the schema is the same.
 _ADD_CHECK_SUM = "ALTER TABLE vectors ADD COLUMN check_sum INTEGER"
 
@@ -56,7 +61,11 @@ def text_key(text: str) -> bytes:
 
 
 class VectorStore:
-    """Vectors by model fingerprint and text. The file is opened when it is first needed."""
+    """Vectors by model fingerprint and text. The file is opened when it is first needed.
+
+    Of a damaged file the vectors that can be read are moved to a new one, and a warning counts
+    them. The damaged file is kept beside it, with `.damaged` added to its name.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -66,24 +75,21 @@ class VectorStore:
         """Open the file, to know early whether it is usable.
 
         Raises:
-            InputError: The file cannot be opened, is damaged, or has another schema.
+            InputError: The file cannot be opened, or has another schema.
         """
-        if self._opened is not None:
-            return
-        with self._readable():
+        self._run(lambda db: None)
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._opened is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            db = sqlite3.connect(self._path, timeout=60, isolation_level=None)
+            db = _connection(self._path)
             try:
                 self._prepare(db)
             except BaseException:
                 db.close()
                 raise
-        self._opened = db
-
-    @property
-    def _db(self) -> sqlite3.Connection:
-        self.open()
-        return cast("sqlite3.Connection", self._opened)
+            self._opened = db
+        return self._opened
 
     def _prepare(self, db: sqlite3.Connection) -> None:
         db.execute("PRAGMA journal_mode=WAL")
@@ -98,53 +104,97 @@ class VectorStore:
         _add_check_sums(db)
         db.execute(f"PRAGMA user_version={_SCHEMA}")
 
-    @contextlib.contextmanager
-    def _readable(self) -> Iterator[None]:
+    def _run(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        """Do some work on the file; if that is damaged, once more on what is left of it."""
         try:
-            yield
+            try:
+                return work(self._connect())
+            except sqlite3.DatabaseError as error:
+                # The low byte is the kind of an error, the others are its details.
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
+                    raise
+                self._rebuild()
+                return work(self._connect())
         except (sqlite3.Error, OSError) as error:
             raise InputError(
                 f"{self._path}: the store of vectors cannot be used ({error}); "
                 "free the disk, or run `chunkmark cache clear`"
             ) from error
 
+    def _rebuild(self) -> None:
+        self.close()
+        damaged = self._path.with_name(f"{self._path.name}.damaged")
+        for suffix in ("", "-wal", "-shm"):
+            damaged.with_name(damaged.name + suffix).unlink(missing_ok=True)
+            part = self._path.with_name(self._path.name + suffix)
+            if part.exists():
+                part.replace(damaged.with_name(damaged.name + suffix))
+        kept = 0
+        with contextlib.closing(_connection(damaged)) as old:
+            old.execute("PRAGMA writable_schema=ON")  # else SQLite reads nothing of a cut file
+            models, _ = _read(old, "SELECT id, fingerprint, name FROM models")
+            for model, fingerprint, name in models:
+                rows = map(_checked, _all_rows(old, model))
+                whole = {key: vector for key, vector in rows if vector is not None}
+                self.put(fingerprint, name, whole.items())
+                kept += len(whole)
+        warnings.warn(
+            f"{self._path}: the store of vectors was damaged; {kept} vectors are kept, "
+            "missing ones are embedded again",
+            stacklevel=2,
+        )
+
     def close(self) -> None:
         """Close the file."""
         if self._opened is not None:
             self._opened.close()
-
-    def _model(self, fingerprint: str) -> int | None:
-        rows = self._db.execute("SELECT id FROM models WHERE fingerprint=?", (fingerprint,))
-        row = rows.fetchone()
-        return int(row[0]) if row else None
+            self._opened = None
 
     def get(self, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, StoredVector]:
         """The stored vectors of a model, by key; keys without one are left out.
 
-        Raises:
-            InputError: A vector is damaged.
+        A vector that differs from its checksum is removed with a warning, and left out.
         """
+        return self._run(lambda db: self._get(db, fingerprint, keys))
+
+    def _get(
+        self, db: sqlite3.Connection, fingerprint: str, keys: Sequence[bytes]
+    ) -> dict[bytes, StoredVector]:
         vectors: dict[bytes, StoredVector] = {}
-        with self._readable():
-            model = self._model(fingerprint)
-            if model is None:
-                return vectors
-            for at in range(0, len(keys), _BATCH):
-                part = list(keys[at : at + _BATCH])
-                marks = ",".join("?" * len(part))
-                rows = self._db.execute(
-                    "SELECT text, vector, tokens, seconds, batch, check_sum FROM vectors "  # noqa: S608
-                    f"WHERE model=? AND text IN ({marks})",
-                    (model, *part),
-                )
-                for text, vector, tokens, seconds, batch, check_sum in rows:
-                    if len(vector) % 4 or check_sum not in (None, zlib.crc32(vector)):
-                        raise InputError(
-                            f"{self._path}: a stored vector is damaged; run `chunkmark cache clear`"
-                        )
-                    values = np.frombuffer(vector, dtype="<f4").astype(np.float32)
-                    vectors[text] = StoredVector(values, tokens, seconds, batch)
+        model = _model(db, fingerprint)
+        damaged = []
+        for at in range(0, len(keys) if model is not None else 0, _BATCH):
+            part = list(keys[at : at + _BATCH])
+            where = f"WHERE model=? AND text IN ({','.join('?' * len(part))})"
+            for row in db.execute(f"{_SELECT} {where}", (model, *part)):
+                key, vector = _checked(row)
+                if vector is None:
+                    damaged.append((model, key))
+                else:
+                    vectors[key] = vector
+        if damaged:
+            db.executemany("DELETE FROM vectors WHERE model=? AND text=?", damaged)
+            warnings.warn(
+                f"{self._path}: {len(damaged)} stored vectors were damaged, and are embedded again",
+                stacklevel=2,
+            )
         return vectors
+
+    def width(self, fingerprints: Iterable[str]) -> int | None:
+        """The width of the stored vectors of a model; None if there is none.
+
+        Args:
+            fingerprints: The model's, one for each role of its texts.
+        """
+
+        def query(db: sqlite3.Connection) -> int | None:
+            for model in [_model(db, fingerprint) for fingerprint in fingerprints]:
+                statement = "SELECT length(vector) / 4 FROM vectors WHERE model=? LIMIT 1"
+                for (width,) in db.execute(statement, (model,)):
+                    return int(width)
+            return None
+
+        return self._run(query)
 
     def put(self, fingerprint: str, name: str, rows: Iterable[tuple[bytes, StoredVector]]) -> None:
         """Store rows in one transaction. Rows that are stored already stay as they are."""
@@ -152,34 +202,107 @@ class VectorStore:
         for key, row in rows:
             vector = row.vector.astype("<f4").tobytes()
             values.append((key, row.tokens, row.seconds, row.batch, vector, zlib.crc32(vector)))
-        with self._readable():
-            self._db.execute("BEGIN IMMEDIATE")
+
+        def insert(db: sqlite3.Connection) -> None:
+            db.execute("BEGIN IMMEDIATE")
             try:
-                self._db.execute(
+                db.execute(
                     "INSERT OR IGNORE INTO models(fingerprint, name) VALUES (?, ?)",
                     (fingerprint, name),
                 )
-                model = self._model(fingerprint)
-                self._db.executemany(
+                model = _model(db, fingerprint)
+                db.executemany(
                     "INSERT OR IGNORE INTO vectors"
                     "(model, text, tokens, seconds, batch, vector, check_sum) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?)",
                     [(model, *row) for row in values],
                 )
-                self._db.execute("COMMIT")
+                db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                db.execute("ROLLBACK")
                 raise
+
+        self._run(insert)
 
     def counts(self) -> list[tuple[str, str, int]]:
         """Name, fingerprint and number of vectors of every model."""
-        with self._readable():
-            return list(
-                self._db.execute(
-                    "SELECT name, fingerprint, (SELECT count(*) FROM vectors v WHERE v.model=m.id) "
-                    "FROM models m ORDER BY name, fingerprint"
-                )
-            )
+        statement = (
+            "SELECT name, fingerprint, (SELECT count(*) FROM vectors v WHERE v.model=m.id) "
+            "FROM models m ORDER BY name, fingerprint"
+        )
+        return self._run(lambda db: list(db.execute(statement)))
+
+    def remove(self, fingerprints: Iterable[str]) -> None:
+        """Remove all vectors of the models with these fingerprints."""
+
+        def delete(db: sqlite3.Connection) -> None:
+            for model in [_model(db, fingerprint) for fingerprint in fingerprints]:
+                db.execute("DELETE FROM vectors WHERE model=?", (model,))
+                db.execute("DELETE FROM models WHERE id=?", (model,))
+            db.execute("VACUUM")
+
+        self._run(delete)
+
+
+def _connection(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=60, isolation_level=None)
+    db.text_factory = lambda data: data.decode(errors="replace")  # damage may make any bytes text
+    return db
+
+
+def _model(db: sqlite3.Connection, fingerprint: str) -> int | None:
+    row = db.execute("SELECT id FROM models WHERE fingerprint=?", (fingerprint,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def _checked(row: tuple[Any, ...]) -> tuple[bytes, StoredVector | None]:
+    """Key and vector of a row; None for a vector that differs from its checksum."""
+    key, vector, tokens, seconds, batch, check_sum = row
+    if (
+        not isinstance(vector, bytes)
+        or len(vector) % 4
+        or check_sum not in (None, zlib.crc32(vector))
+    ):
+        return key, None
+    values = np.frombuffer(vector, dtype="<f4").astype(np.float32)
+    return key, StoredVector(values, tokens, seconds, batch)
+
+
+def _read(
+    db: sqlite3.Connection, statement: str, *values: object
+) -> tuple[list[tuple[Any, ...]], bool]:
+    """The rows of a statement up to the first that cannot be read, and whether these are all."""
+    rows = []
+    try:
+        for row in db.execute(statement, values):
+            rows.append(row)
+    except sqlite3.DatabaseError:
+        return rows, False
+    return rows, True
+
+
+def _all_rows(
+    db: sqlite3.Connection, model: int, low: int = 0, high: int = 0xFFF
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of a model that can be read, from both sides of every damaged page.
+
+    Args:
+        db: A damaged store.
+        model: The number of the model in it.
+        low: First 12 bits of the lowest address of a text.
+        high: Those of the highest.
+    """
+    ends = ((low << 4).to_bytes(2, "big"), (high << 4 | 15).to_bytes(2, "big") + b"\xff" * 30)
+    statement = f"{_SELECT} WHERE model=? AND text BETWEEN ? AND ?"
+    rows, whole = _read(db, f"{statement} ORDER BY text", model, *ends)
+    if not whole and low < high:
+        middle = (low + high) // 2
+        yield from _all_rows(db, model, low, middle)
+        yield from _all_rows(db, model, middle + 1, high)
+        return
+    if not whole:
+        rows += _read(db, f"{statement} ORDER BY text DESC", model, *ends)[0]
+    yield from rows
 
 
 def _add_check_sums(db: sqlite3.Connection) -> None:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import base64
 import importlib.util
-import json
 import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from chunkers.errors import InputError
 from harness.embedding.embedder import EmbedderBase, encodable
+from harness.embedding.server import RefusedError, Server
 from harness.embedding.vector_store import StoredVector
-from harness.support.addresses import is_loopback
 from harness.support.files import file_sha256
 from harness.support.json_files import StrictModel, first_fault
 
@@ -34,9 +33,6 @@ _OPENAI_URL = "https://api.openai.com/v1"
 _MOST_TOKENS = 8191
 # The API accepts 300,000 tokens per request, and a token has at least one byte.
 _MOST_BYTES = 300_000
-_REFUSED_INPUT = frozenset({400, 413, 422})
-_RETRIED = frozenset({408, 409, 429})  # and 500 and above
-_SHOWN = 200  # characters of a server's message that are shown
 
 
 def make(
@@ -51,6 +47,10 @@ def make(
     tokenizer: str | None = None,
     max_tokens: int | None = None,
     windows: Literal["max", "mean"] | None = None,
+    prompt: str = "",
+    query_prompt: str = "",
+    rpm: float | None = None,
+    tpm: float | None = None,
 ) -> RemoteModel:
     """A model on a server.
 
@@ -75,6 +75,11 @@ def make(
             `tokenizer`. Default at OpenAI's address: 8,191.
         windows: Embed a text over the limit by windows of whole lines. `max`: it scores as its best
             window; `mean`: by the mean of their unit vectors. It needs `tokenizer`.
+        prompt: Put before every document.
+        query_prompt: Put before every query.
+        rpm: Maximum number of requests in a minute.
+        tpm: Maximum number of tokens in a minute, as the server counts them, or a third of the
+            bytes if it does not. Default for both: no limit; a rate limit is waited out.
 
     Raises:
         InputError: The openai package or the key is missing, or a value is invalid.
@@ -84,8 +89,9 @@ def make(
     for option, value in numbers.items():
         if value is not None and value < 1:
             raise InputError(f"{name}: {option}={value} must be at least 1")
-    if timeout <= 0:
-        raise InputError(f"{name}: timeout={timeout} must be above 0")
+    for option, above in {"timeout": timeout, "rpm": rpm, "tpm": tpm}.items():
+        if above is not None and not above > 0:
+            raise InputError(f"{name}: {option}={above} must be above 0")
     if tokenizer is None and (max_tokens or windows):
         raise InputError(f"{name}: max_tokens and windows need tokenizer=FILE to count tokens")
     url = _checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or _OPENAI_URL, name)
@@ -106,6 +112,10 @@ def make(
         tokenizer=None if tokenizer is None else _tokenizer_file(tokenizer, name),
         max_tokens=max_tokens or _MOST_TOKENS,
         windows=windows,
+        prompt=prompt,
+        query_prompt=query_prompt,
+        rpm=rpm,
+        tpm=tpm,
     )
 
 
@@ -150,12 +160,8 @@ def _tokenizer_file(text: str, name: str) -> Path:
     return path
 
 
-class _RefusedError(Exception):
-    """The server refuses the content of a request; a part of it may be accepted."""
-
-
 class _Row(StrictModel):
-    index: int
+    index: Annotated[int, Field(strict=False)] | None = None  # "0" is read as 0
     embedding: str | list[float]
 
 
@@ -171,7 +177,7 @@ class RemoteModel(EmbedderBase):
         name: The spec in canonical form.
         model: Its name on the server.
         url: The server's base address, without a final `/`.
-        retries: Maximum number of retries of a request.
+        retries: Maximum number of retries of a request; a rate limit is waited out for longer.
     """
 
     name: str
@@ -186,11 +192,29 @@ class RemoteModel(EmbedderBase):
     tokenizer: Path | None = None
     max_tokens: int = _MOST_TOKENS
     windows: Literal["max", "mean"] | None = None
+    prompt: str = ""
+    query_prompt: str = ""
+    rpm: float | None = None
+    tpm: float | None = None
 
     @property
     def limit(self) -> int | None:
-        """Tokens of a text that are sent; None without a tokenizer."""
-        return None if self.tokenizer is None else self.max_tokens
+        """Tokens of a document that are sent, without its prompt's; None without a tokenizer."""
+        return None if self.tokenizer is None else self._room("document")
+
+    @property
+    def query_limit(self) -> int | None:
+        """Tokens of a query that are sent, without its prompt's; None without a tokenizer."""
+        return None if self.tokenizer is None else self._room("query-head")
+
+    def _prompt(self, role: Role) -> str:
+        return self.prompt if role == "document" else self.query_prompt
+
+    def _room(self, role: Role) -> int:
+        room = self.max_tokens - int(self.count_tokens([self._prompt(role)])[0])
+        if room < 1:
+            raise InputError(f"{self.name}: the prompt alone fills max_tokens={self.max_tokens}")
+        return room
 
     def identity(self, role: Role) -> dict[str, Any]:
         """What is known of the origin of a vector; the model itself cannot be hashed."""
@@ -201,6 +225,8 @@ class RemoteModel(EmbedderBase):
             "encoding": self.encoding,
             "vectors": "as served; the model may change behind its name",
         }
+        if self._prompt(role):
+            identity["prompt"] = self._prompt(role)
         if self.tokenizer is not None:
             identity["tokenizer"] = file_sha256(self.tokenizer)
             identity["max_tokens"] = self.max_tokens
@@ -251,15 +277,16 @@ class RemoteModel(EmbedderBase):
         counts = np.zeros(len(texts), dtype=np.int64)
         sent = [encodable(text) for text in texts]
         if self.tokenizer is not None:
-            counts = self.count_tokens(texts)
-            for index in np.flatnonzero(counts > self.max_tokens).tolist():
-                sent[index] = self._truncated(sent[index], tail=role == "query-tail")
+            counts, room = self.count_tokens(texts), self._room(role)
+            for index in np.flatnonzero(counts > room).tolist():
+                sent[index] = self._truncated(sent[index], room, tail=role == "query-tail")
         full = [n for n, text in enumerate(sent) if text.strip()]
+        sent = [self._prompt(role) + text for text in sent]
         width = 0
-        for indices in _batches(sent, full, 1 if role != "document" else self.batch):
+        most = self.batch if role == "document" else 1
+        # A token has at least one byte, so no request has more tokens than a minute allows.
+        for indices in _batches(sent, full, most, min(_MOST_BYTES, self.tpm or _MOST_BYTES)):
             for part, vectors, seconds in self._request(sent, indices):
-                if width not in (0, vectors.shape[1]):
-                    raise self._invalid(f"vectors of width {vectors.shape[1]} after width {width}")
                 width = vectors.shape[1]
                 yield [
                     (n, StoredVector(vector, int(counts[n]), seconds, len(part)))
@@ -271,13 +298,13 @@ class RemoteModel(EmbedderBase):
             zero = np.zeros(width, dtype=np.float32)
             yield [(n, StoredVector(zero, int(counts[n]), 0.0)) for n in blank]
 
-    def _truncated(self, text: str, *, tail: bool) -> str:
-        """The first or last characters of a text, as many as `max_tokens` tokens hold."""
+    def _truncated(self, text: str, room: int, *, tail: bool) -> str:
+        """The first or last characters of a text, as many as `room` tokens hold."""
         offsets = self._encode([text])[0].offsets
         # Tokens of a part may differ from those of the whole, and be a few more.
-        for kept in range(self.max_tokens, 0, -1):
+        for kept in range(room, 0, -1):
             part = text[offsets[-kept][0] :] if tail else text[: offsets[kept - 1][1]]
-            if len(self._encode([part])[0].ids) <= self.max_tokens:
+            if len(self._encode([part])[0].ids) <= room:
                 break
         return part
 
@@ -287,89 +314,61 @@ class RemoteModel(EmbedderBase):
         """Indices, vectors and seconds; a refused batch is halved, down to one text."""
         try:
             vectors, seconds = self._post([texts[n] for n in indices])
-        except _RefusedError as refused:
+        except RefusedError as refused:
             reason = str(refused)
         else:
             yield indices, vectors, seconds
             return
         if len(indices) == 1:
             text = texts[indices[0]]
+            advice = "give tokenizer=FILE to truncate texts"
+            if self.tokenizer is not None:
+                advice = "a smaller max_tokens truncates it"
             raise InputError(
                 f"{self.name}: the server refuses a text of {len(text)} characters: {reason}\n"
-                f"it starts: {' '.join(text.split())[:60]!r}; give tokenizer=FILE to truncate texts"
+                f"it starts: {' '.join(text.split())[:60]!r}; {advice}"
             )
         half = len(indices) // 2
         yield from self._request(texts, indices[:half])
         yield from self._request(texts, indices[half:])
 
     @cached_property
-    def _client(self) -> Any:
-        from openai import DefaultHttpxClient, OpenAI
-
-        # No redirect may carry the key elsewhere, and no proxy is asked for this machine.
-        proxies = not is_loopback(urlsplit(self.url).hostname or "")
-        return OpenAI(
-            api_key=_key(self.key_env, self.name),
-            base_url=self.url,
+    def _server(self) -> Server:
+        return Server(
+            self.name,
+            self.url,
+            self.key_env,
+            lambda: _key(self.key_env, self.name),
             timeout=self.timeout,
-            max_retries=self.retries,
-            http_client=DefaultHttpxClient(follow_redirects=False, trust_env=proxies),
+            retries=self.retries,
+            rpm=self.rpm,
+            tpm=self.tpm,
         )
 
     def _post(self, texts: list[str]) -> tuple[NDArray[np.float32], float]:
         """The vectors of texts, shape (n, d), and the seconds of the successful try."""
-        import openai
-
         dimensions = {} if self.dimensions is None else {"dimensions": self.dimensions}
-        try:
-            reply = self._client.embeddings.with_raw_response.create(
-                model=self.model, input=texts, encoding_format=self.encoding, **dimensions
-            )
-        except openai.APIStatusError as error:
-            raise self._status_fault(error.status_code, error.body) from None
-        except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            raise self._no_reply(f"{type(cause).__name__}: {cause}") from None
-        return self._vectors(reply.content, len(texts)), reply.elapsed.total_seconds()
-
-    def _status_fault(self, code: int, body: object) -> Exception:
-        words = ""
-        if isinstance(body, dict):
-            words = ", ".join(str(body[key]) for key in ("code", "message") if body.get(key))
-        words = words or (body if isinstance(body, str) else json.dumps(body) if body else "")
-        reason = self._without_key(f"HTTP {code}{words and ': '}{words}")
-        if code in _REFUSED_INPUT:
-            return _RefusedError(reason)
-        if code in (401, 403):  # such replies may quote parts of the key
-            return InputError(
-                f"{self.name}: {self.url} does not accept the key in {self.key_env} (HTTP {code})"
-            )
-        if 300 <= code < 400:
-            reason = f"HTTP {code}: a redirect to another address; name that one by base_url"
-        if code in _RETRIED or code >= 500:
-            return self._no_reply(reason)
-        return InputError(f"{self.name}: {self.url} replied {reason}")
-
-    def _no_reply(self, reason: str) -> InputError:
-        return InputError(
-            f"{self.name}: no reply from {self.url} after {self.retries} retries: "
-            f"{self._without_key(reason)}\n"
-            "earlier vectors are stored; rerun the command to resume"
+        reply, seconds = self._server.post(
+            {"model": self.model, "input": texts, "encoding_format": self.encoding, **dimensions}
         )
+        return self._vectors(reply, len(texts)), seconds
 
-    def _without_key(self, text: str) -> str:
-        return " ".join(text.replace(_key(self.key_env, self.name), "***").split())[:_SHOWN]
+    def _vectors(self, document: dict[str, Any], count: int) -> NDArray[np.float32]:
+        """The vectors of a reply in the order of the texts, shape (count, d), all finite.
 
-    def _vectors(self, content: bytes, count: int) -> NDArray[np.float32]:
-        """The vectors of a reply in the order of the texts, shape (count, d), all finite."""
+        A row without an index has its place in the list.
+        """
         try:
-            reply = _Reply.model_validate_json(content)
+            rows = _Reply.model_validate(document).data
         except ValidationError as error:
             raise self._invalid(first_fault(error)) from None
-        rows = sorted(reply.data, key=lambda row: row.index)
-        if [row.index for row in rows] != list(range(count)):
+        if len(rows) != count:
             raise self._invalid(f"{len(rows)} vectors, not one for each of {count} texts")
-        vectors = [self._vector(row.embedding) for row in rows]
+        indexes = [place if row.index is None else row.index for place, row in enumerate(rows)]
+        if sorted(indexes) != list(range(count)):
+            fault = "repeat" if len(set(indexes)) < count else f"are not 0 to {count - 1}"
+            raise self._invalid(f"the indexes of its vectors {fault}")
+        vectors = [self._vector(rows[place].embedding) for place in np.argsort(indexes)]
         widths = {len(vector) for vector in vectors}
         if len(widths) > 1:
             raise self._invalid(f"vectors of widths {' and '.join(map(str, sorted(widths)))}")
@@ -396,13 +395,15 @@ class RemoteModel(EmbedderBase):
         )
 
 
-def _batches(texts: Sequence[str], indices: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Split indices into batches of at most `most` texts and `_MOST_BYTES` bytes."""
+def _batches(
+    texts: Sequence[str], indices: Sequence[int], most: int, most_bytes: float
+) -> Iterator[list[int]]:
+    """Split indices into batches of at most `most` texts and `most_bytes` bytes."""
     batch: list[int] = []
     size = 0
     for index in indices:
         length = len(texts[index].encode())
-        if batch and (len(batch) == most or size + length > _MOST_BYTES):
+        if batch and (len(batch) == most or size + length > most_bytes):
             yield batch
             batch, size = [], 0
         batch.append(index)

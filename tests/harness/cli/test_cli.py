@@ -264,6 +264,29 @@ def test_cache_shows_and_clears_the_store(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_cache_clears_the_vectors_of_one_model(tmp_path):
+    from pathlib import Path
+
+    import numpy as np
+
+    from harness.embedding.vector_store import StoredVector, VectorStore, text_key
+
+    env = {"CHUNKMARK_CACHE": str(tmp_path)}
+    store = VectorStore(Path(tmp_path) / "vectors.sqlite")
+    row = (text_key("x"), StoredVector(np.zeros(40_000, dtype=np.float32), 1, 0.0))
+    for fingerprint, name in (("f", "minilm"), ("e", "openai:a"), ("d", "openai:b")):
+        store.put(fingerprint * 64, name, [row])
+    store.close()
+    clear = ("cache", "clear", "--format", "json", "--model")
+    says(chunkmark(*clear, "other", env=env), 2, "--model other: no stored vectors", "cache info")
+    says(chunkmark("cache", "info", "--model", "minilm", env=env), 2, "leave it out")
+    left = json.loads(chunkmark(*clear, "ffffff", env=env).stdout)
+    assert [model["model"] for model in left["models"]] == ["openai:a", "openai:b"]
+    assert 150_000 < left["freed"] < 400_000
+    left = json.loads(chunkmark(*clear, "openai:b", "--model", "e" * 12, env=env).stdout)
+    assert left["models"] == []
+
+
 def test_csv_and_markdown_hold_all_measures(tmp_path):
     options = ["run", "-r", "bm25", "-c", "fixed", "--limit", "5", "-o", tmp_path / "run"]
     rows = list(csv.DictReader(io.StringIO(chunkmark(*options, "--format", "csv").stdout)))

@@ -19,7 +19,7 @@ from embedding_server import (
 
 from chunkers.errors import InputError
 from harness.embedding.text_vectors import embed_texts
-from harness.embedding.vector_store import VectorStore
+from harness.embedding.vector_store import VectorStore, text_key
 from harness.runs.pipeline import load_embedder
 
 KEY = "sk-secret-0123456789abcdef"
@@ -29,7 +29,7 @@ KEY = "sk-secret-0123456789abcdef"
 def key(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
+    monkeypatch.setattr("harness.embedding.server._FIRST_DELAY", 0.01)
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ WRONG = {
     "too few": with_data(lambda rows: rows[1:]),
     "too many": with_data(lambda rows: [*rows, rows[0] | {"index": 2}]),
     "one twice": with_data(lambda rows: [rows[0], rows[0]]),
-    "no index": junk(lambda row: {"embedding": row["embedding"]}),
+    "no rows at all": with_data(lambda rows: []),
     "NaN": junk(lambda row: row | {"embedding": [float("nan")] * WIDTH}),
     "NaN in base64": junk(
         lambda row: (
@@ -190,7 +190,7 @@ def test_a_wrong_answer_is_refused_and_none_of_it_stored(api, store, fault):
 
 def test_widths_may_not_change_between_requests(api, store):
     api.faults = [lambda _, answer: answer, junk(lambda row: row | {"embedding": [1.0, 2.0]})]
-    with pytest.raises(InputError, match="of width 2 after width 8"):
+    with pytest.raises(InputError, match="of width 2 after stored ones of width 8"):
         embed_texts(texts(4), asking(api, ",batch=2"), store, "document")
 
 
@@ -391,3 +391,218 @@ def test_without_the_package_the_message_names_the_extra(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'chunkmark\[openai\]'"):
         load_embedder("openai:some-model")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the waits for a server move on at once."""
+    import time
+    from types import SimpleNamespace
+
+    state = SimpleNamespace(now=0.0, waits=[])
+
+    def sleep(seconds):
+        state.waits.append(seconds)
+        state.now += seconds
+
+    monkeypatch.setattr("harness.embedding.server._FIRST_DELAY", 0.5)
+    fake = SimpleNamespace(sleep=sleep, monotonic=lambda: state.now, time=time.time)
+    monkeypatch.setattr("harness.embedding.server.time", fake)
+    return state
+
+
+def said(document):
+    """A fault: status 200 with another document."""
+    return lambda handler, answer: document
+
+
+LIMITS = {
+    "429": status(429, {"error": {"message": "slow down"}}),
+    "200, in a status field": said(
+        {"vectors": None, "base": {"status_msg": "limit of requests reached"}}
+    ),
+    "200, by code": said({"error": {"message": "later", "code": 429}}),
+    "200, code as text, empty data": said({"data": [], "error": {"message": "-", "code": "429"}}),
+    "403": status(403, {"message": "Rate limit exceeded"}),
+    "503": status(503, {"detail": "too many requests"}),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*limits the rate")
+@pytest.mark.parametrize("fault", LIMITS.values(), ids=LIMITS)
+def test_a_rate_limit_is_waited_out_for_more_than_a_minute(api, store, clock, fault):
+    api.faults = [fault] * 12
+    assert embed_texts(["x"], asking(api), store, "document").computed == 1
+    assert 60 < clock.now < 120
+
+
+@pytest.mark.filterwarnings("ignore:.*limits the rate")
+def test_a_lasting_rate_limit_ends_with_the_servers_words(api, store, clock):
+    api.faults = [status(429, {"message": "slow down"})] * 99
+    with pytest.raises(InputError, match=r"HTTP 429: slow down\n.*set a pace with rpm= or tpm="):
+        embed_texts(["x"], asking(api), store, "document")
+    assert 60 < clock.now <= 120
+
+
+@pytest.mark.parametrize(
+    ("fault", "requests"),
+    [
+        (status(429, {"message": "a day"}, headers=[("Retry-After", "86400")]), 1),
+        (status(429, {"error": {"code": "insufficient_quota", "message": "pay"}}), 1),
+        (status(503, {"message": "down"}), 6),
+    ],
+    ids=["tomorrow", "no quota", "down"],
+)
+def test_what_no_wait_helps_against_is_not_waited_out(api, store, clock, fault, requests):
+    api.faults = [fault] * 9
+    with pytest.raises(InputError, match=r"a day|pay|down"):
+        embed_texts(["x"], asking(api), store, "document")
+    assert len(api.requests) == requests
+
+
+def test_a_retry_after_may_be_a_date(api, store, clock):
+    import time
+    from email.utils import formatdate
+
+    at = formatdate(time.time() + 30, usegmt=True)
+    api.faults = [status(503, headers=[("Retry-After", at)])]
+    embed_texts(["x"], asking(api), store, "document")
+    assert 25 < clock.now <= 30
+
+
+def test_requests_keep_the_pace(api, store, clock):
+    embed_texts(texts(4), asking(api, ",batch=1,rpm=30"), store, "document")
+    assert clock.waits == [2.0] * 3
+    clock.waits.clear()
+    # The server counts a token for each text, and each request has two.
+    embedder = asking(api, ",batch=2,tpm=120,encoding=float")
+    embed_texts(texts(6), embedder, store, "document")
+    assert clock.waits == pytest.approx([1.0] * 2)
+
+
+SAID = {
+    "an error": ({"error": {"message": "no endpoint now", "code": 404}}, "404, no endpoint now"),
+    "text": ({"error": "it broke"}, "it broke"),
+    "detail": ({"detail": [{"loc": ["body"], "msg": "field required"}]}, "field required"),
+    "two": ({"error": "Not Found", "message": "no such path"}, "Not Found, no such path"),
+    "other": ({"ok": False, "why": "tired"}, '"why": "tired"'),
+    "a list": (["what"], "what"),
+}
+
+
+@pytest.mark.parametrize(("document", "words"), SAID.values(), ids=SAID)
+@pytest.mark.parametrize("code", [200, 404])
+def test_the_server_is_quoted(api, store, document, words, code):
+    api.faults = [status(code, document)]
+    with pytest.raises(InputError) as error:
+        embed_texts(["x"], asking(api), store, "document")
+    assert words in str(error.value)
+    assert f"HTTP {code}" in str(error.value)
+    assert len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize("code", [200, 404])
+def test_a_page_is_quoted_as_its_text(api, store, code):
+    page = b"<!DOCTYPE html><html><style>p {}</style><h1>No &amp; never</h1>\x1b[31m</html>"
+    api.faults = [lambda handler, answer: handler.reply(code, page)]
+    with pytest.raises(InputError) as error:
+        embed_texts(["x"], asking(api), store, "document")
+    assert f"HTTP {code}: No & never" in str(error.value)
+    assert "\x1b" not in str(error.value)
+    assert "{}" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: [{"embedding": rows[0]["embedding"]}, *rows[1:]],
+        lambda rows: [{"embedding": row["embedding"]} for row in rows],
+        lambda rows: [rows[0] | {"index": None}, *rows[1:]],
+        lambda rows: [row | {"index": str(row["index"])} for row in rows],
+        lambda rows: [rows[2], rows[1] | {"index": None}, rows[0]],
+        lambda rows: [*rows[:2], rows[2] | {"embedding": np.frombuffer(
+            base64.b64decode(rows[2]["embedding"]), "<f4").tolist()}],
+    ],
+    ids=["first without", "all without", "first null", "as texts", "middle null", "two encodings"],
+)  # fmt: skip
+def test_a_row_without_an_index_has_its_place(api, store, change):
+    api.faults = [with_data(change)]
+    # Texts are requested in the order of their addresses in the store.
+    asked = sorted(texts(3), key=text_key)
+    found = embed_texts(asked, asking(api), store, "document")
+    assert (found.values == np.array([vector_of(text) for text in asked])).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda n: 0, "the indexes of its vectors repeat"),
+        (lambda n: None if n == 0 else n - 1, "repeat"),
+        (lambda n: n + 1, "are not 0 to 2"),
+        (lambda n: -n, "are not 0 to 2"),
+    ],
+    ids=["all 0", "null and 0", "from 1", "negative"],
+)
+def test_indexes_that_are_no_order_are_refused(api, store, change, words):
+    api.faults = [with_data(lambda rows: [r | {"index": change(r["index"])} for r in rows])]
+    with pytest.raises(InputError, match=words):
+        embed_texts(texts(3), asking(api), store, "document")
+    assert store.counts() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "advice"),
+    [
+        ("", "base64 is not supported", "set encoding=float"),
+        ("", "encoding_format: must be 'float'", "set encoding=float"),
+        (",dimensions=3", "dimensions: extra inputs are not permitted", "leave dimensions out"),
+        (",dimensions=3", "unknown field", "leave dimensions out"),
+        (",encoding=float", "model is not loaded", "check the model's name"),
+        (",encoding=float", "The model some-model does not exist", "check the model's name"),
+    ],
+)
+def test_a_refusal_that_is_not_about_a_text_names_the_option(api, store, options, words, advice):
+    api.faults = [status(400, {"error": {"message": words}})] * 20
+    with pytest.raises(InputError) as error:
+        embed_texts(texts(30), asking(api, options), store, "document")
+    assert words in str(error.value)
+    assert advice in str(error.value)
+    assert "a text of" not in str(error.value)
+    assert len(api.requests) == 1
+
+
+def test_prompts_are_sent_before_texts_and_are_part_of_the_fingerprint(api, store):
+    embedder = asking(api, ',prompt="document: ",query_prompt="query: "')
+    embed_texts(["x"], embedder, store, "document")
+    embed_texts(["x"], embedder, store, "query-head")
+    assert api.texts == ["document: x", "query: x"]
+    plain = asking(api)
+    roles = ("document", "query-head")
+    assert len({one.fingerprint(role) for one in (embedder, plain) for role in roles}) == 3
+    assert asking(api, ',prompt=""').fingerprint() == plain.fingerprint()
+
+
+def test_a_prompt_takes_its_share_of_the_limit(api, store, tokenizer):
+    embedder = asking(api, f',tokenizer={tokenizer},max_tokens=20,query_prompt="search for: "')
+    assert embedder.limit == 20
+    assert 0 < embedder.query_limit < 20
+    embed_texts(["größe " * 99], embedder, store, "query-tail")
+    assert api.texts[0].startswith("search for: ")
+    assert embedder.count_tokens(api.texts)[0] <= 21
+    with pytest.raises(InputError, match="prompt alone fills max_tokens=1"):
+        embed_texts(["x"], replace(embedder, max_tokens=1), store, "query-head")
+
+
+@pytest.mark.parametrize("prompts", ["", ',prompt="d: ",query_prompt="q: "'])
+def test_another_width_in_a_later_call_is_refused_and_not_stored(api, store, prompts):
+    embedder = asking(api, prompts + ",encoding=float")
+    embed_texts(texts(9), embedder, store, "document")
+    api.faults = [junk(lambda row: row | {"embedding": [1.0] * 12})]
+    with pytest.raises(InputError, match="width 12 after stored ones of width 8") as error:
+        embed_texts(["query"], embedder, store, "query-head")
+    assert "openai:some-model" in str(error.value)
+    assert "\n" not in str(error.value)
+    assert f"cache clear --model {embedder.fingerprint()[:12]}" in str(error.value) or prompts
+    assert [count for _, _, count in store.counts()] == [9]
+    store.remove([embedder.fingerprint(), embedder.fingerprint("query-head")])
+    assert embed_texts(["query"], embedder, store, "query-head").values.shape == (1, 8)
