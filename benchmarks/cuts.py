@@ -170,13 +170,13 @@ def main() -> None:
 
 def _sources(folder: Path) -> Iterator[Source]:
     for package, paths in FILES.items():
-        unpacked = _fetch(folder, *package.split())
+        unpacked = fetch(folder, *package.split())
         for path in paths:
             text = (unpacked / path).read_text("utf-8-sig")
             yield Source(text, f"{package}/{path}", language_of(path))
 
 
-def _fetch(folder: Path, registry: str, package: str) -> Path:
+def fetch(folder: Path, registry: str, package: str) -> Path:
     """The unpacked package, downloaded by the registry's own client unless it is there."""
     home = folder / package.replace("/", "_").replace("@", "_")
     unpacked = home / "unpacked"

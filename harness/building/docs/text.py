@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from harness.building.docs.styles import Markup
 
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
-# A full stop before a lower-case letter belongs to an abbreviation or a file's name.
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?![a-z])")
+# A full stop before a lower-case letter belongs to an abbreviation or a file's name, unless an
+# address or a call follows.
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?!(?!https?:|[\w.]{1,80}\()[a-z])")
 # What ends in a full stop, but ends no sentence; `etc.` may end one before a capital.
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.? ?g|i\.? ?e|vs|cf|viz|resp|approx|incl|no|ver|sec|fig|al|a\.k\.a|w\.r\.t)|\.\.)"

@@ -219,6 +219,9 @@ def test_a_function_without_a_body_is_no_target_in_any_language(path: str, text:
         ("run", "if (x == 1) return foo(bar);"),
         ("run", "Implements the Runnable interface"),
         ("getName", "Getter for the name field"),
+        ("run", "Run is a wrapper for Engine.Run."),
+        ("run", "Run is like start(key)."),
+        ("setBar", "These methods were taken from another repository"),
     ],
 )
 def test_a_comment_that_says_nothing_of_what_is_done_makes_no_query(name: str, text: str) -> None:
@@ -233,6 +236,8 @@ def test_a_comment_that_says_nothing_of_what_is_done_makes_no_query(name: str, t
         ("Reads rows, cells, etc. (as before). More.", "Reads rows, cells, etc. (as before)."),
         ("Reads rows, cells, etc. Then more.", "Reads rows, cells, etc."),
         ("Compares old vs. New trees here. More.", "Compares old vs. New trees here."),
+        ("Reads all of it. https://a.b/c Returns 0.", "Reads all of it."),
+        ("Reads one file of it. router.read(x)", "Reads one file of it."),
         ("Reads what version 2.1 wrote here. More.", "Reads what version 2.1 wrote here."),
     ],
 )
