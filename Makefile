@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 .PHONY: run test test-slow lint bench setup clean
 
-run: setup ## compare the built-in chunkers on the embedded data set
+run: setup ## compare five built-in chunkers on the built-in data set
 	$(BIN)/chunkmark run
 
 test: setup ## all tests but the slow ones

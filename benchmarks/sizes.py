@@ -10,7 +10,7 @@ MEASURES = ("SpanR@10000c", "Complete@10000c")
 
 
 def main() -> None:
-    """Print the scores of `ast` by size on the embedded data set, as a Markdown table."""
+    """Print the scores of `ast` by size on the built-in data set, as a Markdown table."""
     import harness
     from harness.runs.health import TRUNCATION_MARK
 

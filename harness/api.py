@@ -39,20 +39,21 @@ def evaluate(
 
     Args:
         dataset: A data set from `load_dataset`, or built by hand.
-        chunkers: Spec of a chunker; `a|b` in a value sweeps it.
+        chunkers: Spec of a chunker; 300|600 as a value runs both.
         embedder: Spec of an embedder.
         retriever: Spec of a retriever.
         measures: Measure. See `chunkmark list measures`.
         profile: Scoring conventions. See `chunkmark list profiles`.
-        depth: Least number of chunks ranked for each query; a measure with a larger cut-off raises
+        depth: Minimum number of chunks ranked for each query; a larger cut-off of a measure raises
             it.
         limit: Number of queries to sample from each data set.
-        seed: Random seed of samples and anchors.
-        mask_query: Remove the lines that a query's text was taken from. By default the data set
+        seed: Random seed of samples, random values and intervals.
+        mask_query: Hide from each query the lines it was made from. By default the data set
             decides: call queries are masked.
-        max_failures: Files a chunker may fail on before its cell fails: a number, or a share.
-        file_timeout: Seconds a chunker may take for a file; a larger file gets this for each
-            million characters.
+        max_failures: How many files (3), or what share of them (1%), a chunker may fail on and
+            still be scored.
+        file_timeout: Seconds a chunker may take for a file, and as many again for each million
+            characters.
         out: The run folder. Without it, a temporary folder is used and removed, and `out` of the
             result is None.
 

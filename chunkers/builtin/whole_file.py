@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from chunkers.source import Services, Source, Span
 
-FAMILY = "anchor"
+FAMILY = "baseline"
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def audit(
         typer.Option(
             "-c",
             "--chunker",
-            help="Chunker whose chunks are audited; sweeps allowed. Default: ast, fixed.",
+            help="Chunker whose chunks are audited; a|b allowed. Default: ast, fixed.",
         ),
     ] = None,
     limit: Annotated[

@@ -25,7 +25,8 @@ def check(
         typer.Option(
             "--language",
             metavar="NAME",
-            help="Language of the sources; `text` for none. Default: one of each kind. Repeatable.",
+            help="Language of the test sources; `text` is plain text. Default: python, javascript, "
+            "java, c and text, or those that the chunker reads. Repeatable.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random programs.")] = 0,
@@ -39,8 +40,8 @@ def check(
 ) -> int:
     """Test a chunker on difficult sources.
 
-    The chunker runs in processes of its own, so that a hang, a crash or exhausted memory is
-    reported as well. Exits with 1 if a check fails.
+    The chunker runs in processes of its own, so that a hang, a crash and exhausted memory are
+    reported too. Exits with 1 if a check fails.
     """
     from chunkers.testing import check_chunker
     from harness.cli.progress import Progress

@@ -34,7 +34,7 @@ def chunk(
     chunker: Annotated[
         list[str] | None,
         typer.Option(
-            "-c", "--chunker", help="Spec of a chunker; sweeps allowed. Default: ast. Repeatable."
+            "-c", "--chunker", help="Spec of a chunker; a|b allowed. Default: ast. Repeatable."
         ),
     ] = None,
     embedder: Annotated[
@@ -47,9 +47,9 @@ def chunk(
 ) -> int:
     """Show how chunkers cut a file.
 
-    Prints sizes, lost text and split definitions. For one chunker, its chunks follow; for several,
-    the file with the number of each chunk at its first line. Exits with 3 if a chunker fails or the
-    file cannot be parsed; the other chunkers are shown.
+    Prints sizes, lost text and split definitions. With one chunker, its chunks are printed; with
+    several, the file, with each chunk's number beside its first line. Exits with 3 if a chunker
+    fails or the file cannot be parsed; the other chunkers are still shown.
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides

@@ -51,7 +51,9 @@ class FilesKind(StrEnum):
 
 
 def build(
-    repository: Annotated[Path, typer.Argument(metavar="REPO", help="Repository, or a folder.")],
+    repository: Annotated[
+        Path, typer.Argument(metavar="REPO", help="Git repository or plain folder.")
+    ],
     out: Annotated[
         Path,
         typer.Option(
@@ -110,7 +112,7 @@ def build(
 ) -> None:
     """Build a data set from a repository.
 
-    The folder holds queries, targets and a copy of the indexed files.
+    The output folder holds queries, targets and a copy of the indexed files.
     """
     from chunkers.languages import parse_overrides
     from harness.building import build as building

@@ -28,7 +28,7 @@ Check = tuple[str, bool, str]
 
 
 def doctor(
-    show_all: Annotated[bool, typer.Option("--all", help="Show what is in order too.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Also show checks that pass.")] = False,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> int:

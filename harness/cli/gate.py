@@ -38,7 +38,7 @@ def gate(
 ) -> int:
     """Fail if a mean is below a bound.
 
-    The means of every cell are compared with every bound. Exits with 1 on failure, and with 2 if no
+    Every cell's means are checked against every bound. Exits with 1 on failure, and with 2 if no
     cell has any of the means.
     """
     from chunkers.errors import InputError

@@ -82,7 +82,7 @@ def run(
             "-o",
             "--out",
             metavar="DIR",
-            help="Run folder. Cells of earlier runs stay in it.",
+            help="Run folder. Cells of earlier runs are kept in it.",
             rich_help_panel=OUTPUT,
         ),
     ] = Path("chunkmark-run"),
@@ -91,7 +91,8 @@ def run(
         typer.Option(
             metavar="TAG",
             help="Break results down by language, folder, folder:DEPTH, corpus, source (the file), "
-            "name-overlap or another tag of the queries. By default every tag. Repeatable.",
+            "name-overlap or another tag of the queries. By default every tag that the data set "
+            "gives its queries. Repeatable.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -102,8 +103,8 @@ def run(
 ) -> int:
     """Compare chunkers on data sets.
 
-    Without options, the built-in chunkers are compared on a built-in data set. An interrupted run
-    resumes when the command is rerun.
+    Without options, five built-in chunkers are compared on the data set `stdlib`. An interrupted
+    run resumes when the command is rerun.
 
     A spec is the name of a part, with options if needed: `fixed:max_size=300,overlap=2`. For names
     and options see `chunkmark list`.

@@ -29,7 +29,9 @@ def score(
     ] = None,
     records: Annotated[
         Path | None,
-        typer.Option("--records", metavar="FILE", help="Retrieved results with their judgements."),
+        typer.Option(
+            "--records", metavar="FILE", help="Records: retrieved results and judgements."
+        ),
     ] = None,
     measure: Annotated[
         list[str] | None,
@@ -48,8 +50,8 @@ def score(
     f1_threshold: Annotated[
         float,
         typer.Option(
-            help="Least token F1 with the expected answer at which a text counts as relevant, when "
-            "there are no labels."
+            help="Minimum token F1 with the expected answer at which a text counts as relevant, "
+            "when there are no labels."
         ),
     ] = 0.3,
     source: Annotated[
@@ -62,8 +64,8 @@ def score(
 
     The format of a file is detected from its content and suffix.
 
-    `--run`: TREC (query Q0 document rank score tag; ids of chunkmark's own run.trec are decoded),
-    or JSON: {query: {document: score}}, or {query: [documents in rank order]}.
+    `--run`: TREC (query Q0 document rank score tag; ids written by chunkmark are decoded), or
+    JSON: {query: {document: score}}, or {query: [documents in rank order]}.
 
     `--qrels`: TREC (query 0 document grade), BEIR's table (query, document, grade, with or without
     a header), or JSON: {query: {document: grade}}.
@@ -74,7 +76,7 @@ def score(
     header query_id, retrieved_ids, relevant_ids, k and ids separated by spaces. A chunk such as
     `doc-<ID>::chunk-0` counts as its document; several chunks of a document count once.
 
-    What is relevant in a record is decided by the first rule that applies: qrels or relevant_ids,
+    Relevance in a record is decided by the first of these that applies: qrels or relevant_ids,
     lines shared with a target, the file of a target, words shared with the expected answer.
     If no query has the labels that a measure needs, the measure is skipped rather than counted as
     0.

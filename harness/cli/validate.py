@@ -35,7 +35,7 @@ def validate(
     dataset: Annotated[str, typer.Argument(metavar="DATASET", help="Spec of a data set.")],
     run: Annotated[
         Path | None,
-        typer.Option(help="Run folder with this data set, for the observed scatter of scores."),
+        typer.Option(help="Run folder with this data set, to use its observed spread of scores."),
     ] = None,
     measure: Annotated[
         str | None, typer.Option("-m", "--measure", help="Measure of the run; needs --run.")
@@ -58,9 +58,9 @@ def validate(
     points: for the worst case, and with --run for the chunkers of that run. Exits with 1 if the
     data set is broken, for example if a target does not exist.
 
-    With --suggest, DATASET is a folder or repo:FOLDER with an optional files=. For each question,
-    the places that share most of its distinctive words are listed as candidates to judge; none is
-    taken for the answer.
+    With --suggest, DATASET is a folder or repo:FOLDER, optionally with files=all. For each
+    question, the places that share most of its distinctive words are listed as candidates to judge;
+    none is assumed to be the answer.
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides

@@ -17,9 +17,9 @@ def verify(
 ) -> int:
     """Recompute every number of a run.
 
-    Numbers are recomputed from the stored chunks, targets and rankings, and by pytrec_eval from the
-    .trec files; stored lines are compared with their hashes. Each
-    reported difference gives its cell, query and measure. Exits with 1 if there is a difference.
+    Recomputes the numbers from the stored chunks, targets and rankings, checks them with
+    pytrec_eval, and compares stored files with their hashes. Each reported difference gives its
+    cell, query and measure. Exits with 1 if there is a difference.
     """
     from harness.runs.verify import verify as verify_run
     from harness.support.wording import counted

@@ -62,7 +62,7 @@ def legend(cells: Sequence[CellDocument]) -> list[str]:
 
 
 def column_name(name: str, cell: CellDocument) -> str:
-    """A measure's name, with `*` if it does not compare chunkers."""
+    """A measure's name, with `*` if it is not comparable between chunkers."""
     return name if cell["metrics"][name]["comparable"] else f"{name}*"
 
 

@@ -34,7 +34,9 @@ def _notes(document: Mapping[str, Any], cells: list[CellDocument]) -> Iterator[s
             "`chunkmark dataset validate` estimates which differences can be detected"
         )
     if not all(metric["comparable"] for metric in first["metrics"].values()):
-        yield "* does not compare chunkers: which chunks are relevant depends on the boundaries"
+        yield (
+            "* not comparable between chunkers: which chunks are relevant depends on the boundaries"
+        )
     skipped = {why: name for name, one in first["metrics"].items() if (why := one.get("why"))}
     yield from (f"{name} is skipped: {why}" for why, name in skipped.items())
     yield from _undecided(cells)

@@ -47,7 +47,7 @@ class RunConfig:
 
     datasets: tuple[str, ...] = _option(COMPARE, ("stdlib",), "Spec of a data set.", short="-d")
     chunkers: tuple[str, ...] = _option(
-        COMPARE, _CHUNKERS, "Spec of a chunker; `a|b` in a value sweeps it.", short="-c"
+        COMPARE, _CHUNKERS, "Spec of a chunker; 300|600 as a value runs both.", short="-c"
     )
     embedders: tuple[str, ...] = _option(COMPARE, ("minilm",), "Spec of an embedder.", short="-e")
     retrievers: tuple[str, ...] = _option(COMPARE, ("dense",), "Spec of a retriever.", short="-r")
@@ -64,30 +64,30 @@ class RunConfig:
     depth: int = _option(
         SCORE,
         1000,
-        "Least number of chunks ranked for each query; a measure with a larger cut-off raises it.",
+        "Minimum number of chunks ranked for each query; a larger cut-off of a measure raises it.",
         least=1,
     )
     mask_query: bool | None = _option(
         SCORE,
         None,
-        "Remove the lines that a query's text was taken from. By default the data set decides: "
-        "call queries are masked.",
+        "Hide from each query the lines it was made from. By default the data set decides: call "
+        "queries are masked.",
     )
     limit: int | None = _option(
         LIMITS, None, "Number of queries to sample from each data set.", least=1
     )
-    seed: int = _option(LIMITS, 0, "Random seed of samples and anchors.", least=0)
+    seed: int = _option(LIMITS, 0, "Random seed of samples, random values and intervals.", least=0)
     max_failures: str = _option(
         LIMITS,
         "1%",
-        "Files a chunker may fail on before its cell fails: a number, or a share.",
+        "How many files (3), or what share of them (1%), a chunker may fail on and still be "
+        "scored.",
         metavar="N|SHARE",
     )
     file_timeout: float = _option(
         LIMITS,
         SECONDS,
-        "Seconds a chunker may take for a file; a larger file gets this for each million "
-        "characters.",
+        "Seconds a chunker may take for a file, and as many again for each million characters.",
         metavar="SECONDS",
         least=0,
     )
