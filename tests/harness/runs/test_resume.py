@@ -109,7 +109,7 @@ def stored_seconds(path):
 
 
 def test_an_unusable_store_stops_what_embeds_and_nothing_else(tmp_path, monkeypatch):
-    (tmp_path / "vectors.sqlite").write_bytes(b"this is no database, long as it is" * 200)
+    (tmp_path / "vectors.sqlite").mkdir()  # a damaged file would be replaced
     monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path))
     asked = {"chunkers": ("fixed",)}
     assert len(grid(tmp_path, retrievers=("bm25",), **asked).cells) == 1
