@@ -20,7 +20,7 @@ from chunkers.grammars.loading import (
 from chunkers.grammars.model import Grammar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = [
     "GRAMMARS",
@@ -177,19 +177,41 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, str]:
     Raises:
         InputError: A text has no `=` or no pattern, or names an unknown language.
     """
-    overrides: dict[str, str] = {}
-    for text in texts:
-        pattern, mark, language = text.rpartition("=")
-        if not mark or not pattern:
-            raise InputError(f"language {text!r}: write PATTERN=LANGUAGE, such as '*.h=cpp'")
+
+    def known(language: str) -> str:
         if language not in LANGUAGES:
-            raise InputError(
-                f"language {text!r}: unknown language {language!r}; "
-                f"{suggestion(language, LANGUAGES)}"
-            )
-        overrides.pop(pattern, None)  # a repeated pattern comes last
-        overrides[pattern] = language
-    return overrides
+            raise InputError(f"unknown language {language!r}; {suggestion(language, LANGUAGES)}")
+        return language
+
+    return parse_patterns("language", "LANGUAGE, such as '*.h=cpp'", texts, known)
+
+
+def parse_patterns(
+    option: str, form: str, texts: Iterable[str], value_of: Callable[[str], str]
+) -> dict[str, str]:
+    """Parse `PATTERN=VALUE`; a repeated pattern comes last, as the one that decides.
+
+    Args:
+        option: Its name, for messages.
+        form: What comes after `PATTERN=`, with an example, for messages.
+        texts: The texts.
+        value_of: The value that a text names; it raises InputError for an unknown one.
+
+    Raises:
+        InputError: A text has no `=` or no pattern, or an unknown value.
+    """
+    values: dict[str, str] = {}
+    for text in texts:
+        pattern, mark, name = text.rpartition("=")
+        if not mark or not pattern:
+            raise InputError(f"{option} {text!r}: write PATTERN={form}")
+        try:
+            value = value_of(name)
+        except InputError as error:
+            raise InputError(f"{option} {text!r}: {error}") from None
+        values.pop(pattern, None)
+        values[pattern] = value
+    return values
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ def parse_spec(text: str) -> Spec:
     """
     specs = expand_spec(text)
     if len(specs) > 1:
-        raise InputError(f"{text!r}: a sweep a|b is allowed only in -c of `chunkmark run`")
+        raise InputError(f"{text!r}: a|b is allowed only in the chunkers of -c")
     return specs[0]
 
 

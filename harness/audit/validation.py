@@ -23,9 +23,9 @@ from harness.building.built_queries import folder_of, same_words
 from harness.measures.grammar import parse_measure
 from harness.runs.folder import read_cell, stored_cells
 from harness.runs.query_set import prepare
+from harness.runs.stored_values import read_stored_cell
 from harness.stats.clusters import clusters_of
 from harness.stats.power import Spread, smallest_difference, spread_of, units_for, worst_case
-from harness.support.files import DAMAGE_ERRORS
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -446,21 +446,21 @@ def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[s
     """
     headline = "SpanR@10000c" if dataset.gold == "span" else "nDCG@10"
     name = str(parse_measure(measure or headline))
-    groups: defaultdict[str, list[tuple[dict[str, str], dict[str, float]]]] = defaultdict(list)
+    groups: defaultdict[str, list[tuple[Mapping[str, str], dict[str, float]]]] = defaultdict(list)
     others: set[str] = set()
     measures: set[str] = set()
     for names, folder in stored_cells(run):
         identity = dict(read_cell(folder)["identity"])
-        if identity.get("dataset") != dataset.fingerprint:
+        if identity.pop("dataset", None) != dataset.fingerprint:
             others.add(names["dataset"])
             continue
-        read_cell(folder, check_files=True)
-        values, known = _values(folder, name)
-        measures |= known
-        if values is not None:
+        cell = read_stored_cell(folder, names, {}, check=True)
+        measures |= set(cell.measures)
+        column = cell.column(name)
+        if column is not None:
             identity.pop("chunker", None)
             key = json.dumps(identity, sort_keys=True) + names["embedder"] + names["retriever"]
-            groups[key].append((names, values))
+            groups[key].append((names, dict(zip(cell.values, column.tolist(), strict=True))))
     pairs = [
         Pair(
             a["chunker"],
@@ -480,17 +480,3 @@ def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[s
         f"{run} has no two chunkers on this very data set ({dataset.name}, "
         f"{dataset.fingerprint[:12]})\n{found}maybe of another version or with other options"
     )
-
-
-def _values(folder: Path, name: str) -> tuple[dict[str, float] | None, set[str]]:
-    """A measure's value of every included query, and the names of all stored measures."""
-    try:
-        with (folder / "per_query.jsonl").open(encoding="utf-8", errors="surrogatepass") as lines:
-            rows = list(map(json.loads, lines))
-        known = {measure for row in rows for measure in row["metrics"]}
-        values = {row["query_id"]: row["metrics"].get(name) for row in rows if row["included"]}
-    except DAMAGE_ERRORS as error:
-        raise InputError(f"{folder / 'per_query.jsonl'} is damaged ({error})") from None
-    if not values or None in values.values():
-        return None, known
-    return {query: float(value) for query, value in values.items()}, known

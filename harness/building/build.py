@@ -83,6 +83,12 @@ def build(root: Path, options: BuildOptions) -> Dataset:
             )
         left_out = {**built.left_out, REJECTED: len(rejected)}
         built = replace(built, queries=kept, left_out=left_out)
+    unknown_commits = len(rejected) - built.left_out.get(REJECTED, 0)
+    if options.queries == "commits" and unknown_commits:
+        raise InputError(
+            f"{options.leave_out}: {counted(unknown_commits, 'id')} of no commit with a message\n"
+            "build with the options of the data set that they come from"
+        )
     queries = draw(
         built.queries,
         options.limit,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.output import Format, FormatOption, console, write, write_json
+from harness.stats.comparison import MARGIN
 
 
 def compare(
@@ -38,7 +39,7 @@ def compare(
     margin: Annotated[
         float,
         typer.Option(help="Largest difference that does not matter, as a share of the measure."),
-    ] = 0.02,
+    ] = MARGIN,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the sign-flips.")] = 0,
     allow_truncated: Annotated[
         bool,
@@ -57,13 +58,15 @@ def compare(
     from chunkers.errors import InputError
     from harness.cli.output import write_rows
     from harness.reports.compare import as_markdown, compare_document, csv_rows, print_compare
-    from harness.reports.contests import contests
+    from harness.reports.contests import contests, why_none
     from harness.runs.stored_values import read_stored_cells
 
     if not 0 < margin < 1:
         raise InputError(f"--margin must be above 0 and below 1, not {margin}")
     cells = [cell for run in runs for cell in read_stored_cells(run)]
     parts = contests(cells, over, allow_truncated=allow_truncated)
+    if not parts:
+        raise InputError(why_none(cells, over))
     document = compare_document(parts, measure or (), baseline, margin, seed)
     if form is Format.JSON:
         write_json(document)

@@ -10,6 +10,7 @@ import typer
 
 from chunkers.errors import InputError
 from harness.cli.output import DataDirOption, Format, FormatOption, write, write_json
+from harness.reports.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,10 +128,8 @@ def _text(row: Mapping[str, Any]) -> str:
 
 
 def _printable(text: str) -> str:
-    """A text that cannot steer a terminal."""
-    return "".join(
-        char if char.isprintable() or char in "\n\t" else f"\\x{ord(char):02x}" for char in text
-    ).replace("\n", "\n  ")
+    """A text that cannot steer a terminal, its further lines indented."""
+    return "\n  ".join(plain(line.replace("\t", "    ")) for line in text.split("\n"))
 
 
 def _ask(rows: Sequence[Mapping[str, Any]], bad: Path) -> None:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from chunkers.languages import parse_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,20 +94,17 @@ def parse_encodings(texts: Iterable[str]) -> dict[str, str]:
     Raises:
         InputError: A text has no `=` or no pattern, or names an unknown encoding.
     """
-    encodings: dict[str, str] = {}
-    for text in texts:
-        pattern, mark, name = text.rpartition("=")
-        if not mark or not pattern:
-            raise InputError(f"encoding {text!r}: write PATTERN=ENCODING, such as 'src/**=cp1251'")
+
+    def known(name: str) -> str:
         encoding = _encoding(name)
         if encoding is None:
             raise InputError(
-                f"encoding {text!r}: unknown encoding {name!r}; use a name that Python knows, "
-                "such as cp1251, shift_jis or iso8859-2"
+                f"unknown encoding {name!r}; use a name that Python knows, such as cp1251, "
+                "shift_jis or iso8859-2"
             )
-        encodings.pop(pattern, None)  # a repeated pattern comes last
-        encodings[pattern] = encoding
-    return encodings
+        return encoding
+
+    return parse_patterns("encoding", "ENCODING, such as 'src/**=cp1251'", texts, known)
 
 
 def _encoding(name: str) -> str | None:

@@ -16,7 +16,8 @@ from harness.reports.recommendation import (
     verdict_sentence,
 )
 from harness.runs.record import read_ranked_ids
-from harness.runs.stored_values import read_questions
+from harness.runs.stored_values import read_queries
+from harness.stats.comparison import MARGIN
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def compare_document(
     contests: Sequence[Contest],
     measures: Sequence[str] = (),
     baseline: str | None = None,
-    margin: float = 0.02,
+    margin: float = MARGIN,
     seed: int = 0,
 ) -> dict[str, Any]:
     """The document `chunkmark.compare/1`.
@@ -154,7 +155,7 @@ def _differing(contest: Contest, result: MeasureResult) -> dict[str, Any] | None
     queries = [contest.queries[at] for at in chosen]
     first, second = (contest.cells[name] for name in ranked)
     rankings = [read_ranked_ids(cell.folder) for cell in (first, second)]
-    questions = read_questions(first.folder)
+    readable = read_queries(first.folder)
     return {
         "a": a,
         "b": b,
@@ -162,8 +163,8 @@ def _differing(contest: Contest, result: MeasureResult) -> dict[str, Any] | None
         "queries": [
             {
                 "query_id": query,
-                "text": questions[query].text,
-                "targets": list(questions[query].targets),
+                "text": readable[query].text,
+                "targets": list(readable[query].targets),
                 "difference": float(gaps[at]),
                 "a": float(columns[a][at]),
                 "b": float(columns[b][at]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from harness.stats.comparison import Adjustment, Difference, Estimand
 
 ANCHORS = ("whole-file", "random-cuts")
-"""Chunkers that are baselines and never named a winner."""
+"""Chunkers to read the others against, which are never named a winner."""
 
 PARTS = ("chunker", "embedder", "retriever")
 GROUPS = ("language", "corpus")
@@ -63,7 +64,7 @@ class Contest:
     @property
     def contenders(self) -> list[str]:
         """The names that may win."""
-        return [name for name in self.cells if name not in ANCHORS]
+        return [name for name in self.cells if contends(name)]
 
     def columns(self, measure: str) -> dict[str, NDArray[np.float64]]:
         """The values of each cell that has the measure, shape (q,)."""
@@ -91,15 +92,6 @@ class MeasureResult:
     differences: tuple[Difference, ...]
     best: Mapping[str, float]
 
-    def of(self, a: str, b: str, estimand: Estimand = "these corpora") -> Difference:
-        """The difference `a` - `b`."""
-        for pair in self.differences:
-            if pair.estimand == estimand and (pair.a, pair.b) == (a, b):
-                return pair
-            if pair.estimand == estimand and (pair.a, pair.b) == (b, a):
-                return pair.reversed()
-        raise KeyError(f"{a} and {b} are not compared")
-
 
 def contests(
     cells: Iterable[StoredCell], over: str = "chunker", *, allow_truncated: bool = False
@@ -113,13 +105,15 @@ def contests(
         allow_truncated: Whether cells take part of which the embedder never saw over 10 % of the
             chunk tokens; their scores say little about boundaries.
 
+    Returns:
+        Empty if no two cells differ in the factor alone; `why_none` says in what they differ.
+
     Raises:
-        InputError: No two cells differ in the factor alone; the message says in what they differ.
+        InputError: A cell is truncated, or cells that are compared have different queries.
     """
     groups: dict[str, list[tuple[str, StoredCell]]] = {}
     shared: dict[str, tuple[str, tuple[str, ...]]] = {}
-    every = list(cells)
-    for cell in every:
+    for cell in cells:
         if truncated(cell.cell["health"]) and not allow_truncated:
             raise InputError(
                 f"{cell.folder}: the embedder never saw over {TRUNCATION_MARK:.0%} of the chunk "
@@ -133,11 +127,14 @@ def contests(
     for key, group in groups.items():
         if len(group) > 1:
             result.append(_contest(*shared[key], group))
-    if not result:
-        raise InputError(_nothing(every, over))
     if over in GROUPS:
         result = [part for contest in result for part in _parts(contest, over)]
     return result
+
+
+def contends(name: str) -> bool:
+    """Whether a chunker, with any options and of any run, may be named a winner."""
+    return re.split("[: ]", name, maxsplit=1)[0] not in ANCHORS
 
 
 def differences(
@@ -166,7 +163,7 @@ def differences(
         else [(name, baseline) for name in columns if name != baseline and baseline in columns]
     )
     adjustment: Adjustment = "holm" if primary else "benjamini-hochberg"
-    found = [
+    every = [
         difference
         for estimand in ESTIMANDS
         for difference in compare(
@@ -181,7 +178,7 @@ def differences(
     ]
     contenders = {name: columns[name] for name in contest.contenders if name in columns}
     best = best_shares(contenders, contest.members, seed) if contenders else {}
-    return MeasureResult(measure, primary, tuple(found), best)
+    return MeasureResult(measure, primary, tuple(every), best)
 
 
 def _key(cell: StoredCell, over: str) -> tuple[str, str, tuple[str, ...]]:
@@ -243,7 +240,7 @@ def _parts(contest: Contest, over: str) -> list[Contest]:
     ]
 
 
-def _nothing(cells: Sequence[StoredCell], over: str) -> str:
+def why_none(cells: Sequence[StoredCell], over: str) -> str:
     """Why no two cells can be compared."""
     if len(cells) < 2:
         return "nothing to compare: there is one cell; run a second chunker, or give another run"

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from harness.reports.breakdowns import break_down
 from harness.reports.recommendation import verdicts
+from harness.runs.folder import PARTS, read_manifest
 from harness.runs.health import TRUNCATION_MARK, truncated
-from harness.runs.stored_values import read_stored_cells
+from harness.runs.stored_values import read_stored_cell
 from harness.stats.comparison import MARGIN
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from harness.runs.runner import CellResult, RunResult
+    from harness.runs.stored_values import StoredCell
 
 
 def run_document(result: RunResult, by: Sequence[str] = ()) -> dict[str, Any]:
@@ -29,12 +32,10 @@ def run_document(result: RunResult, by: Sequence[str] = ()) -> dict[str, Any]:
     if by and result.out is not None:
         for cell in cells:
             cell["by"] = break_down(result.out / "cells" / cell["key"], by)
-    keys = {cell["key"] for cell in cells}
-    stored = [] if result.out is None else read_stored_cells(result.out)
     return {
         "schema": "chunkmark.run/1",
         "out": None if result.out is None else str(result.out),
-        "verdicts": verdicts((cell for cell in stored if cell.folder.name in keys), MARGIN),
+        "verdicts": [] if result.out is None else verdicts(_stored(result, result.out), MARGIN),
         "cells": cells,
         "absent": [
             {"dataset": name, **dataclasses.asdict(corpus)} for name, corpus in result.absent
@@ -46,6 +47,15 @@ def run_document(result: RunResult, by: Sequence[str] = ()) -> dict[str, Any]:
         "failed": [{**dataclasses.asdict(cell), "reason": cell.reason} for cell in result.failed],
         "failures": result.failures,
     }
+
+
+def _stored(result: RunResult, out: Path) -> Iterator[StoredCell]:
+    """The cells of this run alone: those of earlier runs in the folder may be damaged."""
+    datasets = read_manifest(out)["datasets"]
+    for cell in result.cells:
+        names = {part: getattr(cell, part) for part in PARTS}
+        information = datasets[cell.dataset]["information"]
+        yield read_stored_cell(out / "cells" / cell.key, names, information)
 
 
 def failure_lines(document: Mapping[str, Any]) -> list[str]:

@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.columns import CellDocument, legend
+from harness.reports.contests import contends
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-BASELINES = ("whole-file", "random-cuts")
 ABSENT_LISTED = 8  # absent corpora that are named; more with one reason share a line
 MILLISECONDS = "ms per query, p50 and p95; embedding is timed when the query is first embedded"
 
@@ -47,7 +47,7 @@ def _notes(document: Mapping[str, Any], cells: list[CellDocument]) -> Iterator[s
             "masked: each query's own lines are removed from its corpus, and --no-mask-query keeps "
             "them; masked copies of files are cut and counted too, and may not parse"
         )
-    baselines = [cell["chunker"] for cell in cells if cell["chunker"] in BASELINES]
+    baselines = [cell["chunker"] for cell in cells if not contends(cell["chunker"])]
     if baselines:
         yield f"{' and '.join(baselines)}: baselines, not contenders"
     if first["targets_dropped"]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.reports.contests import ANCHORS, contests, cost_of, differences
-from harness.runs.health import truncated
+from harness.reports.contests import contends, contests, cost_of, differences
+from harness.runs.health import TRUNCATION_MARK, truncated
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, mar
     pairs = [
         pair
         for pair in result.differences
-        if pair.estimand == "these corpora" and pair.b == baseline and pair.a not in ANCHORS
+        if pair.estimand == "these corpora" and pair.b == baseline and contends(pair.a)
     ]
     if not pairs:
         return f"Nothing is compared: no other chunker than `{baseline}` has {result.measure}."
@@ -109,30 +109,42 @@ def _largest_first(pairs: Sequence[Difference]) -> list[Difference]:
 def verdicts(cells: Iterable[StoredCell], margin: float) -> list[dict[str, Any]]:
     """The answer of a run for each data set, embedder and retriever with two contenders.
 
-    Cells take no part if the embedder never saw over 10 % of their chunk tokens.
+    Cells take no part if the embedder never saw over 10 % of their chunk tokens; the sentence
+    names them.
     """
-    seen = [cell for cell in cells if not truncated(cell.cell["health"])]
-    try:
-        compared = contests(seen)
-    except InputError:  # no two chunkers have the same queries, embedder and retriever
-        return []
+    parts = ("dataset", "embedder", "retriever")
+    groups: dict[tuple[str, ...], list[StoredCell]] = {}
+    for cell in cells:
+        groups.setdefault(tuple(cell.names[part] for part in parts), []).append(cell)
     answers = []
-    for contest in compared:
-        names = contest.contenders
-        measure = headline(next(iter(contest.cells.values())).measures)
-        if len(names) < 2 or len(contest.columns(measure)) < 2:
+    for key, group in groups.items():
+        seen = [cell for cell in group if not truncated(cell.cell["health"])]
+        measure = headline(group[0].measures)
+        if sum(contends(cell.names["chunker"]) for cell in seen) < 2:
             continue
-        baseline = BASELINE if BASELINE in names else names[0]
-        result = differences(contest, measure, baseline, margin=margin)
-        sentence = verdict_sentence(contest, result, baseline, margin)
-        cell = next(iter(contest.cells.values()))
+        try:
+            (contest,) = contests(seen)
+        except InputError as error:  # a profile may leave other queries out for each chunker
+            sentence, baseline = f"Not compared: {error}.", None
+        else:
+            names = contest.contenders
+            baseline = BASELINE if BASELINE in names else names[0]
+            result = differences(contest, measure, baseline, margin=margin)
+            lines = [verdict_sentence(contest, result, baseline, margin)]
+            sentence = " ".join([*lines, *(f"{line}." for line in _limits(contest))])
+        unseen = [f"`{cell.names['chunker']}`" for cell in group if cell not in seen]
+        if unseen:
+            sentence += (
+                f" Not compared, since the embedder never saw over {TRUNCATION_MARK:.0%} of the "
+                f"chunk tokens: {_list(unseen)}."
+            )
         answers.append(
-            {part: cell.names[part] for part in ("dataset", "embedder", "retriever")}
-            | {
+            {
+                **dict(zip(parts, key, strict=True)),
                 "measure": measure,
                 "baseline": baseline,
                 "margin": margin,
-                "sentence": " ".join([sentence, *(f"{line}." for line in _limits(contest))]),
+                "sentence": sentence,
             }
         )
     return answers
@@ -226,6 +238,8 @@ def _limits(contest: Contest) -> Iterator[str]:
             f"The targets are whole {follows}, where syntax chunkers cut: this data set alone "
             "names no winner; compare on commits, or on targets of another kind, too"
         )
+    if next(iter(contest.cells.values())).profile["mean"] == "corpora":
+        yield "The means of this profile are over corpora, these differences over queries"
     if len({corpus for corpus, _ in contest.members}) == 1:
         yield "One corpus: whether this holds for other corpora is not estimable"
 

@@ -72,35 +72,52 @@ def read_stored_cells(run: Path) -> Iterator[StoredCell]:
     """
     datasets = read_manifest(run).get("datasets", {})
     for names, folder in stored_cells(run):
-        cell, metrics = read_cell(folder), read_json(folder / "metrics.json")
-        try:
-            rows = [row for row in _rows(folder / "per_query.jsonl") if row["included"]]
-            queries = {row["query_id"]: row for row in _rows(folder / "queries.jsonl")}
-            members = {
-                row["query_id"]: (
-                    queries[row["query_id"]]["corpus"],
-                    queries[row["query_id"]]["cluster"] or row["query_id"],
-                )
-                for row in rows
-            }
-            values = {row["query_id"]: dict(row["metrics"]) for row in rows}
-            metrics["asked"]["profile"], metrics["metrics"]
-        except DAMAGE_ERRORS as error:
-            raise InputError(f"{folder} is damaged ({error}); remove it, and run again") from None
         information = datasets.get(names["dataset"], {}).get("information", {})
-        follows = information.get(GOLD_FOLLOWS, "")
-        yield StoredCell(folder, names, cell, metrics, members, values, follows)
+        yield read_stored_cell(folder, names, information)
+
+
+def read_stored_cell(
+    folder: Path, names: Mapping[str, str], information: Mapping[str, str], *, check: bool = False
+) -> StoredCell:
+    """A cell of a run folder.
+
+    Args:
+        folder: Its folder.
+        names: Its data set, chunker, embedder and retriever.
+        information: The facts about its data set, as in the manifest.
+        check: Whether to compare the hashes of its files.
+
+    Raises:
+        InputError: A file is missing or damaged.
+    """
+    cell, metrics = read_cell(folder, check_files=check), read_json(folder / "metrics.json")
+    try:
+        rows = [row for row in _rows(folder / "per_query.jsonl") if row["included"]]
+        queries = {row["query_id"]: row for row in _rows(folder / "queries.jsonl")}
+        members = {
+            row["query_id"]: (
+                queries[row["query_id"]]["corpus"],
+                queries[row["query_id"]]["cluster"] or row["query_id"],
+            )
+            for row in rows
+        }
+        values = {row["query_id"]: dict(row["metrics"]) for row in rows}
+        metrics["asked"]["profile"], metrics["metrics"]
+    except DAMAGE_ERRORS as error:
+        raise InputError(f"{folder} is damaged ({error}); remove it, and run again") from None
+    follows = information.get(GOLD_FOLLOWS, "")
+    return StoredCell(folder, names, cell, metrics, members, values, follows)
 
 
 @dataclass(frozen=True)
-class Question:
+class ReadableQuery:
     """A query as a person reads it: its text, and the places or documents of its targets."""
 
     text: str
     targets: tuple[str, ...]
 
 
-def read_questions(cell: Path) -> dict[str, Question]:
+def read_queries(cell: Path) -> dict[str, ReadableQuery]:
     """The queries of a stored cell; the text is empty in cells of older versions."""
     targets: dict[str, list[str]] = {}
     for row in _rows(cell / "targets.jsonl"):
@@ -109,7 +126,7 @@ def read_questions(cell: Path) -> dict[str, Question]:
             place += f":{row['start_line']}-{row['end_line']}"
         targets.setdefault(row["query_id"], []).append(place)
     return {
-        row["query_id"]: Question(row.get("text", ""), tuple(targets.get(row["query_id"], ())))
+        row["query_id"]: ReadableQuery(row.get("text", ""), tuple(targets.get(row["query_id"], ())))
         for row in _rows(cell / "queries.jsonl")
     }
 

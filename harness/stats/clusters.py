@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -86,15 +86,3 @@ def clusters_of(members: Sequence[Member]) -> Clusters:
         np.array([strata[name] for name, _ in numbers], dtype=np.int64),
         np.bincount(of_query, minlength=len(numbers)),
     )
-
-
-def members_of(queries: Sequence[str], members: Mapping[str, Member]) -> list[Member]:
-    """The members of queries.
-
-    Raises:
-        ValueError: A query has none, or no cluster.
-    """
-    absent = [query for query in queries if not members.get(query, ("", ""))[1]]
-    if absent:
-        raise ValueError(f"{len(absent)} queries have no cluster; the first is {absent[0]!r}")
-    return [members[query] for query in queries]

@@ -113,19 +113,6 @@ def smallest_difference(spread: Spread) -> float:
     return spread.error(spread.units)
 
 
-def power(spread: Spread, effect: float) -> float:
-    """The probability that as many units as there are show a difference of `effect`."""
-    from scipy import stats
-
-    critical = stats.t.ppf(1 - ALPHA / 2, spread.freedom)
-    shift = abs(effect) * math.sqrt(spread.units) / spread.sd
-    tails = (
-        stats.nct.sf(critical, spread.freedom, shift),
-        stats.nct.cdf(-critical, spread.freedom, shift),
-    )
-    return float(sum(tails))
-
-
 def units_for(spread: Spread, difference: float) -> int:
     """The smallest number of queries, or of corpora, that shows a difference.
 

@@ -196,10 +196,21 @@ def _region(query: Query) -> tuple[str, int, int]:
 
 
 def _joined(query: Query, other: Query) -> Query:
-    """A query with the targets of another one in its lines; tags that differ are `several`."""
+    """A query with the targets of another one in its lines; tags that differ are `several`.
+
+    A target in the lines of another one is part of it.
+    """
     tags = {key: v if other.tags[key] == v else "several" for key, v in query.tags.items()}
     targets = sorted({*query.targets, *other.targets}, key=lambda t: (t.path, t.start_line or 0))
-    return replace(query, targets=tuple(targets), tags=tags)
+    outer = [t for t in targets if not any(t != other and _within(t, other) for other in targets)]
+    return replace(query, targets=tuple(outer), tags=tags)
+
+
+def _within(target: Target, other: Target) -> bool:
+    if target.path != other.path or not (target.start_line and other.start_line):
+        return False
+    outer = range(other.start_line, (other.end_line or 0) + 1)
+    return target.start_line in outer and target.end_line in outer
 
 
 def _unrepeated(candidates: Sequence[Query], corpus: Corpus, left_out: Counter[str]) -> list[Query]:

@@ -56,7 +56,7 @@ def test_limits_can_be_given(capsys):
     [
         (["asst"], ["asst", "ast"]),
         (["ast:max_size=0"], ["max_size=0"]),
-        (["ast:max_size=1|2"], ["sweep"]),
+        (["ast:max_size=1|2"], ["a|b is allowed only"]),
         (["faulty:nothing"], ["nothing"]),
         (["no_such_module:attr"], ["no_such_module"]),
         (["ast", "--language", "pyton"], ["pyton", "python"]),

@@ -6,9 +6,15 @@ from scipy import stats
 
 from harness.stats.clusters import clusters_of
 from harness.stats.new_corpora import estimates_over_corpora
-from harness.stats.power import Spread, power
+from harness.stats.power import Spread
 from harness.stats.sign_flips import estimates
-from tests.harness.stats.simulation import SHAPES, cluster_sizes, differences, members
+from tests.harness.stats.simulation import (
+    SHAPES,
+    cluster_sizes,
+    differences,
+    members,
+    power,
+)
 
 pytestmark = pytest.mark.slow
 

@@ -1,9 +1,8 @@
 """Clusters and strata by hand."""
 
 import numpy as np
-import pytest
 
-from harness.stats.clusters import clusters_of, members_of
+from harness.stats.clusters import clusters_of
 
 
 def corpus(name, clusters):
@@ -40,10 +39,3 @@ def test_residuals_are_what_the_mean_of_the_stratum_leaves():
     clusters = clusters_of([*corpus("one", 5), ("one", "file 0")])
     sums = clusters.sums(np.array([1.0, 0, 0, 0, 0, 2.0])[:, None])
     assert clusters.residuals(sums)[:, 0].tolist() == [2.0, -0.5, -0.5, -0.5, -0.5]
-
-
-def test_a_missing_query_or_cluster_is_an_error():
-    assert members_of(["a"], {"a": ("one", "x")}) == [("one", "x")]
-    for members in ({}, {"a": ("one", "")}):
-        with pytest.raises(ValueError, match="1 queries have no cluster; the first is 'a'"):
-            members_of(["a"], members)

@@ -16,7 +16,7 @@ from chunkers.source import Source
 from harness.building.calls import queries as calls
 from harness.building.calls.queries import call_queries
 from harness.building.calls.syntax import names_of
-from harness.model import Dataset, Region, Target
+from harness.model import Dataset, Query, Region, Target
 from harness.relevance.masking import masks_of, refuse_mask
 from harness.support.word_runs import leaked_queries
 
@@ -207,6 +207,18 @@ def test_questions_that_share_most_of_their_lines_are_one_with_all_targets(apart
     assert "carry(red1)" in query.text
     assert "heave(red2)" in query.text
     assert found.left_out == {calls._MERGED: 1}
+
+
+def test_a_target_in_the_lines_of_another_one_is_part_of_it() -> None:
+    outer, inner, other = Target("a.py", 1, 9), Target("a.py", 3, 5), Target("b.py", 3, 5)
+    first, second = (
+        Query(name, "c", "text", targets, tags={"name-overlap": "yes"})
+        for name, targets in (("one", (inner, other)), ("two", (outer,)))
+    )
+    assert calls._joined(first, second).targets == (outer, other)
+    assert calls._joined(second, first).targets == (outer, other)
+    whole = Query("three", "c", "text", (Target("a.py"),), tags={"name-overlap": "yes"})
+    assert set(calls._joined(second, whole).targets) == {outer, Target("a.py")}
 
 
 @pytest.mark.parametrize("apart", [6, 11])

@@ -12,6 +12,7 @@ import pytest
 from repositories import Repo, new_repo
 
 from chunkers.errors import InputError
+from harness.building.build import BuildOptions, build
 from harness.building.git import commits, trees
 from harness.building.git.changes import parse_patch
 from harness.building.git.commits import commit_queries
@@ -432,3 +433,13 @@ def test_commits_that_a_person_rejected_are_replaced(history: tuple[Repo, dict[s
     result = made(repo, without=frozenset({good["change"]}))
     assert {one.id for one in result.queries} == set(good.values()) - {good["change"]}
     assert result.left_out[commits.REJECTED] == 1
+
+
+def test_an_id_of_no_commit_is_an_error(
+    history: tuple[Repo, dict[str, str]], tmp_path: Path
+) -> None:
+    repo, good = history
+    bad = tmp_path / "bad.txt"
+    bad.write_text(f"{good['change']}\n{'0' * 40}\n")
+    with pytest.raises(InputError, match="1 id of no commit with a message"):
+        build(repo.root, BuildOptions(queries="commits", leave_out=bad))
