@@ -254,7 +254,6 @@ def test_what_a_reader_must_know_is_marked(tmp_path):
     assert "truncated: the embedder never saw" in large
     assert "100% of the files are one chunk" in large
     assert "fallback: fixed (unknown language): 1 file" in large
-    assert "chunks are over the size limit" in tiny
     assert "truncated" not in tiny
 
 
