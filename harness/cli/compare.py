@@ -48,6 +48,14 @@ def compare(
             help="Compare chunkers of which the embedder never saw over 10 % of the tokens.",
         ),
     ] = False,
+    curves: Annotated[
+        bool,
+        typer.Option(
+            "--curves",
+            help="Show SpanR over budgets, and where the order of two chunkers turns over. JSON "
+            "always has it.",
+        ),
+    ] = False,
     form: FormatOption = Format.TABLE,
 ) -> int:
     """Compare chunkers by their differences.
@@ -67,7 +75,8 @@ def compare(
     parts = contests(cells, over, allow_truncated=allow_truncated)
     if not parts:
         raise InputError(why_none(cells, over))
-    document = compare_document(parts, measure or (), baseline, margin, seed)
+    shown = curves or form is Format.JSON
+    document = compare_document(parts, measure or (), baseline, margin, seed, with_curves=shown)
     if form is Format.JSON:
         write_json(document)
     elif form is Format.TABLE:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from chunkers.errors import InputError, suggestion
 from harness.measures.grammar import parse_measure
 from harness.reports.contests import differences
+from harness.reports.curves import curve_lines, curve_table, curves
 from harness.reports.plain import markdown_escaped, markdown_table, plain, print_rows
 from harness.reports.recommendation import (
     headline,
@@ -46,6 +47,8 @@ def compare_document(
     baseline: str | None = None,
     margin: float = MARGIN,
     seed: int = 0,
+    *,
+    with_curves: bool = True,
 ) -> dict[str, Any]:
     """The document `chunkmark.compare/1`.
 
@@ -55,6 +58,7 @@ def compare_document(
         baseline: Compare with this one alone; by default all pairs.
         margin: The largest difference that does not matter.
         seed: 0 or above.
+        with_curves: Whether to compute span curves, for which the rankings are read.
 
     Raises:
         InputError: A contest has no such measure or baseline.
@@ -77,7 +81,10 @@ def compare_document(
             differences(contest, name, baseline, margin=margin, primary=not at, seed=seed)
             for at, name in enumerate(chosen)
         ]
-        parts.append(_part(contest, results, baseline, margin))
+        part = _part(contest, results, baseline, margin)
+        if with_curves:
+            part["curves"] = curves(contest, seed)
+        parts.append(part)
     return {
         "schema": "chunkmark.compare/1",
         "primary": parts[0]["primary"],
@@ -187,6 +194,11 @@ def print_compare(document: Mapping[str, Any], console: Console) -> None:
             console.print(plain(title), style="bold")
             print_rows(COLUMNS, rows, console)
             console.print()
+        if part.get("curves"):
+            print_rows(*curve_table(part["curves"]), console)
+            for line in curve_lines(part["curves"]):
+                console.print(plain(line))
+            console.print()
         for line in _differing_lines(part["differing"]):
             console.print(plain(line))
         for note in _notes(document, part):
@@ -203,6 +215,9 @@ def as_markdown(document: Mapping[str, Any]) -> str:
         for title, rows in _tables(part):
             lines += ["", f"#### {markdown_escaped(title)}", ""]
             lines += markdown_table(COLUMNS, rows)
+        if part.get("curves"):
+            lines += ["", "#### Span curves", "", *markdown_table(*curve_table(part["curves"])), ""]
+            lines += [f"- {markdown_escaped(line)}" for line in curve_lines(part["curves"])]
         lines += [f"- {markdown_escaped(note)}" for note in _notes(document, part)]
     return "\n".join([*lines, ""])
 

@@ -11,9 +11,11 @@ from chunkers.errors import InputError
 from harness.measures.cell import Cell, Gold, Projection, Runs, Units
 from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
-from harness.measures.grammar import comparable, family_of
+from harness.measures.grammar import comparable, family_of, parse_measure
 from harness.measures.oracle import oracle
+from harness.measures.profiles import load_profile
 from harness.measures.score import rank_order
+from harness.model import Relevance
 from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
 from harness.runs.record import digest
 from harness.stats.intervals import LABELS, intervals
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from harness.measures.evaluate import Scores
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
-    from harness.model import Relevance
     from harness.relevance.targets import LocatedTarget
     from harness.runs.record import ChunkRow, FileRow, QueryRow, RankingRow, Record
 
@@ -46,6 +47,16 @@ class MetricOptions:
     profile: Profile
     relevance: Relevance
     seed: int
+
+
+def options_of(asked: Mapping[str, Any]) -> MetricOptions:
+    """The options of stored metrics, from the entry `asked` of metrics.json."""
+    return MetricOptions(
+        measures=tuple(parse_measure(name) for name in asked["measures"]),
+        profile=load_profile(asked["profile"]["name"]),
+        relevance=Relevance(**asked["relevance"]),
+        seed=asked["seed"],
+    )
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.measures.evaluate import evaluate
 from harness.model import GOLD_FOLLOWS
 from harness.runs.folder import read_cell, read_manifest, stored_cells
+from harness.runs.record import read_record
+from harness.runs.results import judge, options_of
 from harness.support.files import DAMAGE_ERRORS
 from harness.support.json_files import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from harness.measures.grammar import Measure
     from harness.stats.clusters import Member
 
 
@@ -107,6 +111,27 @@ def read_stored_cell(
         raise InputError(f"{folder} is damaged ({error}); remove it, and run again") from None
     follows = information.get(GOLD_FOLLOWS, "")
     return StoredCell(folder, names, cell, metrics, members, values, follows)
+
+
+def recompute(cell: StoredCell, measures: Sequence[Measure]) -> dict[str, list[float]] | None:
+    """The values of other measures from the stored ranking, by query in the order of `measures`.
+
+    Returns:
+        None if a measure does not apply to the cell.
+
+    Raises:
+        InputError: A file is damaged.
+    """
+    read_cell(cell.folder, check_files=True)
+    record, options = read_record(cell.folder), options_of(cell.metrics["asked"])
+    scores = evaluate(
+        judge(record, options.relevance, options.profile).cell, measures, options.profile
+    )
+    columns = [scores.per_query[str(measure)] for measure in measures]
+    if any(column is None for column in columns):
+        return None
+    rows = np.array(columns).T.tolist()
+    return dict(zip(scores.queries, rows, strict=True))
 
 
 @dataclass(frozen=True)

@@ -14,21 +14,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.measures.grammar import parse_measure
-from harness.measures.profiles import load_profile
-from harness.model import Relevance
 from harness.runs.folder import cell_folders, cell_key, read_manifest
 from harness.runs.record import decode_id, encode_id, lines_digest, read_record
-from harness.runs.results import MetricOptions, judge, qrels_of, score
+from harness.runs.results import judge, options_of, qrels_of, score
 from harness.support.files import DAMAGE_ERRORS, file_sha256
 from harness.support.json_files import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from harness.runs.record import Record
-    from harness.runs.results import JudgedCell
+    from harness.runs.results import JudgedCell, MetricOptions
 
 TOLERANCE = 1e-12
 """Allowed difference from pytrec_eval; chunkmark's own values must be equal."""
@@ -107,7 +104,7 @@ def _verify_cell(folder: Path) -> Verified:
     try:
         faults = list(_changed_files(folder))
         record = read_record(folder)
-        options = _options(read_json(folder / "metrics.json")["asked"])
+        options = options_of(read_json(folder / "metrics.json")["asked"])
         judged = judge(record, options.relevance, options.profile)
         stored = [json.loads(line) for line in _lines(folder / "per_query.jsonl")]
         faults += _compare_own(folder, record, judged, options, stored)
@@ -122,15 +119,6 @@ def _verify_cell(folder: Path) -> Verified:
 def _lines(path: Path) -> list[str]:
     text = path.read_bytes().decode("utf-8", "surrogatepass")
     return text.removesuffix("\n").split("\n") if text else []
-
-
-def _options(asked: Mapping[str, Any]) -> MetricOptions:
-    return MetricOptions(
-        measures=tuple(parse_measure(name) for name in asked["measures"]),
-        profile=load_profile(asked["profile"]["name"]),
-        relevance=Relevance(**asked["relevance"]),
-        seed=asked["seed"],
-    )
 
 
 def _changed_files(folder: Path) -> Iterator[_Fault]:
