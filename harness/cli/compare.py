@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -48,6 +48,13 @@ def compare(
             help="Compare chunkers of which the embedder never saw over 10 % of the tokens.",
         ),
     ] = False,
+    tune: Annotated[
+        Literal["dev/test"] | None,
+        typer.Option(
+            help="With --over max_size, or another option: choose each chunker's value on one half "
+            "of the files, and compare the chosen chunkers on the other.",
+        ),
+    ] = None,
     curves: Annotated[
         bool,
         typer.Option(
@@ -65,18 +72,27 @@ def compare(
     """
     from chunkers.errors import InputError
     from harness.cli.output import write_rows
+    from harness.measures.grammar import parse_measure
     from harness.reports.compare import as_markdown, compare_document, csv_rows, print_compare
     from harness.reports.contests import contests, why_none
+    from harness.reports.tuning import tune as run_tuning
     from harness.runs.stored_values import read_stored_cells
 
     if not 0 < margin < 1:
         raise InputError(f"--margin must be above 0 and below 1, not {margin}")
     cells = [cell for run in runs for cell in read_stored_cells(run)]
-    parts = contests(cells, over, allow_truncated=allow_truncated)
-    if not parts:
+    choices: list[dict[str, Any]] = []
+    if tune:
+        primary = str(parse_measure(measure[0])) if measure else None
+        choices, parts = run_tuning(cells, over, primary, seed, allow_truncated=allow_truncated)
+    else:
+        parts = contests(cells, over, allow_truncated=allow_truncated)
+    if not parts and not choices:
         raise InputError(why_none(cells, over))
     shown = curves or form is Format.JSON
     document = compare_document(parts, measure or (), baseline, margin, seed, with_curves=shown)
+    if tune:
+        document["tuning"] = choices
     if form is Format.JSON:
         write_json(document)
     elif form is Format.TABLE:

@@ -16,6 +16,7 @@ from harness.reports.recommendation import (
     recommendation,
     verdict_sentence,
 )
+from harness.reports.tuning import tuning_lines
 from harness.runs.record import read_ranked_ids
 from harness.runs.stored_values import read_queries
 from harness.stats.comparison import MARGIN
@@ -87,7 +88,7 @@ def compare_document(
         parts.append(part)
     return {
         "schema": "chunkmark.compare/1",
-        "primary": parts[0]["primary"],
+        "primary": parts[0]["primary"] if parts else None,
         "margin": margin,
         "pairs": [pair for part in parts for pair in part["pairs"]],
         "recommendation": [line for part in parts for line in part["recommendation"]],
@@ -185,6 +186,9 @@ def _differing(contest: Contest, result: MeasureResult) -> dict[str, Any] | None
 
 def print_compare(document: Mapping[str, Any], console: Console) -> None:
     """Print a comparison to a terminal."""
+    for line in tuning_lines(document.get("tuning", ())):
+        console.print(plain(line))
+        console.print()
     for part in document["contests"]:
         console.print(plain(_heading(part)), style="bold")
         for line in part["recommendation"]:
@@ -208,7 +212,7 @@ def print_compare(document: Mapping[str, Any], console: Console) -> None:
 
 def as_markdown(document: Mapping[str, Any]) -> str:
     """A comparison as Markdown."""
-    lines: list[str] = []
+    lines = [f"- {markdown_escaped(line)}" for line in tuning_lines(document.get("tuning", ()))]
     for part in document["contests"]:
         lines += [f"### {markdown_escaped(_heading(part))}", ""]
         lines += [f"- {markdown_escaped(line)}" for line in part["recommendation"]]

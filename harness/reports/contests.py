@@ -75,6 +75,16 @@ class Contest:
                 columns[name] = np.array(values, dtype=np.float64)
         return columns
 
+    def part(self, queries: NDArray[np.bool_], name: str) -> Contest:
+        """The contest on some of its queries, marked in an array of shape (q,)."""
+        chosen = np.flatnonzero(queries).tolist()
+        return replace(
+            self,
+            shared=(*self.shared, name),
+            queries=tuple(self.queries[at] for at in chosen),
+            members=tuple(self.members[at] for at in chosen),
+        )
+
 
 @dataclass(frozen=True)
 class MeasureResult:
@@ -226,18 +236,8 @@ def _parts(contest: Contest, over: str) -> list[Contest]:
     """A contest for each value of a break-down, in order of the value."""
     folder = next(iter(contest.cells.values())).folder
     values = values_by_query(folder, over)
-    places: dict[str, list[int]] = {}
-    for place, query in enumerate(contest.queries):
-        places.setdefault(values[query], []).append(place)
-    return [
-        replace(
-            contest,
-            shared=(*contest.shared, f"{over}={value}"),
-            queries=tuple(contest.queries[place] for place in chosen),
-            members=tuple(contest.members[place] for place in chosen),
-        )
-        for value, chosen in sorted(places.items())
-    ]
+    own = np.array([values[query] for query in contest.queries])
+    return [contest.part(own == value, f"{over}={value}") for value in sorted(set(own.tolist()))]
 
 
 def why_none(cells: Sequence[StoredCell], over: str) -> str:
