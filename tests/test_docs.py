@@ -157,11 +157,22 @@ def commands(page: Path) -> Iterator[list[str]]:
     """The words of every call of chunkmark in the code blocks and inline code of a page."""
     text = page.read_text("utf-8").replace("\\\n", " ")
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    shell = "\n".join(block for language, block in blocks if language in ("", "console"))
-    lines = [line.removeprefix("$ ") for line in shell.splitlines()]
+    shell = "\n".join(block for language, block in blocks if language in ("", "console", "yaml"))
+    lines = [line.strip().removeprefix("$ ") for line in shell.splitlines()]
     for line in [*lines, *re.findall(r"`(chunkmark [^`\n]+)`", text)]:
         if line.startswith("chunkmark "):
             yield shlex.split(line, comments=True)[1:]
+
+
+def test_the_workflow_saves_what_it_restores_and_compares():
+    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/ci.md").read_text("utf-8"), re.DOTALL)
+    steps = yaml.safe_load(text)["jobs"]["gate"]["steps"]
+    caches = [step["with"] for step in steps if "cache/" in step.get("uses", "")]
+    assert caches[0]["path"] == caches[1]["path"]
+    assert caches[0]["key"] == caches[1]["key"]
+    scripts = [step["run"] for step in steps if "run" in step]
+    assert "mv chunkmark-run main-run" in scripts[-1]
+    assert "gate chunkmark-run --against main-run" in scripts[-2]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

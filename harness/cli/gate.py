@@ -1,18 +1,24 @@
-"""`chunkmark gate`: fail if a measure is below a bound."""
+"""`chunkmark gate`: fail if a measure is below a bound, or fell since another run."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.output import FAILED, Format, FormatOption, write, write_json, write_rows
+from harness.cli.output import (
+    FAILED,
+    Format,
+    FormatOption,
+    console,
+    write,
+    write_json,
+    write_rows,
+)
 
 if TYPE_CHECKING:
     from harness.runs.gates import GateCell
-
-_COLUMNS = ("dataset", "chunker", "embedder", "retriever", "measure", "value", "bound", "verdict")
 
 
 def gate(
@@ -31,60 +37,82 @@ def gate(
             help="Lower bound of a mean: 'MRR>0.6' or 'nDCG@10>=0.5'. Repeatable.",
         ),
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="BASE",
+            help="Run folder that drops are measured from, such as that of the main branch.",
+        ),
+    ] = None,
+    max_drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DROP",
+            help="Largest drop of a mean since BASE: 'SpanR@10000c=0.01'. Repeatable.",
+        ),
+    ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Fail if a drop larger than --max-drop might not have been seen."
+        ),
+    ] = False,
     require: Annotated[
         bool, typer.Option("--require", help="Fail if a measure is skipped or not in the run.")
     ] = False,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Fail if a mean is below a bound.
+    """Fail if a mean is below a bound, or fell since another run.
 
-    Every cell's means are checked against every bound. Exits with 1 on failure, and with 2 if no
-    cell has any of the means.
+    Every cell's means are checked. A drop fails if it is larger than --max-drop and its one-sided
+    95 % lower bound, clustered by file, is above 0; the queries that fell most are named. Exits
+    with 1 on failure, and with 2 if nothing can be checked.
     """
     from chunkers.errors import InputError
     from harness.cli.progress import Progress
-    from harness.runs.gates import check, document, parse_bound, skipped_notes
+    from harness.reports.drops import check_drops, parse_allowed_drop
+    from harness.reports.gate import as_markdown, print_gate, table_of
+    from harness.runs.gates import check, document, notes_of, parse_bound
 
-    if not minimum:
+    if (against is None) != (not max_drop):
+        raise InputError("--against BASE and --max-drop need each other; give both")
+    if not minimum and not max_drop:
         raise InputError("no bound given; add one, as in --min 'MRR>0.6'")
-    bounds = [parse_bound(text) for text in minimum]
-    cells = _folder_cells(run) if run.is_dir() else _file_cells(run)
-    if not cells:
-        raise InputError(f"{run} has no cell; wait until the run is complete")
-    checks = check(cells, bounds)
-    result = document(checks, require=require)
-    notes = list(skipped_notes(checks))
+    bounds = [parse_bound(text) for text in minimum or ()]
+    allowed = [parse_allowed_drop(text) for text in max_drop or ()]
+    rows = []
+    if bounds:
+        cells = _folder_cells(run) if run.is_dir() else _file_cells(run)
+        if not cells:
+            raise InputError(f"{run} has no cell; wait until the run is complete")
+        rows += check(cells, bounds)
+    if against is not None:
+        rows += check_drops(run, against, allowed, strict=strict)
+    result = document(rows, require=require)
+    notes = list(notes_of(rows))
     if result["verdict"] == "skipped":
         raise InputError(f"no bound was checked: {'; '.join(notes)}")
     for note in notes:
         Progress().warn(note)
     if form is Format.JSON:
         write_json(result)
+    elif form is Format.TABLE:
+        print_gate(result, console())
+    elif form is Format.CSV:
+        write_rows(form, *table_of(result))
     else:
-        write_rows(form, _COLUMNS, [_row(row) for row in result["checks"]])
-        if form is Format.TABLE:
-            write(f"gate: {result['verdict']}")
+        write(as_markdown(result, notes))
     return FAILED if result["verdict"] == "fail" else 0
-
-
-def _row(check: dict[str, Any]) -> list[str]:
-    value = "-" if check["value"] is None else f"{check['value']:.6g}"
-    bound = f"{check['operator']} {check['threshold']:g}"
-    names = [check[column] or "-" for column in _COLUMNS[:5]]
-    return [*names, value, bound, check["verdict"]]
 
 
 def _folder_cells(run: Path) -> list[GateCell]:
     """Every cell of a run folder, cells of earlier runs and failed cells included."""
-    from chunkers.errors import InputError
-    from harness.runs.folder import read_manifest, stored_cells
+    from harness.runs.folder import read_complete_manifest, stored_cells
     from harness.runs.gates import cell_of
     from harness.support.json_files import read_json
 
     path = run / "manifest.json"
-    manifest = read_manifest(run)
-    if manifest.get("status") != "complete":
-        raise InputError(f"run {run} is incomplete; rerun its `chunkmark run` command to resume")
+    manifest = read_complete_manifest(run)
     metrics = [(names, folder / "metrics.json") for names, folder in stored_cells(run)]
     cells = [cell_of(names, read_json(file), str(file)) for names, file in metrics]
     failed = manifest.get("failed", ())

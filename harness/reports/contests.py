@@ -136,7 +136,7 @@ def contests(
     result = []
     for key, group in groups.items():
         if len(group) > 1:
-            result.append(_contest(*shared[key], group))
+            result.append(contest_of(*shared[key], group))
     if over in GROUPS:
         result = [part for contest in result for part in _parts(contest, over)]
     return result
@@ -209,9 +209,14 @@ def _key(cell: StoredCell, over: str) -> tuple[str, str, tuple[str, ...]]:
     return key, name, tuple(value for value in names.values() if value != "none")
 
 
-def _contest(
+def contest_of(
     dataset: str, shared: tuple[str, ...], group: Sequence[tuple[str, StoredCell]]
 ) -> Contest:
+    """The contest of named cells.
+
+    Raises:
+        InputError: They have different queries.
+    """
     names = [name for name, _ in group]
     cells: dict[str, StoredCell] = {}
     for name, cell in group:
@@ -251,16 +256,17 @@ def why_none(cells: Sequence[StoredCell], over: str) -> str:
     if over in PARTS and len({cell.names[over] for cell in cells}) == 1:
         return f"all cells have the {over} {cells[0].names[over]}; give a run with another"
     for a, b in itertools.combinations(cells, 2):
-        ways = list(_ways(a, b, over))
-        if ways:
+        differing = "; ".join(ways(a, b, over))
+        if differing:
             return (
                 f"{a.folder.parent.parent} and {b.folder.parent.parent} cannot be compared: they "
-                f"differ in {'; '.join(ways)}\nrun both with the same, or compare that with --over"
+                f"differ in {differing}\nrun both with the same, or compare that with --over"
             )
     return f"no two cells differ in {over} alone"
 
 
-def _ways(a: StoredCell, b: StoredCell, over: str) -> Iterable[str]:
+def ways(a: StoredCell, b: StoredCell, over: str = "") -> Iterable[str]:
+    """In what two cells differ, other than a factor, so that they are not compared."""
     for what, keys in _SAME:
         if any(a.cell["identity"].get(key) != b.cell["identity"].get(key) for key in keys):
             shown = (

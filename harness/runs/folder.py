@@ -228,6 +228,18 @@ def read_manifest(run: Path) -> dict[str, Any]:
     return read_json(run / "manifest.json", "restore it, or run again into another folder with -o")
 
 
+def read_complete_manifest(run: Path) -> dict[str, Any]:
+    """The manifest of a run folder whose last run is complete.
+
+    Raises:
+        InputError: It is not complete, or the folder is not a run folder.
+    """
+    manifest = read_manifest(run)
+    if manifest.get("status") != "complete":
+        raise InputError(f"run {run} is incomplete; rerun its `chunkmark run` command to resume")
+    return manifest
+
+
 def cell_folders(run: Path) -> list[Path]:
     """The folders of all cells of a run folder, in order of key.
 
@@ -238,8 +250,8 @@ def cell_folders(run: Path) -> list[Path]:
     return sorted(path for path in (run / "cells").glob("[0-9a-f]*") if path.is_dir())
 
 
-def stored_cells(run: Path) -> list[tuple[dict[str, str], Path]]:
-    """Every cell of a run folder with its names; cells of earlier runs come last.
+def stored_cells(run: Path, *, earlier: bool = True) -> list[tuple[dict[str, str], Path]]:
+    """Every cell of a run folder with its names; cells of earlier runs, if asked for, come last.
 
     Returns:
         `dataset`, `chunker`, `embedder` and `retriever` of each cell, and its folder.
@@ -251,7 +263,8 @@ def stored_cells(run: Path) -> list[tuple[dict[str, str], Path]]:
         listed = {cell["key"]: cell for cell in read_manifest(run)["cells"]}
     except (KeyError, TypeError) as error:
         raise InputError(f"{run / 'manifest.json'} is damaged: its cells have no keys") from error
-    keys = [*listed, *(path.name for path in cell_folders(run) if path.name not in listed)]
+    others = cell_folders(run) if earlier else []
+    keys = [*listed, *(path.name for path in others if path.name not in listed)]
     folders = {key: run / "cells" / key for key in keys}
     lost = next((key for key, folder in folders.items() if not folder.is_dir()), None)
     if lost is not None:

@@ -15,7 +15,7 @@ from harness.measures.grammar import parse_measure
 from harness.runs.folder import PARTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 Verdict = Literal["pass", "fail", "skipped"]
 
@@ -53,16 +53,6 @@ class GateCell:
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class BoundCheck:
-    """One bound on one cell; `value` is None if the cell has no such mean."""
-
-    cell: GateCell
-    bound: Bound
-    value: float | None
-    verdict: Verdict
-
-
 def parse_bound(text: str) -> Bound:
     """Parse a bound such as `nDCG@10>=0.5`.
 
@@ -83,61 +73,59 @@ def parse_bound(text: str) -> Bound:
     return Bound(str(parse_measure(match["measure"])), operator, number)
 
 
-def check(cells: Sequence[GateCell], bounds: Sequence[Bound]) -> list[BoundCheck]:
-    """Check every bound on every cell, cell by cell."""
-    checks = []
+def check(cells: Sequence[GateCell], bounds: Sequence[Bound]) -> list[dict[str, Any]]:
+    """Check every bound on every cell: rows of the document `chunkmark.gate/1`.
+
+    `value` is None if a cell has no such mean; then `why` says the reason.
+    """
+    rows = []
     for cell in cells:
         for bound in bounds:
             value = cell.means.get(bound.measure)
             verdict: Verdict = "skipped"
             if value is not None:
                 verdict = "pass" if bound.holds(value) else "fail"
-            checks.append(BoundCheck(cell, bound, value, verdict))
-    return checks
+            rows.append(
+                {
+                    "kind": "min",
+                    **{part: getattr(cell, part) for part in PARTS},
+                    "measure": bound.measure,
+                    "value": value,
+                    "operator": bound.operator,
+                    "threshold": bound.threshold,
+                    "verdict": verdict,
+                    "why": _why_skipped(cell, bound.measure) if value is None else None,
+                }
+            )
+    return rows
 
 
-def skipped_notes(checks: Sequence[BoundCheck]) -> Iterator[str]:
-    """Why checks are skipped, and what to do, once for each measure and reason."""
-    notes: Counter[str] = Counter()
-    for check in checks:
-        name, cell = check.bound.measure, check.cell
-        if check.verdict != "skipped":
-            continue
-        if name in cell.means:
-            notes[f"{name} is skipped: {cell.reasons.get(name) or 'no query has a value'}"] += 1
-        elif cell.means:
-            notes[f"{name} is not in the run; rerun with -m {name}"] += 1
-        else:
-            notes[f"{name} is skipped: {cell.chunker} on {cell.dataset} failed"] += 1
+def _why_skipped(cell: GateCell, measure: str) -> str:
+    if measure in cell.means:
+        return f"{measure} is skipped: {cell.reasons.get(measure) or 'no query has a value'}"
+    if cell.means:
+        return f"{measure} is not in the run; rerun with -m {measure}"
+    return f"{measure} is skipped: {cell.chunker} on {cell.dataset} failed"
+
+
+def notes_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Why checks are skipped, or what they cannot see, and what to do, once for each reason."""
+    notes = Counter(row["why"] for row in rows if row["why"])
     for note, count in notes.items():
         yield note if count == 1 else f"{note} ({count} cells)"
 
 
-def overall(checks: Sequence[BoundCheck], *, require: bool) -> Verdict:
-    """The verdict over all checks; with `require`, a skipped check fails."""
-    verdicts = {check.verdict for check in checks}
-    if "fail" in verdicts or (require and verdicts != {"pass"}):
+def overall(verdicts: Collection[str], *, require: bool) -> Verdict:
+    """The verdict over those of all checks; with `require`, a skipped check fails."""
+    if "fail" in verdicts or (require and set(verdicts) != {"pass"}):
         return "fail"
     return "pass" if "pass" in verdicts else "skipped"
 
 
-def document(checks: Sequence[BoundCheck], *, require: bool) -> dict[str, Any]:
-    """The document `chunkmark.gate/1`."""
-    return {
-        "schema": "chunkmark.gate/1",
-        "checks": [
-            {
-                **{part: getattr(check.cell, part) for part in PARTS},
-                "measure": check.bound.measure,
-                "value": check.value,
-                "operator": check.bound.operator,
-                "threshold": check.bound.threshold,
-                "verdict": check.verdict,
-            }
-            for check in checks
-        ],
-        "verdict": overall(checks, require=require),
-    }
+def document(rows: Sequence[Mapping[str, Any]], *, require: bool) -> dict[str, Any]:
+    """The document `chunkmark.gate/1` of rows of checks."""
+    verdict = overall([row["verdict"] for row in rows], require=require)
+    return {"schema": "chunkmark.gate/1", "checks": list(rows), "verdict": verdict}
 
 
 def cells_of(results: Mapping[str, Any], where: str) -> list[GateCell]:

@@ -68,14 +68,19 @@ class StoredCell:
         return np.array(values, dtype=np.float64)
 
 
-def read_stored_cells(run: Path) -> Iterator[StoredCell]:
-    """The cells of a run folder, in the order of the run's grid; cells of earlier runs come last.
+def read_stored_cells(run: Path, *, earlier: bool = True) -> Iterator[StoredCell]:
+    """The cells of a run folder, in the order of the run's grid.
+
+    Args:
+        run: The run folder.
+        earlier: Whether cells of earlier runs follow.
 
     Raises:
         InputError: The folder is not a run folder, or a file is damaged.
     """
-    datasets = read_manifest(run).get("datasets", {})
-    for names, folder in stored_cells(run):
+    manifest = read_manifest(run)
+    datasets = manifest.get("datasets", {})
+    for names, folder in stored_cells(run, earlier=earlier):
         information = datasets.get(names["dataset"], {}).get("information", {})
         yield read_stored_cell(folder, names, information)
 

@@ -51,10 +51,10 @@ class Spread:
     sd: float
     freedom: int
 
-    def error(self, units: int) -> float:
+    def error(self, units: int, tail: float = ALPHA / 2) -> float:
         """The smallest difference detected with 80 % probability by `units` such units."""
         freedom = self.freedom * units / self.units
-        return _noncentrality(freedom) * self.sd / math.sqrt(units)
+        return _noncentrality(freedom, tail) * self.sd / math.sqrt(units)
 
 
 def spread_of(differences: NDArray[np.float64], clusters: Clusters) -> Spread | None:
@@ -108,9 +108,14 @@ def worst_case(members: Sequence[Member]) -> Spread | None:
     return Spread(n, len(sizes), sd, clusters.freedom)
 
 
-def smallest_difference(spread: Spread) -> float:
-    """The minimum detectable difference of as many units as there are."""
-    return spread.error(spread.units)
+def smallest_difference(spread: Spread, tail: float = ALPHA / 2) -> float:
+    """The minimum detectable difference of as many units as there are.
+
+    Args:
+        spread: The spread of the units.
+        tail: The level of the test in the tail that counts.
+    """
+    return spread.error(spread.units, tail)
 
 
 def units_for(spread: Spread, difference: float) -> int:
@@ -145,10 +150,10 @@ def _smallest(enough: Callable[[int], bool], fewest: int) -> int:
     return high
 
 
-def _noncentrality(freedom: float) -> float:
+def _noncentrality(freedom: float, tail: float) -> float:
     """The number of standard errors by which a detectable difference differs from 0."""
     from scipy import special, stats
 
-    critical = stats.t.ppf(1 - ALPHA / 2, freedom)
+    critical = stats.t.ppf(1 - tail, freedom)
     # The chance of significance with the wrong sign, under 1e-5, is left out.
     return float(special.nctdtrinc(freedom, 1 - POWER, critical))

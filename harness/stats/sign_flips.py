@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 FLIPS = 9_999
 """Random flips, beside none, where there are too many to try all."""
 
+EQUAL = 1e-12
+"""Values of a column whose range is smaller are equal."""
+
 _ALL = 12  # clusters of which all flips are tried
 _BLOCK = 1 << 20  # bytes of random flips at a time
 _LEVERAGE_POWER = 0.75
 _ROUNDING = 1e-9  # sums that differ by less, relative to their sizes, are equal
-_EQUAL = 1e-12  # values of a column whose range is smaller are equal
 
 Interval = tuple[float, float]
 
@@ -89,7 +91,7 @@ def estimates(
     result = []
     for column in range(values.shape[1]):
         mean = float(totals[column] / queries)
-        if np.ptp(values[:, column]) <= _EQUAL:
+        if np.ptp(values[:, column]) <= EQUAL:
             ends = [interval_of_equals(mean, len(sizes), level, bounds) for level in (0.05, 0.10)]
         else:
             ends = [_interval(low[:, column], high[:, column], level) for level in (0.05, 0.10)]
@@ -100,15 +102,20 @@ def estimates(
 def interval_of_equals(
     mean: float, units: int, level: float, bounds: Interval | None
 ) -> Interval | None:
-    """The interval of a mean of equal values.
-
-    What occurs in a share s of the population is in none of n units with probability (1 - s)^n. So
-    at most a share 1 - (level / 2)^(1/n) differs, by as much as the bounds allow.
-    """
+    """The interval of a mean of equal values: others differ by as much as the bounds allow."""
     if bounds is None:
         return None
-    share = 1 - (level / 2) ** (1 / units)
+    share = share_unseen(units, level / 2)
     return mean + share * (bounds[0] - mean), mean + share * (bounds[1] - mean)
+
+
+def share_unseen(units: int, level: float) -> float:
+    """The largest share of a population of which n units may hold none.
+
+    What occurs in a share s is in none of n units with probability (1 - s)^n. So at most a share
+    1 - level^(1/n) differs.
+    """
+    return float(1 - level ** (1 / units))
 
 
 def _at_common_mean(values: NDArray[np.float64], clusters: Clusters) -> NDArray[np.float64]:
