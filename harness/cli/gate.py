@@ -62,7 +62,7 @@ def gate(
     ] = False,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Fail if a mean is below a bound, or fell since another run.
+    """Fail if a mean is too low, or fell since another run.
 
     Every cell's means are checked. A drop fails if it is larger than --max-drop and its one-sided
     95 % lower bound, clustered by file, is above 0; the queries that fell most are named. Exits
