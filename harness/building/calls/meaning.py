@@ -26,6 +26,8 @@ _SCRIPTS = frozenset({"javascript", "tsx", "typescript"})
 _BOUND = _SCRIPTS | {"python", "lua"}
 """Languages whose imports name files."""
 
+# Languages in which a bare name may be a member of the object itself, or of its class.
+_IMPLICIT = frozenset({"cpp", "csharp", "java", "kotlin", "ruby", "scala", "swift"})
 _SELVES = frozenset({"Self", "base", "cls", "parent", "self", "static", "super", "this"})
 _DEPTH = 5  # imports that are followed from file to file
 _SCRIPT_ENDS = (".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
@@ -66,7 +68,7 @@ class Codebase:
         self._python = self._prefix("python", ".") if "__init__.py" in self.files else ""
 
     def means(self, call: Call, file: FileNames, definition: Definition, home: FileNames) -> bool:
-        """Whether a call in a file means a definition in another one, the only one of its name."""
+        """Whether a call in a file means a definition in another one."""
         chain, owner = call.owner, definition.owner
         if chain is None:
             free = not owner and call.name not in file.variables
@@ -87,6 +89,55 @@ class Codebase:
             first <= call.line <= last and base == owner for first, last, base in file.bases
         )
         return (is_own or _is_of(chain, call.line, owner, file)) and self._sees(owner, file, home)
+
+    def may_mean(self, call: Call, file: FileNames, definition: Definition) -> bool:
+        """Whether a call in a file may mean a definition in another one that `means` denies."""
+        chain, owner = call.owner, definition.owner
+        if chain is None and owner:
+            return file.language in _IMPLICIT
+        if chain is None:
+            return call.name not in file.variables and self._may_see(call.name, file)
+        if not owner:  # of a module; `means` knows those of other languages
+            return file.language in _BOUND and self._module(chain, file) is not None
+        return not chain or self._may_have_members(chain, call.line, file)
+
+    def _may_have_members(self, chain: tuple[str, ...], line: int, file: FileNames) -> bool:
+        """Whether names in a file may be a class of the corpus, or an object of one."""
+        if chain[-1] in _SELVES:
+            bases = {base for first, last, base in file.bases if first <= line <= last}
+            return file.language == "ruby" or any(self._defining[base] for base in bases)
+        classes = {class_ for _, class_ in file.variables.get(".".join(chain), set())}
+        if classes and "" not in classes:  # those of the corpus may inherit the member
+            return any(self._defining[class_] for class_ in classes)
+        if chain[-1][:1].isupper():
+            return self._defining[chain[-1]] > 0
+        return bool(classes) or not self._foreign(chain[0], file)
+
+    def _may_see(self, name: str, file: FileNames) -> bool:
+        """Whether a bare name in a file may come from another one that it does not show."""
+        items, language = file.imports.get(name), file.language
+        if language in _BOUND:
+            return "*" in file.imports if items is None else not self._foreign(name, file)
+        if language in PACKAGED:
+            return items is None and not file.package
+        if language == "rust":
+            return "*" in file.imports or any(
+                item.module.startswith(("crate", "self", "super")) for item in items or ()
+            )
+        return language in ("bash", "ruby")
+
+    def _foreign(self, name: str, file: FileNames) -> bool:
+        """Whether a file imports a name, and not from a file of the corpus."""
+        items = file.imports.get(name, set())
+        if file.language == "go":
+            inside = any(self._go_folder(item.module) is not None for item in items)
+        elif file.language in _BOUND:
+            inside = any(
+                item.module.startswith(".") or self._file(item.module, file) for item in items
+            )
+        else:
+            inside = self._defining[name] > 0
+        return bool(items) and not inside
 
     def _sees(self, name: str, file: FileNames, home: FileNames) -> bool:
         """Whether a bare name in a file is that of a definition at the top of another one."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
-from harness.building.built_queries import BuiltQueries, folder_of, names_overlap, same_words
+from harness.building.built_queries import BuiltQueries, folder_of, names_overlap
 from harness.building.calls.meaning import Codebase
 from harness.building.calls.syntax import names_of
 from harness.chunking.parsing import UnparsedError, prepare
@@ -15,7 +15,8 @@ from harness.model import Query, Region, Skipped, Target
 from harness.support.word_runs import RUN, count_words, grams_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from chunkers.source import Source
     from harness.building.calls.syntax import Call, FileNames
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from harness.support.word_runs import Gram
 
 CONTEXT = 5
-"""Lines above and below a call that are part of its query."""
+"""Most lines above and below a call that are part of its query."""
 _FEWEST_WORDS = 8
 
 # Why a call of a name that the corpus defines makes no query.
@@ -32,25 +33,39 @@ _SEVERAL = "called name defined more than once"
 _SAME_FILE = "defined in the file that calls it"
 _LOCAL = "defined inside a function, or private to its file"
 _LANGUAGE = "defined in another language"
+_BODILESS = "only declared, without a body"
 _UNSURE = "the calling file does not show that it means this definition"
+_MIXED = "its line also calls what may or may not be of this repository"
 _FURTHER = "further files that call the same definition"
-_SHARED = "text shared by calls of several definitions"
 _SHORT = f"under {_FEWEST_WORDS} words around the call"
-_MERGED = "calls in the lines of another question, which has their definition as a target too"
 _OVERLAPPING = "more than half of the lines are those of another question"
 _REPEATED = f"{RUN} words in a row around the call occur elsewhere too"
 
 # Languages whose files call each other.
 _FAMILIES = ({"c", "cpp"}, {"javascript", "tsx", "typescript"}, {"java", "kotlin", "scala"})
+# The last name before a member that a file defines itself.
+_OWN = frozenset({("self",), ("this",), ("cls",), ("static",), ("Self",)})
+
+_Place: TypeAlias = "tuple[FileNames, Definition]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Unknown:
+    """Why a call means no definition of another file; `doubtful` if it may all the same."""
+
+    reason: str
+    doubtful: bool = False
 
 
 def call_queries(corpus: Corpus) -> BuiltQueries:
     """Make one query for every definition that another file calls.
 
-    The corpus defines the name once, and the calling file imports the definition, its class or
-    its module (`harness.building.calls.meaning`). The query is the line of the call with five
-    lines above and below, which are its region. Of several calling files a hash chooses one; of
-    several calls in that file the first is taken.
+    The calling file imports the definition, its class or its module
+    (`harness.building.calls.meaning`). The query is the line of the call with at most five lines
+    above and below, which are its region: they end with the function around the call, and before a
+    line with a call that may or may not mean a definition of another file. So its targets are all
+    definitions of other files that its lines call. Of several calling files a hash chooses one; of
+    several calls in that file the first that gives a query is taken.
 
     No run of eight words of a query occurs elsewhere in the corpus, so a masked region leaves none.
 
@@ -62,35 +77,23 @@ def call_queries(corpus: Corpus) -> BuiltQueries:
     """
     corpus, files = _read(corpus)
     sources = {source.path: source for source in corpus.sources}
-    known: dict[str, list[tuple[FileNames, Definition]]] = defaultdict(list)
+    known: dict[str, list[_Place]] = defaultdict(list)
     for file in files:
         for definition in file.definitions:
-            known[definition.parts[-1]].append((file, definition))
+            if definition.callable:
+                known[definition.parts[-1]].append((file, definition))
     codebase = Codebase(files)
     left_out: Counter[str] = Counter()
-    candidates = []
+    callers: dict[Target, list[Query]] = defaultdict(list)
+    candidates: dict[str, tuple[Target, Query]] = {}
     for file in files:
-        calls: dict[str, list[Call]] = defaultdict(list)
-        for call in file.calls:
-            if call.name in known:
-                calls[call.name].append(call)
-        for name, places in calls.items():
-            home, definition = known[name][0]
-            if reason := _refusal(file, known[name]):
-                left_out[reason] += 1
-            elif meant := [c for c in places if codebase.means(c, file, definition, home)]:
-                query = _query(corpus.id, sources[file.path], meant[0], home, definition)
-                candidates.append(query)
-            else:
-                left_out[_UNSURE] += 1
-    candidates = _unshared(candidates, left_out)
-    candidates = _unrepeated(candidates, corpus, left_out)
-    callers: dict[tuple[Target, ...], list[Query]] = defaultdict(list)
-    for query in candidates:
-        callers[query.targets].append(query)
+        for target, query in _candidates(sources[file.path], file, known, codebase, left_out):
+            candidates[query.id] = target, replace(query, corpus=corpus.id)
+    for query in _unrepeated([query for _, query in candidates.values()], corpus, left_out):
+        callers[candidates[query.id][0]].append(query)
     chosen = [min(some, key=lambda query: _hash(query.id)) for some in callers.values()]
-    left_out[_FURTHER] += len(candidates) - len(chosen)
-    queries = sorted(_merged(chosen, left_out), key=lambda query: query.id)
+    left_out[_FURTHER] += sum(map(len, callers.values())) - len(chosen)
+    queries = sorted(_apart(chosen, left_out), key=lambda query: query.id)
     counts = {reason: count for reason, count in left_out.items() if count}
     return BuiltQueries((corpus,), tuple(queries), counts)
 
@@ -111,82 +114,153 @@ def _read(corpus: Corpus) -> tuple[Corpus, list[FileNames]]:
     return replace(corpus, sources=tuple(sources), skipped=tuple(skipped)), files
 
 
-def _refusal(file: FileNames, known: Sequence[tuple[FileNames, Definition]]) -> str | None:
-    """Why no call of a name in a file makes a query, whatever the call looks like."""
-    if len(known) > 1:
-        return _SEVERAL
-    ((home, definition),) = known
-    if home.path == file.path:
-        return _SAME_FILE
-    both = {home.language, file.language}
-    if len(both) > 1 and not any(both <= family for family in _FAMILIES):
-        return _LANGUAGE
-    return _LOCAL if definition.local else None
+def _candidates(
+    source: Source,
+    file: FileNames,
+    known: Mapping[str, Sequence[_Place]],
+    codebase: Codebase,
+    left_out: Counter[str],
+) -> Iterator[tuple[Target, Query]]:
+    """The called definition and the query of every name that a file calls."""
+    meant: list[tuple[Call, _Place]] = []
+    doubtful: set[int] = set()
+    reasons: dict[str, str] = {}
+    for call in file.calls:
+        if call.name in known:
+            meaning = _meaning(call, file, known[call.name], codebase)
+            if isinstance(meaning, _Unknown):
+                reasons.setdefault(call.name, meaning.reason)
+                doubtful |= {call.line} if meaning.doubtful else set()
+            else:
+                meant.append((call, meaning))
+    queries: dict[str, tuple[Target, Query]] = {}
+    for call, place in meant:
+        if call.name in queries:
+            continue
+        window = _window(source, file, call.line, doubtful)
+        if window is None:
+            reasons[call.name] = _MIXED
+            continue
+        inside = [other for at, other in meant if window[0] <= at.line <= window[1]]
+        query = _query(source, call, window, place, inside)
+        if count_words(query.text) >= _FEWEST_WORDS:
+            queries[call.name] = _target(place), query
+        else:
+            reasons[call.name] = _SHORT
+    left_out.update(reason for name, reason in reasons.items() if name not in queries)
+    yield from queries.values()
+
+
+def _meaning(
+    call: Call, file: FileNames, places: Sequence[_Place], codebase: Codebase
+) -> _Place | _Unknown:
+    """The definition in another file that a call means, or why there is none."""
+    others = [place for place in places if place[0].path != file.path]
+    owns = len(others) < len(places)
+    if not others or (owns and (call.owner is None or call.owner[-1:] in _OWN)):
+        return _Unknown(_SAME_FILE)
+    spoken = [place for place in others if _related(place[0].language, file.language)]
+    seen = [place for place in spoken if not place[1].local]
+    meant = [(home, item) for home, item in seen if codebase.means(call, file, item, home)]
+    if len(meant) == 1 and not meant[0][1].declared:
+        return meant[0]
+    if not seen:
+        return _Unknown(_LOCAL if spoken else _LANGUAGE)
+    doubtful = bool(meant) or any(codebase.may_mean(call, file, item) for _, item in seen)
+    if len(meant) == 1:
+        return _Unknown(_BODILESS, doubtful)
+    return _Unknown(_SEVERAL if len(places) > 1 else _UNSURE, doubtful)
+
+
+def _related(one: str, other: str) -> bool:
+    """Whether files of two languages call each other."""
+    return one == other or any({one, other} <= family for family in _FAMILIES)
 
 
 def _hash(name: str) -> str:
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _query(
-    corpus: str, source: Source, call: Call, home: FileNames, definition: Definition
-) -> Query:
+def _window(
+    source: Source, file: FileNames, line: int, doubtful: AbstractSet[int]
+) -> tuple[int, int] | None:
+    """First and last line around a call; None where its own line is in doubt."""
+    if line in doubtful:
+        return None
     lines = source.lines
-    first, last = max(1, call.line - CONTEXT), min(lines.count, call.line + CONTEXT)
+    low, high = max(1, line - CONTEXT), min(lines.count, line + CONTEXT)
+    for item in file.definitions:  # the outermost first
+        if item.function and item.first_line <= line <= item.last_line:
+            low, high = max(low, item.first_line), min(high, item.last_line)
+            break
+    first = last = line
+    while first > low and first - 1 not in doubtful:
+        first -= 1
+    while last < high and last + 1 not in doubtful:
+        last += 1
     while lines.blank(first):
         first += 1
     while lines.blank(last):
         last -= 1
-    start, end = lines.offsets_of(first, last)
+    return first, last
+
+
+def _query(
+    source: Source,
+    call: Call,
+    window: tuple[int, int],
+    place: _Place,
+    places: Iterable[_Place],
+) -> Query:
+    start, end = source.lines.offsets_of(*window)
     text = source.text[start:end]
+    targets = sorted(set(map(_target, places)), key=lambda t: (t.path, t.start_line or 0))
+    homes = {home.path: home.language for home, _ in places}
     return Query(
         id=f"{source.path}::{call.name}",
-        corpus=corpus,
+        corpus="",
         text=text,
-        targets=(Target(home.path, definition.first_line, definition.last_line),),
+        targets=tuple(t for t in targets if not any(t != o and _within(t, o) for o in targets)),
         tags={
-            "folder": folder_of(home.path),
-            "language": home.language,
+            "folder": _common(map(folder_of, homes)),
+            "language": _common(homes.values()),
             "name-overlap": "yes" if names_overlap(call.name, text) else "no",
         },
-        cluster=home.path,
-        region=Region(source.path, first, last),
+        cluster=place[0].path,
+        region=Region(source.path, *window),
     )
 
 
-def _unshared(candidates: Sequence[Query], left_out: Counter[str]) -> list[Query]:
-    """The candidates without those whose text is also that of one with another target."""
-    targets = {query.id: query.targets for query in candidates}
-    shared = {
-        name
-        for group in same_words({query.id: query.text for query in candidates})
-        if len({targets[name] for name in group}) > 1
-        for name in group
-    }
-    left_out[_SHARED] += len(shared)
-    return [query for query in candidates if query.id not in shared]
+def _target(place: _Place) -> Target:
+    home, definition = place
+    return Target(home.path, definition.first_line, definition.last_line)
 
 
-def _merged(queries: Sequence[Query], left_out: Counter[str]) -> list[Query]:
-    """The queries of which no two share more than half of their lines.
+def _common(values: Iterable[str]) -> str:
+    """The value that all have, or `several`."""
+    different = set(values)
+    return different.pop() if len(different) == 1 else "several"
 
-    The first of several in a file gets the targets of those whose call is in its lines; others are
-    left out.
-    """
+
+def _within(target: Target, other: Target) -> bool:
+    """Whether a target is in the lines of another one, and so a part of it."""
+    if target.path != other.path or not (target.start_line and other.start_line):
+        return False
+    outer = range(other.start_line, (other.end_line or 0) + 1)
+    return target.start_line in outer and target.end_line in outer
+
+
+def _apart(queries: Iterable[Query], left_out: Counter[str]) -> list[Query]:
+    """The queries of which no two share more than half of their lines: the first of a file."""
     kept: list[Query] = []
     for query in sorted(queries, key=lambda query: (_region(query), query.id)):
         path, first, last = _region(query)
-        if kept:
-            other = _region(kept[-1])
-            shared = min(last, other[2]) - first + 1 if path == other[0] else 0
-            if 2 * shared > min(last - first, other[2] - other[1]) + 1:
-                # The call is at most `CONTEXT` lines after the first one.
-                inside = first + CONTEXT <= other[2]
-                left_out[_MERGED if inside else _OVERLAPPING] += 1
-                if inside:
-                    kept[-1] = _joined(kept[-1], query)
-                continue
-        kept.append(query)
+        other = _region(kept[-1]) if kept else ("", 0, 0)
+        shared = min(last, other[2]) - first + 1 if path == other[0] else 0
+        if 2 * shared > min(last - first, other[2] - other[1]) + 1:
+            left_out[_OVERLAPPING] += 1
+        else:
+            kept.append(query)
     return kept
 
 
@@ -195,34 +269,14 @@ def _region(query: Query) -> tuple[str, int, int]:
     return ("", 0, 0) if region is None else (region.path, region.start_line, region.end_line)
 
 
-def _joined(query: Query, other: Query) -> Query:
-    """A query with the targets of another one in its lines; tags that differ are `several`.
-
-    A target in the lines of another one is part of it.
-    """
-    tags = {key: v if other.tags[key] == v else "several" for key, v in query.tags.items()}
-    targets = sorted({*query.targets, *other.targets}, key=lambda t: (t.path, t.start_line or 0))
-    outer = [t for t in targets if not any(t != other and _within(t, other) for other in targets)]
-    return replace(query, targets=tuple(outer), tags=tags)
-
-
-def _within(target: Target, other: Target) -> bool:
-    if target.path != other.path or not (target.start_line and other.start_line):
-        return False
-    outer = range(other.start_line, (other.end_line or 0) + 1)
-    return target.start_line in outer and target.end_line in outer
-
-
-def _unrepeated(candidates: Sequence[Query], corpus: Corpus, left_out: Counter[str]) -> list[Query]:
-    """The candidates with enough words, and no run of words that occurs outside their region."""
-    long = [query for query in candidates if count_words(query.text) >= _FEWEST_WORDS]
+def _unrepeated(queries: Sequence[Query], corpus: Corpus, left_out: Counter[str]) -> list[Query]:
+    """The queries of which no run of words occurs outside their region."""
     # A region is whole lines, so its runs of words are those of its query.
-    runs = {query.id: Counter(grams_of(query.text)) for query in long}
+    runs = {query.id: Counter(grams_of(query.text)) for query in queries}
     wanted = {gram for own in runs.values() for gram in own}
     counts: Counter[Gram] = Counter()
     for source in corpus.sources:
         counts.update(gram for gram in grams_of(source.text) if gram in wanted)
-    kept = [q for q in long if all(counts[gram] == n for gram, n in runs[q.id].items())]
-    left_out[_SHORT] += len(candidates) - len(long)
-    left_out[_REPEATED] += len(long) - len(kept)
+    kept = [q for q in queries if all(counts[gram] == n for gram, n in runs[q.id].items())]
+    left_out[_REPEATED] += len(queries) - len(kept)
     return kept

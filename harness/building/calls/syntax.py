@@ -10,6 +10,7 @@ The queries of a language are in `patterns/`. Their captures:
     @binds                  a place that gives names a new meaning: parameters, assignments
     @variable @field @type  a variable or field of an object, and the class written beside it
     @class @base            a class and one that it inherits from
+    @constant @declaration  a constant of a module, which may be a function or a class
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from typing import TYPE_CHECKING, cast
 
 from chunkers.grammars.loading import parser
 from chunkers.grammars.model import text_of
-from harness.building.docs.definitions import definitions_of
+from harness.building.docs.definitions import Definition, definitions_of
 from harness.building.docs.nodes import Tree, pieces_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from tree_sitter import Language, Node, Query
 
     from chunkers.source import Source
-    from harness.building.docs.definitions import Definition
 
 _PATTERNS = {
     **{name: (name,) for name in ("bash", "c", "csharp", "go", "java", "kotlin", "lua", "php")},
@@ -135,7 +136,8 @@ def names_of(source: Source) -> FileNames | None:
     bases: set[tuple[int, int, str]] = set()
     texts: defaultdict[str, list[str]] = defaultdict(list)
     itself = "self." if language == "python" else "this."
-    for _, captures in QueryCursor(_query(language)).matches(tree.root):
+    matches = QueryCursor(_query(language)).matches(tree.root)
+    for _, captures in matches:
         for kind, nodes in captures.items():
             node = nodes[0]
             if kind == "call":
@@ -158,10 +160,17 @@ def names_of(source: Source) -> FileNames | None:
     for (name, node), classes in places.items():
         if node not in imported:
             variables[name].add((_line(node), classes.pop() if len(classes) == 1 else ""))
+    found = [
+        (captures["constant"][0], captures["declaration"][0])
+        for _, captures in matches
+        if "constant" in captures and captures["constant"][0] not in imported
+    ]
+    definitions = [*definitions_of(tree, pieces_of(tree))]
+    definitions += _constants(found, tree, {item.parts for item in definitions if item.callable})
     return FileNames(
         path=source.path,
         language=language,
-        definitions=tuple(definitions_of(tree, pieces_of(tree))),
+        definitions=tuple(definitions),
         calls=tuple(sorted(calls, key=lambda call: (call.line, call.name, call.owner or ()))),
         imports=imports,
         variables=variables,
@@ -238,6 +247,33 @@ def _bound(node: Node) -> Iterator[Node]:
         elif not _NO_NAMES.search(node.type):
             left = {child.id for child in map(node.child_by_field_name, _NOT_BOUND) if child}
             stack += [child for child in node.named_children if child.id not in left]
+
+
+def _constants(
+    found: Iterable[tuple[Node, Node]], tree: Tree, known: AbstractSet[tuple[str, ...]]
+) -> Iterator[Definition]:
+    """Constants of a module as definitions: what they hold may be a function or a class.
+
+    Args:
+        found: The name and the declaration of each.
+        tree: The source.
+        known: The names of what the source defines otherwise.
+    """
+    for name, declaration in found:
+        if (text_of(name),) not in known:
+            yield Definition(
+                key=declaration.start_byte,
+                parts=(text_of(name),),
+                start=tree.at(declaration.start_byte),
+                end=tree.at(declaration.end_byte),
+                first_line=_line(declaration),
+                last_line=declaration.end_point[0] + 1,
+                comment=(),
+                container=False,
+                owner="",
+                local=False,
+                function=False,
+            )
 
 
 def _line(node: Node) -> int:

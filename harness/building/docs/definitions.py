@@ -36,6 +36,11 @@ _SPACE = re.compile(r"namespace|module|mod_item|package|program")
 # What JavaScript writes before a name that is not a member of a class.
 _NO_OWNERS = frozenset({"exports", "module", "self", "this", "window", "globalThis"})
 _BODILESS = frozenset({"csharp", "hack", "java", "kotlin", "php", "scala", "swift"})
+# Kinds that cannot be called; a class can, to make an object.
+_TYPES = re.compile(
+    r"interface|trait|protocol|alias|enum|union|namespace|module|package|mod_item|impl_item"
+    r"|type_(?:spec|definition|declaration|item)"
+)
 _BODIES = frozenset({"block", "function_body", "compound_statement", "arrow_expression_clause"})
 # How a definition begins that only its own file can use.
 _PRIVATE = {"c": "static ", "lua": "local "}
@@ -59,6 +64,7 @@ class Definition:
         local: Whether it is inside a function or private to its file, unseen by other files.
         function: Whether it is a function or a method.
         declared: Whether it is a function that is only declared, without a body.
+        callable: Whether it is a function, or a class that is called to make an object.
     """
 
     key: int
@@ -73,6 +79,7 @@ class Definition:
     local: bool
     function: bool
     declared: bool = False
+    callable: bool = True
 
     @property
     def name(self) -> str:
@@ -149,6 +156,8 @@ def definitions_of(tree: Tree, pieces: Sequence[Piece]) -> Iterator[Definition]:
             local=private or any(inside for _, _, inside, _ in around),
             function=function,
             declared=function and _is_declared(item.holder, language),
+            callable=function
+            or not (language == "c" or _TYPES.search(kind_of(item.node, grammar))),
         )
         around.append((item.node.end_byte, parts, function, not (function or _SPACE.search(kind))))
 

@@ -37,3 +37,8 @@
 
 (variable_declarator name: (identifier) @variable value: (new_expression constructor: (_) @type))
 (assignment_expression left: (_) @variable right: (new_expression constructor: (_) @type))
+
+(program (lexical_declaration (variable_declarator name: (identifier) @constant)) @declaration)
+(program
+  (export_statement
+    (lexical_declaration (variable_declarator name: (identifier) @constant))) @declaration)

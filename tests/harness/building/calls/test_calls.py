@@ -16,7 +16,7 @@ from chunkers.source import Source
 from harness.building.calls import queries as calls
 from harness.building.calls.queries import call_queries
 from harness.building.calls.syntax import names_of
-from harness.model import Dataset, Query, Region, Target
+from harness.model import Dataset, Region, Target
 from harness.relevance.masking import masks_of, refuse_mask
 from harness.support.word_runs import leaked_queries
 
@@ -29,7 +29,8 @@ CALL = "from t import carry\ncarry(1)\n"
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        ({"b.py": "def carry(a):\n    return a\n", "a.py": CALL}, calls._SEVERAL),
+        ({"b.py": "def carry(a):\n    return a\n",
+          "a.py": "from b import *\nfrom t import *\n\ncarry(one, two)\n"}, calls._SEVERAL),
         ({"t.py": TOOLS + "\n\ncarry(1)\n", "a.py": ""}, calls._SAME_FILE),
         ({"a.py": "def run(b, c):\n    return open(b) + carry(c)\n"}, calls._UNSURE),
         ({"a.py": "def run(b, c):\n    return b.weigh() + c.weigh()\n"}, calls._UNSURE),
@@ -47,14 +48,13 @@ def test_a_call_that_may_mean_something_else_is_counted_by_reason(
     assert reasons({"t.py": TOOLS} | files) == {reason: 1}
 
 
-def test_calls_with_the_same_lines_round_them_ask_nothing() -> None:
-    first, both = caller("run"), caller("walk").replace("carry(", "carry(heave(a), ")
-    files = {"t.py": TOOLS + "\n\ndef heave(a):\n    return a\n"}
-    both = both.replace("import carry", "import carry, heave")
-    assert reasons({**files, "a.py": both}) == {calls._SHARED: 2}
-    found = call_queries(corpus_of({**files, "a.py": both, "b.py": first}))
-    assert [query.id for query in found.queries] == ["b.py::carry"]
-    assert found.left_out == {calls._SHARED: 2}
+def test_two_calls_on_a_line_are_a_question_with_two_targets() -> None:
+    both = caller("walk", "from t import carry, heave").replace("carry(", "carry(heave(a), ")
+    files = {"t.py": TOOLS + "\n\ndef heave(a):\n    return a\n", "a.py": both}
+    found = call_queries(corpus_of(files))
+    (query,) = found.queries
+    assert query.targets == (Target("t.py", 6, 7), Target("t.py", 10, 11))
+    assert found.left_out == {calls._OVERLAPPING: 1}
 
 
 def test_a_bare_name_in_go_is_of_its_own_package() -> None:
@@ -76,8 +76,9 @@ def test_a_query_is_the_lines_round_the_call_as_they_stand() -> None:
     (query,) = call_queries(corpus).queries
     source = corpus.sources[0]
     assert query.id == "dir/é x.py::carry"
-    assert query.region == Region("dir/é x.py", 8, 16)
-    start, end = source.lines.offsets_of(8, 16)
+    # The function ends with the call; what follows is not about it.
+    assert query.region == Region("dir/é x.py", 8, 13)
+    start, end = source.lines.offsets_of(8, 13)
     assert query.text == source.text[start:end]
     assert query.targets == (Target("t.py", 6, 7),)
     assert query.tags == {"folder": ".", "language": "python", "name-overlap": "yes"}
@@ -190,12 +191,17 @@ def test_a_target_has_its_decorators() -> None:
     assert query.targets == (Target("d.py", 1, 4),)
 
 
-def two_calls(lines_between: int) -> dict[str, str]:
-    """Calls of two definitions in a file, so many lines apart; every line has words of its own."""
+def lines_of(**calls: str) -> dict[str, str]:
+    """A function of 40 lines with words of their own, some of which are replaced by calls."""
     body = [f"    red{n} = blue{n} + green{n} * {n}\n" for n in range(40)]
-    body[20], body[20 + lines_between] = "    carry(red1)\n", "    heave(red2)\n"
-    text = "from t import carry, heave\n\n\ndef run():\n" + "".join(body)
+    for number, call in calls.items():
+        body[int(number[1:])] = f"    {call}\n"
+    text = "from t import Scale, carry, heave\n\n\ndef run(box):\n" + "".join(body)
     return {"t.py": TOOLS + "\n\ndef heave(a):\n    return a\n", "a.py": text}
+
+
+def two_calls(lines_between: int) -> dict[str, str]:
+    return lines_of(_20="carry(red1)", **{f"_{20 + lines_between}": "heave(red2)"})
 
 
 @pytest.mark.parametrize("apart", [1, 3, 5])
@@ -206,19 +212,94 @@ def test_questions_that_share_most_of_their_lines_are_one_with_all_targets(apart
     assert query.targets == (Target("t.py", 6, 7), Target("t.py", 10, 11))
     assert "carry(red1)" in query.text
     assert "heave(red2)" in query.text
-    assert found.left_out == {calls._MERGED: 1}
+    assert found.left_out == {calls._OVERLAPPING: 1}
+
+
+@pytest.mark.parametrize(
+    ("call", "is_doubtful"),
+    [
+        ("box.weigh()", True),  # of an unknown class, perhaps Scale
+        ("box[0].weigh()", True),
+        ("weigh(red1)", False),  # not imported, so no member of Scale and no function of t
+        ("os.weigh(red1)", False),
+        ("Basket.weigh(red1)", False),  # a class of elsewhere
+        ("box.push(red1)", False),  # defined nowhere
+    ],
+)
+def test_lines_end_before_a_call_that_may_mean_something_of_another_file(
+    call: str, is_doubtful: bool
+) -> None:
+    files = lines_of(_20="carry(red1)", _22=call)
+    files["a.py"] = "import os\n" + files["a.py"]
+    (query,) = call_queries(corpus_of(files)).queries
+    assert query.region == Region("a.py", 21, 27 if is_doubtful else 31)
+    assert (call in query.text) is not is_doubtful
+    beside = lines_of(_20=f"carry({call})")
+    beside["a.py"] = "import os\n" + beside["a.py"]
+    found = call_queries(corpus_of(beside))
+    assert len(found.queries) == (not is_doubtful)
+    assert found.left_out.get(calls._MIXED, 0) == is_doubtful
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "caller", "line"),
+    [
+        (  # the constant is what is called, the interface only its type
+            "fault.ts",
+            "export interface Fault extends Error {}\n\n"
+            "export const Fault: Maker = makeClass(\n  (base) => base\n);\n",
+            "import { Fault } from './fault';\nfunction run(one, two, three, four) {\n"
+            "  throw new Fault(one, two, three, four);\n}\n",
+            3,
+        ),
+        (
+            "fault.ts",
+            "export interface Fault {}\nexport class Fault {\n  a = 1;\n}\n",
+            "import { Fault } from './fault';\nfunction run(one, two, three, four) {\n"
+            "  throw new Fault(one, two, three, four);\n}\n",
+            2,
+        ),
+        (
+            "fault.js",
+            "const kept = 1;\nexport const fault = wrap(\n  kept\n);\n",
+            "import { fault } from './fault.js';\nfunction run(one, two, three, four) {\n"
+            "  return fault(one, two, three, four);\n}\n",
+            2,
+        ),
+        ("fault.ts", "export type Fault = { a: 1 };\nexport enum Other { A }\n",
+         "import { Fault } from './fault';\nfunction run(one, two, three, four) {\n"
+         "  throw new Fault(one, two, three, four);\n}\n", 0),
+        ("kv/fault.go", "package kv\n\ntype Fault interface {\n\tClose(one int)\n}\n",
+         "package kv\n\nfunc run(one int, two int, three int) {\n"
+         "\tfirst, second := Fault(one), two + three\n}\n", 0),
+    ],
+)  # fmt: skip
+def test_what_is_called_is_no_type(path: str, text: str, caller: str, line: int) -> None:
+    name = path.replace("fault", "run")
+    found = call_queries(corpus_of({path: text, name: caller}))
+    starts = [target.start_line for query in found.queries for target in query.targets]
+    assert starts == [line] * (line > 0), found.left_out
+
+
+def test_of_two_definitions_of_a_name_the_imported_one_is_meant() -> None:
+    files = {"t.py": TOOLS, "u.py": TOOLS, "a.py": caller("run", "from u import carry")}
+    (query,) = call_queries(corpus_of(files)).queries
+    assert query.targets == (Target("u.py", 6, 7),)
+
+
+def test_a_member_that_is_only_declared_is_no_target() -> None:
+    files = {
+        "p/Store.java": "package p;\ninterface Store {\n  int total(int a);\n}\n",
+        "p/Main.java": "package p;\nclass Main {\n  int run(Store store, int second) {\n"
+        "    return store.total(second) + second;\n  }\n}\n",
+    }
+    assert reasons(files) == {calls._BODILESS: 1}
 
 
 def test_a_target_in_the_lines_of_another_one_is_part_of_it() -> None:
-    outer, inner, other = Target("a.py", 1, 9), Target("a.py", 3, 5), Target("b.py", 3, 5)
-    first, second = (
-        Query(name, "c", "text", targets, tags={"name-overlap": "yes"})
-        for name, targets in (("one", (inner, other)), ("two", (outer,)))
-    )
-    assert calls._joined(first, second).targets == (outer, other)
-    assert calls._joined(second, first).targets == (outer, other)
-    whole = Query("three", "c", "text", (Target("a.py"),), tags={"name-overlap": "yes"})
-    assert set(calls._joined(second, whole).targets) == {outer, Target("a.py")}
+    files = lines_of(_20="scale = Scale(red1)", _21="scale.weigh(red2)", _22="carry(red3)")
+    (query,) = call_queries(corpus_of(files)).queries
+    assert query.targets == (Target("t.py", 1, 3), Target("t.py", 6, 7))
 
 
 @pytest.mark.parametrize("apart", [6, 11])
@@ -230,7 +311,7 @@ def test_questions_that_share_fewer_lines_stay_apart(apart: int) -> None:
 
 
 def test_a_short_window_whose_call_is_not_in_the_other_one_is_left_out() -> None:
-    """At the end of a file windows are shorter, and half of one is soon shared."""
+    """At the end of a function windows are shorter, and half of one is soon shared."""
     files = two_calls(6)
     lines = files["a.py"].splitlines(keepends=True)
     found = call_queries(corpus_of({**files, "a.py": "".join(lines[:31])}))

@@ -9,13 +9,11 @@ from harness.building.calls import queries as calls
 from harness.building.calls.queries import call_queries
 from harness.model import Target
 
-ROUND = "one two three four five six seven"
-
 PAIRS = {
     "python": (
         {"pkg/tools.py": "import os\n\n\n@cache\ndef weigh(a):\n    return a\n"},
         "a.py",
-        "from pkg.tools import weigh\n\n\ndef run(b):\n    return weigh(b)\n",
+        "from pkg.tools import weigh\n\n\ndef run(b):\n    return weigh(b) + one + two + three\n",
         ("pkg/tools.py", 4, 6),
     ),
     "python module": (
@@ -34,13 +32,14 @@ PAIRS = {
         {"lib/tools.js": "export function weigh(a) {\n  return a;\n}\n"},
         "a.mjs",
         "import { weigh } from './lib/tools.js';\n\nexport const run = (b) => {\n"
-        "  return weigh(b);\n};\n",
+        "  return weigh(b) + one + two;\n};\n",
         ("lib/tools.js", 1, 3),
     ),
     "javascript required": (
         {"lib/tools.js": "const weigh = (a) => {\n  return a;\n};\nmodule.exports = { weigh };\n"},
         "a.js",
-        "const { weigh } = require('./lib/tools');\n\nfunction run(b) {\n  return weigh(b);\n}\n",
+        "const { weigh } = require('./lib/tools');\n\nfunction run(b) {\n"
+        "  return weigh(b) + one + two + three;\n}\n",
         ("lib/tools.js", 1, 3),
     ),
     "typescript": (
@@ -78,7 +77,7 @@ PAIRS = {
     "c": (
         {"tools.c": "int weigh(int a)\n{\n    return a;\n}\n"},
         "main.c",
-        "int weigh(int a);\n\nint run(int b)\n{\n    return weigh(b);\n}\n",
+        "int weigh(int a);\n\nint run(int b)\n{\n    return weigh(b) + one + two;\n}\n",
         ("tools.c", 1, 4),
     ),
     "cpp": (
@@ -134,7 +133,7 @@ PAIRS = {
     "bash": (
         {"tools.sh": "weigh() {\n  echo one\n  echo two\n}\n"},
         "main.sh",
-        "source tools.sh\n\nrun() {\n  my-weigh other\n  weigh one two\n}\n",
+        "source tools.sh\n\nrun() {\n  my-weigh other\n  weigh one two three four\n}\n",
         ("tools.sh", 1, 4),
     ),
 }
