@@ -34,11 +34,14 @@ class Changed:
 
     `removed` are first and last line of every run that was removed or changed. `inserted` are
     places where text that is not blank was added and at most blank lines were removed, as the
-    number of the line above, 0 for the top.
+    number of the line above, 0 for the top. `added` is the number of lines that are not blank and
+    took the place of removed ones, `new` that of those in such places.
     """
 
     removed: tuple[tuple[int, int], ...] = ()
     inserted: tuple[int, ...] = ()
+    added: int = field(default=0, compare=False)
+    new: int = field(default=0, compare=False)
 
     @property
     def count(self) -> int:
@@ -78,6 +81,7 @@ def changed_in_hunks(hunks: Iterable[tuple[int, int, Iterable[tuple[str, str]]]]
     """
     removed: list[tuple[int, int]] = []
     inserted: list[int] = []
+    added_lines = new_lines = 0
     for start, count, lines in hunks:
         above = start - (count > 0)  # a hunk without old lines names the line above it
         marked = (line for line in lines if line[0] in {"-", "+", " "})
@@ -88,14 +92,25 @@ def changed_in_hunks(hunks: Iterable[tuple[int, int, Iterable[tuple[str, str]]]]
             if not is_context:
                 if gone:
                     removed.append((above + 1, above + len(gone)))
-                if _visible(added) and not _visible(gone):
+                if _visible(gone):
+                    added_lines += _visible(added)
+                elif _visible(added):
                     inserted.append(above)
+                    new_lines += _visible(added)
             above += len(gone)
-    return Changed(tuple(removed), tuple(inserted))
+    return Changed(tuple(removed), tuple(inserted), added_lines, new_lines)
 
 
-def _visible(lines: Iterable[str]) -> bool:
-    return any(line and not line.isspace() for line in lines)
+def touched_lines(old: bytes, new: bytes) -> int:
+    """The number of lines that were removed or added between two contents."""
+    patch = pygit2.Patch.create_from(old, new, flag=_FLAGS, context_lines=0, interhunk_lines=0)
+    _, added, removed = patch.line_stats
+    return added + removed
+
+
+def _visible(lines: Iterable[str]) -> int:
+    """The number of lines that are not blank."""
+    return sum(bool(line) and not line.isspace() for line in lines)
 
 
 def gold_of(files: Iterable[tuple[Source, Changed]], *, elsewhere: bool = False) -> Gold:

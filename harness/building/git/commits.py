@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import stat
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -12,14 +11,17 @@ from typing import TYPE_CHECKING
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.building.built_queries import REJECTED, BuiltQueries, folder_of, in_turn, same_words
-from harness.building.docs.definitions import definitions_in
-from harness.building.git.changes import Gold, changed_lines, gold_of, only_inserted
+from harness.building.git.changes import changed_lines, only_inserted, touched_lines
+from harness.building.git.commit_gold import BLANK, MOST_LINES, commit_gold, is_test
 from harness.building.git.messages import (
     FEWEST_WORDS,
+    has_several_subjects,
+    is_aside,
     is_bump,
     is_formatting,
     is_merge,
     is_revert,
+    is_unfinished,
     is_wordless,
     query_text,
 )
@@ -30,8 +32,7 @@ from harness.building.git.repository import (
     time_of,
 )
 from harness.building.git.trees import Trees
-from harness.chunking.parsing import UnparsedError
-from harness.model import Query, Target
+from harness.model import Query
 from harness.reading.generated import is_lock
 from harness.support.word_runs import RUN, grams_of, shared_grams
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     import pygit2
 
-    from harness.building.git.changes import Changed
+    from harness.building.git.changes import Gold
     from harness.building.git.repository import Change, Repository
     from harness.model import Corpus
     from harness.reading.reader import ReadRules
@@ -52,8 +53,6 @@ NEWEST = 10_000
 """Commits that are looked at."""
 MOST_FILES = 20
 """Files that a commit may touch."""
-MOST_LINES = 200
-"""Lines of its parent that it may remove or change."""
 _MOST_BYTES = 1 << 24  # of a file that is not indexed; a change to a larger one is no insertion
 
 # Why a commit makes no query; the first that applies is counted.
@@ -66,9 +65,12 @@ _IGNORED = "listed in .git-blame-ignore-revs"
 _REVERT = "reverts"
 _BUMP = "new versions of dependencies or of the project"
 _FORMAT = "formatting, by the message"
+_ASIDE = "about tests or release notes, by the message"
+_UNFINISHED = "unfinished, by the message"
 _WORDLESS = f"message under {FEWEST_WORDS} words"
 _SHARED = "message shared by several commits"
 _MASS = f"over {MOST_FILES} files or {MOST_LINES} lines changed"
+_SEVERAL = "message of several subjects"
 _NOTHING = "no file changed"
 _RENAMED = "only renames and modes changed"
 _LOCKED = "only lock files changed"
@@ -76,35 +78,8 @@ _TESTED = "only tests changed among the indexed files"
 _ADDED = "only new files"
 _UNREAD = "no indexed file changed"
 _UNREADABLE = "a changed file cannot be read after it"
-_BLANK = "only blank lines changed"
 _SPACE = "only white space changed"
-_APART = "only inserts, inside no definition"
-_ELSEWHERE = "only inserts, but changes lines of files that are not indexed"
 _LEAKED = f"{RUN} words in a row of the message occur in the tree before it"
-
-
-# Not `testing`, `fixtures`, `spec` and similar names, which also name products: helpers that a
-# package offers, data, the description of a format.
-_TEST_FOLDERS = frozenset({"__tests__", "e2e", "test", "testdata", "tests"})
-_SPEC_FOLDER = re.compile(r"(?:^|/)spec/.*\.rb")
-_TEST_NAME = re.compile(
-    r"(?:test[_-].*|conftest|.*[_.-]tests?|.*Tests?|tests?)\.[^.]+"
-    # Only in languages whose test tools use such names; elsewhere a spec may describe something.
-    r"|.*_spec\.(?:rb|lua|moon|cr|exs?)"
-    r"|.*[.-]specs?\.[cm]?[jt]sx?"
-    r"|.*[a-z\d]Spec\.(?:[cm]?[jt]sx?|scala|kt|groovy|hs|swift)"
-    r"|.*[a-z\d]IT\.(?:java|kt|groovy|scala)"
-)
-
-
-def is_test(path: str) -> bool:
-    """Whether a file is a test, by its folder or by a name that test tools use."""
-    *folders, name = path.split("/")
-    return (
-        not _TEST_FOLDERS.isdisjoint(folder.lower() for folder in folders)
-        or _SPEC_FOLDER.search(path) is not None
-        or _TEST_NAME.fullmatch(name) is not None
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +87,7 @@ class _Candidate:
     """A commit that may make a query.
 
     `changes` are those of content in files that are indexed by name; `others` are those in other
-    files that existed, without lock files.
+    files that existed, and `new` those that make a file, both without lock files.
     """
 
     id: pygit2.Oid
@@ -120,6 +95,7 @@ class _Candidate:
     text: str
     changes: tuple[Change, ...] = ()
     others: tuple[Change, ...] = ()
+    new: tuple[Change, ...] = ()
     stratum: str = ""
 
 
@@ -213,20 +189,28 @@ def _with_text(
             left_out[_MERGE] += 1
         elif str(commit.id) in ignored:
             left_out[_IGNORED] += 1
-        elif is_revert(message):
-            left_out[_REVERT] += 1
-        elif is_bump(message):
-            left_out[_BUMP] += 1
-        elif is_formatting(message):
-            left_out[_FORMAT] += 1
-        elif is_wordless(text):
-            left_out[_WORDLESS] += 1
+        elif reason := _reason(message, text):
+            left_out[reason] += 1
         else:
             candidates.append(_Candidate(commit.id, commit.parent_ids[0], text))
     texts = {str(candidate.id): candidate.text for candidate in candidates}
     shared = {name for group in same_words(texts) for name in group}
     left_out[_SHARED] += len(shared)
     return [candidate for candidate in candidates if str(candidate.id) not in shared]
+
+
+def _reason(message: str, text: str) -> str | None:
+    """Why a commit's message makes no query, whatever the others say."""
+    reasons = (
+        (is_revert(message), _REVERT),
+        (is_bump(message), _BUMP),
+        (is_formatting(message), _FORMAT),
+        (is_aside(message), _ASIDE),
+        (is_unfinished(message), _UNFINISHED),
+        (is_wordless(text), _WORDLESS),
+        (has_several_subjects(text), _SEVERAL),
+    )
+    return next((reason for applies, reason in reasons if applies), None)
 
 
 def _with_changes(
@@ -264,7 +248,10 @@ def _with_changes(
         languages = (rules.language_of(path) or "none" for path in paths)
         stratum = f"{_common(map(folder_of, paths))}\0{_common(languages)}"
         others = tuple(change for change in before if change not in indexed)
-        kept.append(replace(candidate, changes=tuple(indexed), others=others, stratum=stratum))
+        new = tuple(change for change in unlocked if not change.old_mode)
+        kept.append(
+            replace(candidate, changes=tuple(indexed), others=others, new=new, stratum=stratum)
+        )
     return kept
 
 
@@ -314,42 +301,11 @@ def _gold(candidate: _Candidate, trees: Trees, repository: Repository) -> Gold |
         return _UNREAD
     if sum(changed.count for _, changed in files) > MOST_LINES:
         return _MASS
-    gold = _targets(files, changes_more=any(_changes_lines(c, repository) for c in others))
-    return _SPACE if spaced and not others and gold != _BLANK else gold
-
-
-def _targets(files: Sequence[tuple[Source, Changed]], *, changes_more: bool) -> Gold | str:
-    """The targets of changes to files, or why there are none.
-
-    `changes_more`: files that are not indexed lose lines too.
-    """
-    gold = gold_of(files)
-    if not gold.targets:
-        return _BLANK
-    code = [(source, changed) for source, changed in files if not is_test(source.path)]
-    if not gold.insert_only and not all(is_test(target.path) for target in gold.targets):
-        return gold
-    if gold.insert_only and changes_more:
-        return _ELSEWHERE
-    around = [target for source, changed in code for target in _around(source, changed.inserted)]
-    if not around:
-        return _APART if gold.insert_only else _TESTED
-    return Gold(tuple(dict.fromkeys(around)), insert_only=True)
-
-
-def _around(source: Source, places: Iterable[int]) -> list[Target]:
-    """The innermost definitions of at most `MOST_LINES` around places between lines, in order."""
-    try:
-        definitions = definitions_in(source)
-    except UnparsedError:
-        return []
-    targets = []
-    for place in places:
-        around = [d for d in definitions if d.first_line <= place < d.last_line]
-        inner = min(around, key=lambda d: d.last_line - d.first_line, default=None)
-        if inner and not inner.container and inner.last_line - inner.first_line < MOST_LINES:
-            targets.append(Target(source.path, inner.first_line, inner.last_line))
-    return sorted(set(targets), key=lambda target: target.start_line or 0)
+    beside = _lines_beside((*others, *candidate.new), repository)
+    gold = commit_gold(
+        files, changes_more=any(_changes_lines(c, repository) for c in others), beside=beside
+    )
+    return _SPACE if spaced and not others and gold != BLANK else gold
 
 
 def _changes_lines(change: Change, repository: Repository) -> bool:
@@ -363,6 +319,26 @@ def _changes_lines(change: Change, repository: Repository) -> bool:
         return True
     old, *new = map(repository.content, blobs)
     return not only_inserted(old, b"".join(new))
+
+
+def _lines_beside(changes: Iterable[Change], repository: Repository) -> int:
+    """The lines that changes removed or added, those of tests apart.
+
+    A change of what is no file, or of a very large one, counts as one line.
+    """
+    count = 0
+    for change in changes:
+        if not is_test(change.path):
+            sides = ((change.old_mode, change.old_id), (change.new_mode, change.new_id))
+            blobs = [blob for mode, blob in sides if stat.S_ISREG(mode)]
+            if blobs and max(map(repository.size, blobs)) <= _MOST_BYTES:
+                texts = [
+                    repository.content(blob) if stat.S_ISREG(mode) else b"" for mode, blob in sides
+                ]
+                count += touched_lines(*texts)
+            else:
+                count += 1
+    return count
 
 
 def _leaked(texts: Sequence[tuple[str, Corpus]]) -> list[bool]:

@@ -6,7 +6,7 @@ import re
 
 from harness.support.word_runs import count_words
 
-FEWEST_WORDS = 4
+FEWEST_WORDS = 5
 """Words of two letters or more that a message must have to be a query; see `count_words`."""
 
 _MOST = 20_000
@@ -27,21 +27,26 @@ _REVERT = re.compile(
     rf"|.*^this (?:partial(?:ly)? |partly )?(?:reverts|backs out|rolls back) {_CHANGE}",
     re.I | re.M | re.S,
 )
+_END = r"\s*(?:\n|\Z)"
 _MERGE = re.compile(
-    r"(?:automatic |auto-?)?merged? (?:(?:remote-tracking )?(?:branch(?:es)?|tags?|commits?) ['\"]"
-    r"|(?:pull request|pr) #?\d|(?:remote-tracking )?branch \S+ (?:of|into)\b"
-    r"|(?:master|main|origin|upstream)\b|[^\n]* into (?:master|main|dev(?:elop)?)\s*(?:\n|\Z))",
+    r"(?:automatic |auto-?|auto )?merged? "
+    r"(?:(?:remote-tracking )?(?:branch(?:es)?|tags?|commits?) ['\"]|(?:pull request|pr) #?\d"
+    r"|of #\d|in \S+ \(pull request #|(?:remote-tracking )?branch \S+ (?:of|into)\b"
+    rf"|(?:(?:origin|upstream)/)?(?:master|main|origin|upstream|dev(?:elop)?)(?:{_END}| (?:in)?to\b"
+    r"|[ /]\S+ (?:in)?to\b)|(?:origin|upstream)/\S+"
+    rf"|\S+ into (?:master|main|dev(?:elop)?){_END})",
     re.I,
 )
 _KIND = r"(?:\[[^\]\n]{1,40}\]\s*|[\w()/.,!*-]{1,40}:\s+|:\w+:\s*)*"
 _VERSION = r"(?:v\d[\w.*-]*|\d+\.[\d*][\w.*-]*)"
-_END = r"\s*(?:\n|\Z)"
+_AFTER = rf"(?:{_END}|[.,)]|\s+(?:in|for|of|across)\s+\S+{_END}|\s+\()"
 _BUMP = re.compile(
     r"(?:build|chore|fix|ci)\((?:dev-)?deps[^)\n]*\)!?:|\[?deps(?:-dev)?\]?:"
-    rf"|{_KIND}(?:(?:bump|upgrade)[sd]?\b[^\n]*{_VERSION}{_END}"
-    rf"|(?:auto-?)?(?:bump|upgrade|update|roll|pin)(?:s|d|ed|ing|ned)?\b[^\n]*"
-    rf"(?:\b(?:from {_VERSION} )?to (?:version )?{_VERSION}(?=[\s.,)]|\Z)|\bversions?{_END}"
-    r"|\b(?:dependenc(?:y|ies)|deps|requirements\.txt|lock ?files?|submodules?)\b)"
+    rf"|{_KIND}(?:(?:bump|upgrade)[sd]?\b[^\n]*(?:{_VERSION}|with \d+ updates?){_END}"
+    rf"|(?:auto-?)?(?:bump|upgrade|update|roll|pin)(?:s|d|ed|ing|ned)?\b(?:[^\n]*"
+    rf"(?:\b(?:from {_VERSION} )?to (?:version )?{_VERSION}{_AFTER}|\bversions?{_END})"
+    r"| (?:\S+ ){0,3}(?:dependenc(?:y|ies)|deps|requirements\.txt|lock ?files?|submodules?)"
+    rf"(?:{_AFTER}| to (?:the )?(?:latest|newest)\b))"
     rf"|(?:prepare |cut |tag )?(?:for )?(?:the )?releases?\b[^\n]{{0,30}}\b{_VERSION}{_END}"
     rf"|(?:version )?{_VERSION}{_END})",
     re.I,
@@ -55,8 +60,9 @@ _FORMAT = re.compile(
     rf"style(?:\([^)\n]*\))?!?:|{_KIND}(?:"
     r"(?:re-?)?(?:format|indent|lint)(?:s|ted|ed|ting|ing)?(?: fix(?:es)?| changes?| issues?)?"
     r"(?: (?:all |the )*(?:code(?: ?base)?|files?|sources?|tests))?"
-    rf"(?:{_END}|:| (?:with|using) {_TOOL})"
-    rf"|(?:run|ran|apply|applied) {_TOOL}|{_TOOL}`?{_END}"
+    rf"(?:{_END}| (?:with|using) {_TOOL})"
+    rf"|(?:(?:run|ran|apply|applied) )?{_TOOL}`?(?: (?:on|over|to|across)(?: (?:all|code|code ?base"
+    rf"|entire|everything|files?|project|repo(?:sitory)?|sources?|tests?|the|whole))+)?{_END}"
     r"|(?:fix|remove|strip|trim|clean ?up|delete)(?:s|ed|es)? (?:up |some |the |trailing )*"
     r"(?:white ?spaces?|indent(?:ation)?|cod(?:e|ing) style|line endings?|import order|lint(?:ing)?"
     rf"|format(?:ting)?)(?: issues?| errors?| warnings?)?{_END}"
@@ -65,6 +71,27 @@ _FORMAT = re.compile(
     rf"(?: fix(?:es)?| changes?| cleanups?)?{_END})",
     re.I,
 )
+_ITEM = re.compile(r"^[ \t]*(?:[-*+\u2022]|\d{1,2}[.)])[ \t]+\S", re.M)
+# A second subject: after a semicolon or the only comma of the first line, or in a sentence that
+# begins with `Also`.
+_FURTHER = re.compile(
+    r"\A[^\n]*;\s"
+    r"|\A[^\n,]*, and (?!(?:how|if|not|so|that|then|what|when|where|which|who|why)\b)[^\n,]*$"
+    r"|(?:\n|[.;]\s)\s*(?:also|additionally|in addition|while (?:here|at it))\b",
+    re.I | re.M,
+)
+# What a subject is about that the code is not: its tests, and texts for readers.
+_TEXTS = r"(?:change ?log|readme(?:\.\w+)?|release notes)"
+_WRITE = r"(?:add|change|extend|fix|improve|mention|tweak|update|write)(?:s|d|ed|es|ing)?"
+_ASIDE = re.compile(
+    rf"(?:docs?|readme|changelog|tests?)(?:\([^)\n]*\))?!?:|{_KIND}(?:"
+    r"tests?(?:ing)?\b(?! (?:against|cases?|clients?|commands?|files?|for|framework|helpers?|if"
+    r"|mode|runners?|servers?|suites?|whether|with)\b)"
+    rf"|{_WRITE} (?:\w+ ){{0,2}}tests?(?:\.?{_END}| (?:for|of|that|to|on|with)\b)"
+    rf"|{_WRITE} (?:\w+ ){{0,3}}{_TEXTS}\b|[^\n]*\b(?:in|to) (?:the )?{_TEXTS}{_END})",
+    re.I,
+)
+_UNFINISHED = re.compile(r"(?:amend|fixup|squash)! |[^\n]*\bwip\b", re.I)
 # Lines that only machines read, anywhere in a message.
 _MACHINE = re.compile(
     r"(?:[\w-]+-by|cc|change-id|git-svn-id|signed-off|reviewed-on|differential revision"
@@ -141,6 +168,21 @@ def is_bump(message: str) -> bool:
 def is_formatting(message: str) -> bool:
     """Whether a commit changes only the format of the code, by its subject."""
     return _FORMAT.match(message.lstrip()[:_SUBJECT]) is not None
+
+
+def has_several_subjects(text: str) -> bool:
+    """Whether a text asks for several things: a list, a semicolon in the subject, or `Also …`."""
+    return len(_ITEM.findall(text)) > 1 or _FURTHER.search(text) is not None
+
+
+def is_aside(message: str) -> bool:
+    """Whether a commit is about tests, the change log or the like, by its subject."""
+    return _ASIDE.match(message.lstrip()[:_SUBJECT]) is not None
+
+
+def is_unfinished(message: str) -> bool:
+    """Whether a commit is a part of work that goes on, by its subject."""
+    return _UNFINISHED.match(message.lstrip()[:_SUBJECT]) is not None
 
 
 def is_wordless(text: str) -> bool:

@@ -13,7 +13,7 @@ from repositories import Repo, new_repo
 
 from chunkers.errors import InputError
 from harness.building.build import BuildOptions, build
-from harness.building.git import commits, trees
+from harness.building.git import commit_gold, commits, trees
 from harness.building.git.changes import parse_patch
 from harness.building.git.commits import commit_queries
 from harness.model import Dataset, Target
@@ -63,8 +63,8 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, dict[str, s
     code = "# top\n" + code.replace("def second", "def last")
     repo.commit("wip\n", {"a.py": code + "# wip\n"})
     repo.commit('Revert "Add a wip comment at the end"\n', {"a.py": code})
-    repo.commit("Update the code again\n", {"a.py": code + "# one\n"})
-    repo.commit("Update the code again\n", {"a.py": code + "# two\n"})
+    repo.commit("Update all of the code again\n", {"a.py": code + "# one\n"})
+    repo.commit("Update all of the code again\n", {"a.py": code + "# two\n"})
     repo.git("mv", "pkg/b.py", "pkg/c.py")
     repo.commit("Move the other module to a new name\n")
     good["moved"] = repo.commit(
@@ -74,8 +74,12 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, dict[str, s
     repo.git("mv", "pkg/c.py", "pkg/d.py")
     text = (repo.root / "pkg/d.py").read_text().replace("name_7 = 7\n", "name_7 = 70\n")
     good["renamed"] = repo.commit("Rename the module and set seven anew\n", {"pkg/d.py": text})
-    repo.commit("Test the first function and the third\n", {"tests/test_a.py": "assert True\n"})
-    repo.commit("Test the first function more than before\n", {"tests/test_a.py": "assert 1\n"})
+    repo.commit(
+        "Count from the first function to the third\n", {"tests/test_a.py": "assert True\n"}
+    )
+    repo.commit(
+        "Count from the first function more than before\n", {"tests/test_a.py": "assert 1\n"}
+    )
     repo.commit("Lock all dependencies to what they are\n", {"poetry.lock": "a"})
     repo.commit("Write some notes for the reader\n", {"notes.txt": "a"})
     repo.commit("Write more of these notes here\n", {"notes.txt": "b"})
@@ -99,7 +103,8 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, dict[str, s
     repo.commit("Make the module very large for once\n", {"new.py": "a = 1\n" * 2000})
     repo.git("checkout", "-q", "-b", "side", "HEAD~1")
     good["side"] = repo.commit(
-        "Import another module on the side\n", {"a.py": "import re\n" + code[6:]}
+        "Return twenty from the function on the side\n",
+        {"a.py": code.replace("return 2", "return 20")},
     )
     repo.git("checkout", "-q", "main")
     repo.git("merge", "-q", "--no-edit", "side", days=99)
@@ -120,7 +125,7 @@ def test_every_commit_is_a_query_or_counted_by_reason(history: tuple[Repo, dict[
         commits._FIRST: 1,
         commits._MERGE: 1,
         commits._REVERT: 1,
-        commits._WORDLESS: 1,
+        commits._UNFINISHED: 1,
         commits._SHARED: 2,
         commits._MASS: 2,
         commits._NOTHING: 1,
@@ -130,8 +135,8 @@ def test_every_commit_is_a_query_or_counted_by_reason(history: tuple[Repo, dict[
         commits._ADDED: 3,
         commits._UNREAD: 2,
         commits._UNREADABLE: 2,
-        commits._BLANK: 1,
-        commits._APART: 1,
+        commit_gold.BLANK: 1,
+        commit_gold.APART: 1,
         commits._LEAKED: 1,
     }
     total = sum(result.left_out.values()) + len(result.queries)
@@ -182,7 +187,7 @@ def test_an_insertion_changes_no_line_of_any_file_indexed_or_not(
     )
     result = made(repo)
     assert [one.tags["insert-only"] for one in result.queries] == ([answer] if answer else [])
-    assert result.left_out.get(commits._ELSEWHERE, 0) == (answer is None)
+    assert result.left_out.get(commit_gold.ELSEWHERE, 0) == (answer is None)
 
 
 def test_a_lock_file_and_a_link_that_change_beside_an_insertion(tmp_path: Path) -> None:
@@ -200,7 +205,7 @@ def test_a_lock_file_and_a_link_that_change_beside_an_insertion(tmp_path: Path) 
     )
     result = made(repo)
     assert [one.tags["insert-only"] for one in result.queries] == ["yes"]
-    assert result.left_out[commits._ELSEWHERE] == 1
+    assert result.left_out[commit_gold.ELSEWHERE] == 1
 
 
 def test_targets_are_those_of_git(history: tuple[Repo, dict[str, str]]) -> None:
@@ -397,7 +402,7 @@ def test_only_insertions_ask_for_the_definition_around_them(tmp_path: Path) -> N
         (Target("a.py", 8, 9),),
         "yes",
     )
-    assert result.left_out[commits._APART] == 1
+    assert result.left_out[commit_gold.APART] == 1
 
 
 def test_code_that_only_gains_lines_comes_before_tests_that_change(tmp_path: Path) -> None:
@@ -410,6 +415,57 @@ def test_code_that_only_gains_lines_comes_before_tests_that_change(tmp_path: Pat
     result = made(repo)
     assert [(one.id, one.targets) for one in result.queries] == [(inside, (Target("a.py", 8, 9),))]
     assert result.left_out[commits._TESTED] == 1
+
+
+BODY = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(40))
+LONG = "import os\n" + BODY
+ONE = LONG.replace("return 7\n", "return 70\n")
+MORE = LONG.replace("return 7\n", "x\n    return 7\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "targets"),
+    [
+        # Of code and tests, the code is asked for; imports and closing lines are not.
+        ({"a.py": ONE, "test_a.py": "x = 2\n"}, [(31, 31)]),
+        ({"a.py": ONE.replace("os", "re")}, [(31, 31)]),
+        ({"a.js": "import {b} from 'c';\nlet a = 2;\nf(\n  1\n]);\n"}, [(2, 2)]),
+        ({"a.rb": "require 'json'\nb = 2\n"}, [(2, 2)]),
+        ({"a.go": 'package a\n\nimport (\n\t"io"\n)\n\nvar b = 2\n'}, [(7, 7)]),
+        # An import that changes beside an insertion leaves what is around the insertion.
+        ({"a.py": MORE.replace("os", "re")}, [(30, 31)]),
+        ({"a.py": LONG.replace("os", "re")}, commit_gold.IMPORTS),
+        ({"a.js": "import {b} from 'c';\nlet a = 1;\nf(\n  1\n]);\n"}, commit_gold.IMPORTS),
+        # Most of it is elsewhere.
+        ({"a.py": ONE + "y = 1\n" * 5}, commit_gold.BESIDE),
+        ({"a.py": ONE + "y = 1\n" * 4}, [(31, 31)]),
+        ({"a.py": ONE, "notes.txt": "n\n" * 5}, commit_gold.BESIDE),
+        ({"a.py": ONE, "new.py": "y\n" * 5}, commit_gold.BESIDE),
+        ({"a.py": ONE, "tests/n.py": "y\n" * 50}, [(31, 31)]),
+        ({"a.py": LONG.replace("return 1", "return 9")}, commit_gold.SPREAD),
+        ({f"s{n}.py": "x = 2\n" for n in range(5)}, commit_gold.SPREAD),
+    ],
+)
+def test_targets_are_what_the_message_can_ask_for(
+    tmp_path: Path, files: dict[str, str], targets: list[tuple[int, int]] | str
+) -> None:
+    repo = new_repo(tmp_path / "repo")
+    old = {
+        "a.py": LONG,
+        "test_a.py": "x = 1\n",
+        "a.js": "import {a} from 'b';\nlet a = 1;\nf(\n  1\n);\n",
+        "a.rb": "require_relative 'json'\nb = 1\n",
+        "a.go": 'package a\n\nimport (\n\t"os"\n)\n\nvar b = 1\n',
+        **{f"s{n}.py": "x = 1\n" for n in range(5)},
+    }
+    repo.commit("Begin with one long module here\n", old)
+    repo.commit("Change what has to be changed\n", files)
+    result = made(repo)
+    if isinstance(targets, str):
+        assert result.left_out == {commits._FIRST: 1, targets: 1}
+    else:
+        (one,) = result.queries
+        assert [(t.start_line, t.end_line) for t in one.targets] == targets
 
 
 def test_commits_that_ask_for_nothing_are_counted_by_reason(tmp_path: Path) -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.building.git.commits import is_test
+from harness.building.git import messages
+from harness.building.git.commit_gold import is_test
 from harness.building.git.messages import is_revert, is_wordless, query_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.mark.parametrize(
@@ -104,11 +109,12 @@ def test_reverts_are_known_by_subject_or_body(message: str, reverts: bool) -> No
         ("Fix bug #1234 in 0.1.2", True),
         ("v1.2.3", True),
         ("PROJ-12 PROJ-13 PROJ-14 PROJ-15", True),
-        ("Keep the line's end", False),
-        ("исправить чтение файла снова", False),
+        ("Keep the line's end", True),
+        ("Keep the line's own end", False),
+        ("исправить чтение этого файла снова", False),
     ],
 )
-def test_a_message_needs_four_words(question: str, wordless: bool) -> None:
+def test_a_message_needs_five_words(question: str, wordless: bool) -> None:
     assert is_wordless(question) is wordless
 
 
@@ -170,3 +176,198 @@ def test_numbers_behind_a_subject_are_cut_in_linear_time() -> None:
     assert query_text(f"Fix it {numbers} (a/b#2)") == "Fix it"
     assert query_text("(#1) (#2)") == ""
     assert time.process_time() - started < 0.5
+
+
+# Rule -> messages that it leaves out, and messages that look like them.
+ALIKE = {
+    messages.is_bump: (
+        [
+            "Bump lodash from 4.17.20 to 4.17.21",
+            "build(deps): bump x from 1.0 to 1.1",
+            "chore(deps-dev): update eslint to v8",
+            "Update dependencies",
+            "Upgrade to version 2.0.1",
+            "Update dependency react to v18",
+            "Release 1.2.3",
+            "v1.2.3",
+            "Prepare release v2.0.0",
+            "Bump version to 1.4",
+            "Update requirements.txt",
+            "Bump the pip group across 1 directory with 3 updates",
+            "Update rust crate serde to 1.0.2",
+            "Pin numpy to 1.26.4",
+            "version 2.1",
+            "Bump version",
+        ],
+        [
+            "Bump the stack size from 4 to 8 pages when it overflows",
+            "Upgrade connections from HTTP/1.1 to 2 on request",
+            "Update dependents of a node when it moves",
+            "Update dependency graph when a node is removed",
+            "Pin threads to a core",
+            "Roll the log over to a new file",
+            "Release the lock before the callback runs",
+            "Release memory of closed files",
+            "Update versions of documents in one transaction",
+            "Upgrade the database schema in place",
+            "Raise the timeout from 1.0 to 2.5 seconds",
+            "Bump allocator: align to 16 bytes",
+            "Update the position to 0.5 on hover",
+            "Update dependencies between tasks when one is removed",
+            "Resolve dependencies of a package once",
+            "Update submodules in a thread of their own",
+            "Upgrade requests to websockets",
+            "Bump the version of a stored record on each write",
+            "Update the lock file of a build under a lock",
+            "Roll back to version 2 of the protocol when the server asks",
+            "Update the deps graph lazily",
+        ],
+    ),
+    messages.is_merge: (
+        [
+            "Merge pull request #12 from a/b",
+            "Merge branch 'main' into dev",
+            "Merge remote-tracking branch 'origin/main'",
+            "Merged PR 123: x",
+            "Merge tag 'v1.0'",
+            "Merge branch main of github.com:a/b",
+            "Merged in feature/x (pull request #4)",
+            "Auto merge of #123 - x, r=y",
+        ],
+        [
+            "Merge adjacent chunks below the limit",
+            "Merge branches of a tree that are equal",
+            "Merge the two caches into one",
+            "Merge commits that touch one file into one query",
+            "Merge tags of both sides when names clash",
+            "Merge main loop and timer into one thread",
+            "Merge pull and fetch into one command",
+            "Merge request headers in order",
+            "Merge origin and referer checks",
+            "Merge upstream headers with our own",
+            "Merge config of the user into main",
+        ],
+    ),
+    messages.is_formatting: (
+        [
+            "Reformat all files",
+            "Run prettier",
+            "style: use single quotes",
+            "Format code with black",
+            "Fix whitespace",
+            "Fix trailing whitespace",
+            "Apply clang-format",
+            "Fix lint errors",
+            "Sort imports",
+            "cargo fmt",
+            "PEP8 fixes",
+            "Fix indentation",
+            "isort",
+            "Reformat",
+            "Run black on the code base",
+            "Fix linting",
+            "Lint",
+            "gofmt",
+        ],
+        [
+            "Format dates in the user's time zone",
+            "Format numbers with a space between thousands",
+            "Strip white space at the ends of names",
+            "Remove whitespace from tokens before they are compared",
+            "Sort imports of a module before they are resolved",
+            "Indent nested lists in the output",
+            "Lint rule: report unused names",
+            "Run prettier only on changed files in the hook",
+            "Fix indentation of nested lists in the printer",
+            "Fix format of dates in CSV",
+            "Format: accept %z",
+            "Reformat errors as one line",
+            "Clean up white space between tokens when joining",
+            "Fix line endings when reading on Windows",
+            "Black list hosts by pattern",
+            "Style buttons by the theme",
+            "Remove formatting codes from terminal output",
+            "Apply black list to redirects",
+            "Run ruff check in a subprocess with a timeout",
+            "Fix coding style detection",
+            "Fix import order of cyclic modules",
+            "isort: read the profile of the project",
+            "style attributes are kept when pasting",
+        ],
+    ),
+    messages.is_aside: (
+        [
+            "test: cover the parser",
+            "Add tests for the parser",
+            "Test the parser more",
+            "Fix failing tests",
+            "Update README",
+            "Update the changelog for 2.0",
+            "docs: say how to run it",
+            "Add unit tests for retries",
+            "Write release notes",
+            "tests(parser): more cases",
+            "Update changelog",
+        ],
+        [
+            "Test whether the file exists before opening it",
+            "Add a test command to the CLI",
+            "Testing client keeps cookies",
+            "Add test runner for plug-ins",
+            "Fix tested range of versions",
+            "Read the readme of a package for its description",
+            "Latest version wins",
+            "Test for null before use",
+            "Test runner: exit with 1",
+            "Document each option in --help",
+            "Add test server",
+            "Fix test discovery in nested folders",
+            "docstring: keep tags",
+            "tests with no name are listed",
+        ],
+    ),
+    messages.is_unfinished: (
+        [
+            "WIP: parser",
+            "fixup! Fix the parser",
+            "squash! Fix",
+            "Parser (wip)",
+            "amend! x y",
+        ],
+        [
+            "Wipe the cache on exit",
+            "Swipe to close",
+            "fixup of broken links",
+            "Squash equal layers",
+        ],
+    ),
+    messages.has_several_subjects: (
+        [
+            "Fix the parser; close the file",
+            "Fix the parser\n\n- close it\n- open it",
+            "Fix the parser\n\nAlso close the file.",
+            "Fix the parser, and close the file",
+            "Fix it\n\n1. one\n2. two",
+            "Fix the parser. Also close it",
+            "Fix x\n\n* one two\n* three four",
+        ],
+        [
+            "Fix a;b in names",
+            "Sort by name, size and date",
+            "Add red, green, and blue",
+            "Fix the parser\n\n- close it",
+            "Also read .yml",
+            "Keep 'also' as a word",
+            "Say that it is so, and when",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", ALIKE, ids=lambda rule: rule.__name__)
+def test_messages_that_look_alike_but_ask_for_a_change_are_kept(
+    rule: Callable[[str], bool],
+) -> None:
+    left_out, kept = ALIKE[rule]
+    assert [message for message in left_out if not rule(message)] == []
+    assert [message for message in kept if rule(message)] == []

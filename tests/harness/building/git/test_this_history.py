@@ -18,7 +18,6 @@ def test_in_this_projects_history_targets_lie_in_the_parents_and_are_gits() -> N
     result = commit_queries(root, ReadRules(suffixes=(".py",)), limit=60, seed=1)
     if not result.queries:
         pytest.skip("this checkout's history is too short")
-    same = 0
     for one in result.queries:
         corpus = next(corpus for corpus in result.corpora if corpus.id == one.corpus)
         sources = {source.path: source for source in corpus.sources}
@@ -35,7 +34,6 @@ def test_in_this_projects_history_targets_lie_in_the_parents_and_are_gits() -> N
             for first, last in file.changed.removed
             for n in range(first, last + 1)
         }
-        same += one.tags["insert-only"] == "yes" or {
+        assert one.tags["insert-only"] == "yes" or {
             (path, n) for path, n in mine if not sources[path].lines.blank(n)
-        } == {(path, n) for path, n in theirs if path and not sources[path].lines.blank(n)}
-    assert same >= 0.9 * len(result.queries)
+        } <= {(path, n) for path, n in theirs if path}

@@ -1,0 +1,170 @@
+"""Which places of the tree before a commit its message asks for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chunkers.grammars.model import words
+from harness.building.docs.definitions import definitions_in
+from harness.building.docs.nodes import Tree
+from harness.building.git.changes import Gold, gold_of
+from harness.chunking.parsing import UnparsedError
+from harness.model import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from chunkers.source import Source
+    from harness.building.git.changes import Changed
+
+MOST_LINES = 200
+"""Lines of its parent that a commit may remove or change."""
+MOST_TARGETS = 10
+"""Places that a query may ask for."""
+MOST_TARGET_FILES = 4
+"""Files in which they may be."""
+
+# Why a commit has no targets.
+BLANK = "only blank lines changed"
+APART = "only inserts, inside no definition"
+ELSEWHERE = "only inserts, but changes lines of files that are not indexed"
+TESTED = "only tests changed among the indexed files"
+IMPORTS = "only imports and closing lines changed"
+SPREAD = f"over {MOST_TARGETS} places or {MOST_TARGET_FILES} files to find"
+BESIDE = "most of its lines are new, or in files that are not indexed"
+
+# Not `testing`, `fixtures`, `spec` and similar names, which also name products: helpers that a
+# package offers, data, the description of a format.
+_TEST_FOLDERS = frozenset({"__tests__", "e2e", "test", "testdata", "tests"})
+_SPEC_FOLDER = re.compile(r"(?:^|/)spec/.*\.rb")
+_TEST_NAME = re.compile(
+    r"(?:test[_-].*|conftest|.*[_.-]tests?|.*Tests?|tests?)\.[^.]+"
+    # Only in languages whose test tools use such names; elsewhere a spec may describe something.
+    r"|.*_spec\.(?:rb|lua|moon|cr|exs?)"
+    r"|.*[.-]specs?\.[cm]?[jt]sx?"
+    r"|.*[a-z\d]Spec\.(?:[cm]?[jt]sx?|scala|kt|groovy|hs|swift)"
+    r"|.*[a-z\d]IT\.(?:java|kt|groovy|scala)"
+)
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test, by its folder or by a name that test tools use."""
+    *folders, name = path.split("/")
+    return (
+        not _TEST_FOLDERS.isdisjoint(folder.lower() for folder in folders)
+        or _SPEC_FOLDER.search(path) is not None
+        or _TEST_NAME.fullmatch(name) is not None
+    )
+
+
+# Nodes that import something, in all grammars, and lines that do so by a call.
+_IMPORTS = words(
+    "extern_crate_declaration future_import_statement import import_declaration"
+    " import_from_statement import_header import_statement namespace_use_declaration"
+    " preproc_include use_declaration using_directive"
+)
+_LOADS = re.compile(
+    r"\s*(?:(?:const|let|var|local)\s[^=;]{1,200}=\s*)?"
+    r"(?:require(?:_relative|_once)?|include_once|load|source|\.)[\s(]\s*[\"'$./\w]"
+)
+# A line that only ends something, or goes on with it.
+_CLOSES = re.compile(r"\W*(?:begin|do|done|else|end|esac|fi|finally|then|try)?\W*")
+
+
+def commit_gold(
+    files: Sequence[tuple[Source, Changed]], *, changes_more: bool, beside: int
+) -> Gold | str:
+    """The targets of a commit, or why it has none.
+
+    They are the lines that it removed or changed, without imports, lines that only close something,
+    and tests. If there are none in any indexed file, they are the innermost definitions around what
+    it inserted, tests apart.
+
+    Args:
+        files: The old texts of the indexed files that it changes, and what happened to them.
+        changes_more: Whether it removed or changed lines of files that are not indexed too.
+        beside: The lines that it touched in other files than these, and in new ones.
+
+    Raises:
+        InputError: A line is not in its file.
+    """
+    gold = gold_of(files)
+    if not gold.targets:
+        return BLANK
+    code = [(source, changed) for source, changed in files if not is_test(source.path)]
+    inserted = sum(changed.new for _, changed in code)
+    targets = [] if gold.insert_only else _speaking(gold.targets, [source for source, _ in code])
+    if targets:
+        core = sum(changed.count + changed.added for _, changed in code)
+        return _checked(Gold(tuple(targets), insert_only=False), core, inserted + beside)
+    if gold.insert_only and changes_more:
+        return ELSEWHERE
+    around = [target for source, changed in code for target in _around(source, changed.inserted)]
+    if around:
+        return _checked(Gold(tuple(dict.fromkeys(around)), insert_only=True), inserted, beside)
+    if gold.insert_only:
+        return APART
+    return TESTED if all(is_test(target.path) for target in gold.targets) else IMPORTS
+
+
+def _checked(gold: Gold, core: int, beside: int) -> Gold | str:
+    """The targets, unless they are too many, or the lines beside them more than twice as many."""
+    files = {target.path for target in gold.targets}
+    if len(gold.targets) > MOST_TARGETS or len(files) > MOST_TARGET_FILES:
+        return SPREAD
+    return BESIDE if beside > 2 * core else gold
+
+
+def _speaking(targets: Iterable[Target], sources: Iterable[Source]) -> list[Target]:
+    """The targets in some sources, without imports at their ends or lines that only close."""
+    by_path = {source.path: source for source in sources}
+    imports: dict[str, frozenset[int]] = {}
+    kept = []
+    for target in targets:
+        source = by_path.get(target.path)
+        if source is None or target.start_line is None or target.end_line is None:
+            continue
+        if source.path not in imports:
+            imports[source.path] = _import_lines(source)
+        texts = {
+            line: source.text[slice(*source.lines.offsets_of(line, line))]
+            for line in range(target.start_line, target.end_line + 1)
+            if not (line in imports[source.path] or source.lines.blank(line))
+        }
+        own = [line for line, text in texts.items() if not _LOADS.match(text)]
+        if not all(_CLOSES.fullmatch(texts[line]) for line in own):
+            kept.append(replace(target, start_line=own[0], end_line=own[-1]))
+    return kept
+
+
+def _import_lines(source: Source) -> frozenset[int]:
+    """The lines of a source that import something."""
+    try:
+        tree = Tree.of(source)
+    except UnparsedError:
+        return frozenset()
+    nodes = tree.nodes(_IMPORTS) if tree else []
+    spans = ((node.start_point[0], node.end_point) for node in nodes)
+    # To some grammars the end of the line is part of an import.
+    return frozenset(
+        line
+        for first, (last, column) in spans
+        for line in range(first + 1, last + 1 + (column > 0))
+    )
+
+
+def _around(source: Source, places: Iterable[int]) -> list[Target]:
+    """The innermost definitions of at most `MOST_LINES` around places between lines, in order."""
+    try:
+        definitions = definitions_in(source)
+    except UnparsedError:
+        return []
+    targets = []
+    for place in places:
+        around = [d for d in definitions if d.first_line <= place < d.last_line]
+        inner = min(around, key=lambda d: d.last_line - d.first_line, default=None)
+        if inner and not inner.container and inner.last_line - inner.first_line < MOST_LINES:
+            targets.append(Target(source.path, inner.first_line, inner.last_line))
+    return sorted(set(targets), key=lambda target: target.start_line or 0)
