@@ -35,8 +35,10 @@ PACKAGES = {
     "c-ujson": ("pypi", "ujson==5.10.0", "ujson-5.10.0"),
     "rust-itertools": ("debian", "librust-itertools-dev", f"{CARGO}/itertools-0.10.3"),
 }
-"""Language -> registry, package, and the folder in it that is taken for a repository; two more, since
-those before them have few calls in C and Rust."""
+"""Language -> registry, package, and the folder in it that is taken for a repository.
+
+The last two are there because the others in their languages have few calls.
+"""
 
 FIXTURES = "golang-github-go-git-go-git-fixtures-dev"
 _DATA = "usr/share/gocode/src/github.com/go-git/go-git-fixtures/data.go"
