@@ -79,18 +79,24 @@ def score(
     Relevance in a record is decided by the first of these that applies: qrels or relevant_ids,
     lines shared with a target, the file of a target, words shared with the expected answer.
     If no query has the labels that a measure needs, the measure is skipped rather than counted as
-    0.
+    0; if all are, the exit code is 2.
     """
+    from chunkers.errors import InputError
     from harness.cli.progress import Progress
     from harness.reports import scores
     from harness.reports.plain import plain
     from harness.scoring.score_file import score_file
+    from harness.support.wording import left_out_line
 
     path = _input_file(run, records)
     options = _options(measure, profile, f1_threshold, source)
     with Progress() as progress:
         scored = score_file(path, qrels, options, _reading_progress(progress, path))
         document = scores.score_document(scored, per_query=per_query)
+        if not any(metric["n"] for metric in document["metrics"].values()):
+            reasons = "; ".join(why for why, _ in scores.skipped(document))
+            left_out = left_out_line(document["left_out"])
+            raise InputError(f"{path}: no measure can be averaged: {reasons}{left_out}")
         for line in scored.warnings:
             progress.warn(line)
     if form is Format.JSON:

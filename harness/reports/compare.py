@@ -67,6 +67,8 @@ def compare_document(
     names = [str(parse_measure(measure)) for measure in measures]
     parts = []
     for contest in contests:
+        if not contest.queries:
+            raise InputError(f"{contest.dataset}: no query has a value, so nothing can be compared")
         known = next(iter(contest.cells.values())).measures
         chosen = names or [headline(known)]
         for name in chosen:

@@ -114,6 +114,15 @@ def rounded(rows: Sequence[Sequence[object]]) -> list[list[str]]:
     return [[f"{c:.4f}" if isinstance(c, float) else str(c) for c in row] for row in rows]
 
 
+def skipped(document: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """The reasons why measures are skipped, and the measures of each."""
+    names: dict[str, list[str]] = {}
+    for name, metric in document["metrics"].items():
+        if metric["status"] == "skipped":
+            names.setdefault(metric["why"], []).append(name)
+    return sorted(names.items())
+
+
 def score_notes(document: Mapping[str, Any]) -> list[str]:
     """The notes below a table."""
     rules = [f"{n} by {name}" for name, n in document["strategies"].items() if n]
@@ -121,11 +130,7 @@ def score_notes(document: Mapping[str, Any]) -> list[str]:
         f"profile {document['profile']}; queries judged: {', '.join(rules) or 'none'}",
         f"95 % interval: {document['interval']}",
     ]
-    skipped: dict[str, list[str]] = {}
-    for name, metric in document["metrics"].items():
-        if metric["status"] == "skipped":
-            skipped.setdefault(metric["why"], []).append(name)
-    notes += [f"skipped, {why}: {', '.join(names)}" for why, names in sorted(skipped.items())]
+    notes += [f"skipped, {why}: {', '.join(names)}" for why, names in skipped(document)]
     notes += [
         f"left out: {counted(n, 'query', 'queries')}, {why}"
         for why, n in document["left_out"].items()

@@ -13,6 +13,7 @@ from harness.chunking.corpus import TooManyFailuresError
 from harness.chunking.cutters import limits_of
 from harness.embedding.embedder import OutOfMemoryError
 from harness.embedding.vector_store import VectorStore
+from harness.measures.grammar import family_of
 from harness.relevance.masking import refuse_mask
 from harness.retrieval.options import refuse_dataset
 from harness.retrieval.ranking import Order
@@ -144,6 +145,7 @@ def _cells(session: _Session, dataset: Dataset) -> Iterator[CellResult | FailedC
     plan, config = session.plan, session.plan.config
     started = time.perf_counter()
     query_set = prepare(dataset, config.limit, config.seed, mask=config.masks(dataset))
+    _refuse_unscored(query_set, plan)
     session.seconds["preparing"] += time.perf_counter() - started
     session.manifest.add_dataset(dataset, query_set)
     for chunker in plan.chunkers:
@@ -151,6 +153,22 @@ def _cells(session: _Session, dataset: Dataset) -> Iterator[CellResult | FailedC
         for name, retriever in plan.retrievers:
             for embedder in plan.embedders if retriever.dense else (None,):
                 yield cells.cell(name, retriever, embedder)
+
+
+def _refuse_unscored(query_set: QuerySet, plan: Plan) -> None:
+    """Refuse a data set of documents that leaves every mean without a query."""
+    name, queries = query_set.dataset.name, list(query_set.queries)
+    if query_set.dataset.gold == "span":
+        return  # its queries are in every mean
+    if all(family_of(measure).lines for measure in plan.measures):
+        raise InputError(
+            f"{name}: its targets are documents, but all measures are of lines; add -m nDCG@10"
+        )
+    if plan.profile.nothing_relevant == "left-out":
+        least = plan.profile.least_grade
+        queries = [q for q in queries if max((q.qrels or {"": 0}).values()) >= least]
+    if not queries:
+        raise InputError(f"{name}: no query has a relevant document, so nothing can be averaged")
 
 
 class _ChunkerCells:

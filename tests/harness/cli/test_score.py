@@ -102,18 +102,47 @@ def test_a_text_is_relevant_by_its_words_and_no_exact_match(tmp_path, capsys):
     assert (texts["relevant"], texts["relevant_exact"], texts["relevant_holding"]) == (1, 0, 0)
 
 
-def test_no_labelled_query_is_skipped_and_never_0(tmp_path, capsys):
-    rows = [{"query_id": one, "retrieved_ids": ["a"], "relevant_ids": []} for one in "ab"]
-    run = write(tmp_path / "a.run", "q Q0 a 1 1 t\n")
-    for given in (
-        ("--records", write(tmp_path / "a.jsonl", rows)),
-        ("--run", run, "--qrels", write(tmp_path / "zero.qrels", "q 0 a 0\n")),
-    ):
-        got = call(capsys, "score", *given, "--format", "json").json
-        assert len(got["metrics"]) == 7
-        for one in got["metrics"].values():
-            assert (one["mean"], one["ci95"], one["n"]) == (None, None, 0)
-            assert one["status"] == "skipped"
+UNLABELLED = [{"query_id": query, "retrieved_ids": ["a"]} for query in "qr"]
+LABELLED = [*UNLABELLED, {"query_id": "s", "retrieved_ids": ["a"], "relevant_ids": ["a"]}]
+
+
+@pytest.mark.parametrize(
+    ("content", "qrels", "options", "words"),
+    [
+        (UNLABELLED, None, (), ["a.run", "no labelled query", "2 no judgements"]),
+        (UNLABELLED, None, ("--profile", "memorybench"), ["no labelled query"]),
+        (UNLABELLED, None, ("--profile", "code-chunk"), ["no labelled query"]),
+        ("q Q0 a 1 1 t\n", "q 0 a 0\n", (), ["no labelled query", "1 only grades of 0 or less"]),
+        ("q Q0 a 1 1 t\n", "q 0 a 1\n", ("--profile", "trec:rel=2"), None),  # as pytrec_eval
+        ("q Q0 a 1 1 t\n", "q 0 a 1\n", ("--profile", "default:rel=2"), ["1 only grades below 2"]),
+        ("q Q0 a 1 1 t\n", "q 0 a 1\n", ("-m", "FileMRR"), ["no query has targets"]),
+        (LABELLED, None, ("-m", "SpanR@9c", "-m", "TokenF1"), ["--source", "what it compares"]),
+        (LABELLED, None, ("-m", "SpanR@9c", "-m", "MRR"), None),
+    ],
+)
+def test_nothing_to_average_is_refused(tmp_path, capsys, content, qrels, options, words):
+    file = write(tmp_path / "a.run", content)
+    given = ["--records" if qrels is None else "--run", file]
+    if qrels is not None:
+        given += ["--qrels", write(tmp_path / "a.qrels", qrels)]
+    for form in ("table", "json", "csv"):
+        done = call(capsys, "score", *given, *options, "--format", form)
+        assert done.code == (0 if words is None else 2), done.err
+        if words is not None:
+            assert done.out == ""
+            says(done, 2, "no measure can be averaged", *words)
+
+
+@pytest.mark.parametrize(("profile", "n"), [("default", 1), ("memorybench", 3), ("code-chunk", 3)])
+def test_queries_without_labels_among_others_are_left_out_or_0_and_counted(
+    tmp_path, capsys, profile, n
+):
+    file = write(tmp_path / "a.jsonl", LABELLED)
+    options = ("-m", "MRR", "--profile", profile, "--format", "json")
+    got = call(capsys, "score", "--records", file, *options).json
+    assert (mean(got, "MRR"), got["n_queries"]) == (1 / n, n)
+    counts = got["left_out"] if n == 1 else got["as_zero"]
+    assert counts == {"no judgements": 2}
 
 
 @pytest.mark.parametrize("profile", ["default", "trec", "code-chunk"])
@@ -246,10 +275,14 @@ def test_results_of_memorybench_score_as_memorybench_scores_them(data, tmp_path,
         names = {f"P@{k}": "precision", f"nDCG@{k}": "ndcg", "MRR": "mrr"}
         options = [part for one in names for part in ("-m", one)]
         options += ["--profile", "memorybench", "--f1-threshold", threshold, "--format", "json"]
-        got = call(capsys, "score", "--records", file, *options).json
+        done = call(capsys, "score", "--records", file, *options)
         for name, theirs in names.items():
             want = case["expected"][theirs]["value"]
-            assert (mean(got, name) or 0.0) == pytest.approx(want, abs=1e-12), case["case"]
+            if done.code == 2:  # without any label the original gives 0
+                assert "no labelled query" in done.err
+                assert want == 0
+            else:
+                assert mean(done.json, name) == pytest.approx(want, abs=1e-12), case["case"]
 
 
 @pytest.fixture
@@ -335,8 +368,7 @@ def test_the_document_names_every_option_and_key(small, capsys):
         )  # fmt: skip
         for option in set(re.findall(r"(?<=│ )--[a-z0-9-]+", done.stdout)) - {"--help"}:
             assert re.search(rf"[` ]{option}[` ]", text), option
-    document = call(
-        capsys, "score", *small, "--format", "json", "--per-query", "-m", "FileMRR"
-    ).json
+    asked = ("--format", "json", "--per-query", "-m", "FileMRR", "-m", "MRR")
+    document = call(capsys, "score", *small, *asked).json
     keys = {*document, *document["metrics"]["FileMRR"], *document["strategies"]}
     assert {key for key in keys if f"`{key}`" not in text} == set()

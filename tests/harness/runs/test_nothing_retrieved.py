@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from worlds import grid, small
 
+from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query, Target
+from harness.reports.compare import compare_document
+from harness.reports.contests import contests
+from harness.runs.stored_values import read_stored_cells
 from harness.runs.verify import verify
 
 NAMES = ("aa", "bb", "cc", "dd", "ee", "ff")
@@ -147,3 +151,43 @@ def test_a_retriever_that_returns_nonsense_is_named_with_the_query(
     monkeypatch.setitem(__import__("sys").modules, "wrong_retriever", __import__(__name__))
     with pytest.raises(InputError, match=f"query q alpha: the retriever returned {problem}"):
         grid(tmp_path, "run", small(), chunkers=("fixed",), retrievers=(f"{__name__}:make_wrong",))
+
+
+def of_documents(*grades):
+    sources = tuple(Source(f"alpha word{at}", f"d{at}", "") for at, _ in enumerate(grades))
+    queries = tuple(
+        Query(f"q{at}", "docs", f"word{at}", (), qrels={f"d{at}": grade})
+        for at, grade in enumerate(grades)
+    )
+    return Dataset("docs", "document", (Corpus("docs", sources),), queries)
+
+
+@pytest.mark.parametrize(
+    ("grades", "changes", "words"),
+    [
+        ((0, -1), {}, "no query has a relevant document"),
+        ((1, 1), {"profile": "default:rel=2"}, "no query has a relevant document"),
+        ((1, 1), {"measures": ("FileMRR", "SpanR@10c")}, "all measures are of lines"),
+        ((), {}, "no query has a relevant document"),
+        ((0, 0), {"profile": "trec"}, None),  # in the mean, as in pytrec_eval
+        ((0, 1), {}, None),
+        ((1, 1), {"measures": ("FileMRR", "MRR")}, None),
+    ],
+)
+def test_a_run_with_nothing_to_average_is_refused_before_the_work(tmp_path, grades, changes, words):
+    asked = {"chunkers": ("fixed",), "retrievers": ("bm25",), "measures": ("MRR",)} | changes
+    if words is None:
+        (cell,) = grid(tmp_path, dataset=of_documents(*grades), **asked).cells
+        assert cell.metrics["n_queries"] > 0
+        return
+    with pytest.raises(InputError, match=words):
+        grid(tmp_path, dataset=of_documents(*grades), **asked)
+    assert not list((tmp_path / "run" / "cells").iterdir())
+
+
+def test_stored_cells_without_a_query_in_the_mean_are_not_compared(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.runs.runner._refuse_unscored", lambda *_: None)
+    asked = {"chunkers": ("fixed", "ast"), "retrievers": ("bm25",), "measures": ("MRR",)}
+    grid(tmp_path, dataset=of_documents(0, 0), **asked)
+    with pytest.raises(InputError, match="no query has a value"):
+        compare_document(contests(list(read_stored_cells(tmp_path / "run"))))

@@ -98,7 +98,8 @@ def test_places_that_are_not_found_are_counted(score, tree):
 
 def test_no_target_in_the_source_is_skipped(score, tree):
     row = record([item("b.py", 1, 1)], [item("gone.py", 1, 1)])
-    found = score([row], None, "-m", "SpanR@99c", "--source", tree).json["metrics"]["SpanR@99c"]
+    asked = ["-m", "SpanR@99c", "-m", "FileR@1", "--source", tree]
+    found = score([row], None, *asked).json["metrics"]["SpanR@99c"]
     assert (found["mean"], found["status"]) == (None, "skipped")
 
 
