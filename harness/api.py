@@ -27,6 +27,7 @@ def evaluate(
     retriever: str = RunConfig.retrievers[0],
     measures: Sequence[str] = RunConfig.measures,
     profile: str = RunConfig.profile,
+    match_size: str | None = RunConfig.match_size,
     depth: int = RunConfig.depth,
     limit: int | None = RunConfig.limit,
     seed: int = RunConfig.seed,
@@ -44,6 +45,8 @@ def evaluate(
         retriever: Spec of a retriever.
         measures: Measure. See `chunkmark list measures`.
         profile: Scoring conventions. See `chunkmark list profiles`.
+        match_size: Set max_size of each chunker that has one so that its median chunk has so many
+            non-white-space characters, or as many as that of a chunker, such as fixed.
         depth: Minimum number of chunks ranked for each query; a larger cut-off of a measure raises
             it.
         limit: Number of queries to sample from each data set.
@@ -73,6 +76,7 @@ def evaluate(
         embedders=(embedder,),
         retrievers=(retriever,),
         measures=tuple(measures),
+        match_size=match_size,
         profile=profile,
         depth=depth,
         limit=limit,

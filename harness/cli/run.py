@@ -137,6 +137,8 @@ def run(
     document = run_document(result, by or ())
     for line in result.failures:
         progress.warn(line)
+    for line in result.matched:
+        progress.note(line)
     if form is Format.JSON:
         write_json(document)
     elif form is Format.TABLE:

@@ -8,6 +8,7 @@ from chunkers.errors import InputError, suggestion
 from harness.measures.grammar import parse_measure
 from harness.reports.contests import differences
 from harness.reports.curves import curve_lines, curve_table, curves
+from harness.reports.matched import matched_lines, matched_sizes
 from harness.reports.plain import markdown_escaped, markdown_table, plain, print_rows
 from harness.reports.recommendation import (
     headline,
@@ -85,6 +86,7 @@ def compare_document(
             for at, name in enumerate(chosen)
         ]
         part = _part(contest, results, baseline, margin)
+        part["matched"] = matched_sizes(contest, results[0].measure, seed)
         if with_curves:
             part["curves"] = curves(contest, seed)
         parts.append(part)
@@ -200,6 +202,9 @@ def print_compare(document: Mapping[str, Any], console: Console) -> None:
             console.print(plain(title), style="bold")
             print_rows(COLUMNS, rows, console)
             console.print()
+        for line in matched_lines(part["matched"]):
+            console.print(plain(line))
+            console.print()
         if part.get("curves"):
             print_rows(*curve_table(part["curves"]), console)
             for line in curve_lines(part["curves"]):
@@ -221,6 +226,7 @@ def as_markdown(document: Mapping[str, Any]) -> str:
         for title, rows in _tables(part):
             lines += ["", f"#### {markdown_escaped(title)}", ""]
             lines += markdown_table(COLUMNS, rows)
+        lines += [f"- {markdown_escaped(line)}" for line in matched_lines(part["matched"])]
         if part.get("curves"):
             lines += ["", "#### Span curves", "", *markdown_table(*curve_table(part["curves"])), ""]
             lines += [f"- {markdown_escaped(line)}" for line in curve_lines(part["curves"])]

@@ -57,6 +57,13 @@ class RunConfig:
         "Override the language of files, by glob: '*.h=cpp'.",
         metavar="PATTERN=LANGUAGE",
     )
+    match_size: str | None = _option(
+        COMPARE,
+        None,
+        "Set max_size of each chunker that has one so that its median chunk has so many "
+        "non-white-space characters, or as many as that of a chunker, such as fixed.",
+        metavar="C|CHUNKER",
+    )
     measures: tuple[str, ...] = _option(
         SCORE, _SPANS + _RANKS, "Measure. See `chunkmark list measures`.", short="-m"
     )

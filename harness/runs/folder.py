@@ -19,9 +19,10 @@ from harness.support.json_files import read_json, write_json
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
+    from chunkers.plugins.loading import LoadedChunker
     from harness.model import Dataset
     from harness.runs.failures import FailedCell
     from harness.runs.plan import Plan
@@ -201,6 +202,12 @@ class Manifest:
         """Add a cell that is not scored."""
         self._document.setdefault("failed", []).append(dataclasses.asdict(failed))
         write_json(self._path, self._document)
+
+    def match(self, chunkers: Sequence[LoadedChunker], lines: Sequence[str]) -> None:
+        """Add the chunkers with the sizes that they were given, and a remark on each."""
+        self._document["chunkers"] |= {chunker.name: chunker.version for chunker in chunkers}
+        for line in lines:
+            self.note(line)
 
     def note(self, text: str) -> None:
         """Add a remark, such as that batches were made smaller."""

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.languages import parse_overrides
-from chunkers.plugins.loading import load_chunker
+from chunkers.plugins.loading import LoadedChunker, load_chunker
 from chunkers.plugins.spec import expand_spec
 from harness.measures.grammar import family_of, parse_measure
 from harness.measures.profiles import load_profile
 from harness.retrieval.options import refuse_profile
 from harness.runs.failures import MaxFailures, parse_max_failures
+from harness.runs.matching import parse_match_size
 from harness.runs.pipeline import load_embedder, load_retriever
 
 if TYPE_CHECKING:
-    from chunkers.plugins.loading import LoadedChunker
     from harness.embedding.embedder import Embedder
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
@@ -39,6 +39,7 @@ class Plan:
         embedders: Distinct, in the order asked for; empty where nothing needs one.
         retrievers: Names and retrievers, in the order asked for.
         max_failures: How many files a chunker may fail on.
+        match: The median chunk that chunkers are given, or the chunker that has it.
     """
 
     config: RunConfig
@@ -48,6 +49,7 @@ class Plan:
     embedders: tuple[Embedder, ...]
     retrievers: tuple[tuple[str, LoadedRetriever], ...]
     max_failures: MaxFailures
+    match: int | LoadedChunker | None = None
 
     @property
     def depth(self) -> int:
@@ -78,7 +80,9 @@ def make_plan(config: RunConfig) -> Plan:
     retrievers = dict(load_retriever(text) for text in config.retrievers)
     for name, retriever in retrievers.items():
         refuse_profile(name, retriever.options, profile)
-    helped = any(needs_embedder(chunker) for chunker in chunkers)
+    match = parse_match_size(config.match_size)
+    cutting = [*chunkers, match] if isinstance(match, LoadedChunker) else chunkers
+    helped = any(needs_embedder(chunker) for chunker in cutting)
     embedders: list[Embedder] = []
     if helped or any(retriever.dense for retriever in retrievers.values()):
         embedders = [load_embedder(text) for text in config.embedders]
@@ -95,4 +99,5 @@ def make_plan(config: RunConfig) -> Plan:
         embedders=tuple({embedder.name: embedder for embedder in embedders}.values()),
         retrievers=tuple(retrievers.items()),
         max_failures=max_failures,
+        match=match,
     )

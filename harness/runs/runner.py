@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.chunking.corpus import TooManyFailuresError
+from chunkers.source import Services
+from harness.chunking.corpus import TooManyFailuresError, chunk_corpora
 from harness.chunking.cutters import limits_of
 from harness.embedding.embedder import OutOfMemoryError
 from harness.embedding.vector_store import VectorStore
@@ -18,10 +19,11 @@ from harness.relevance.masking import refuse_mask
 from harness.retrieval.options import refuse_dataset
 from harness.retrieval.ranking import Order
 from harness.runs.cell import compute
-from harness.runs.chunking import ChunkingCache
+from harness.runs.chunking import ChunkingCache, counter
 from harness.runs.failures import FailedCell, failure_lines
 from harness.runs.folder import Manifest, RunFolder, cell_key, read_cell
 from harness.runs.health import file_counts
+from harness.runs.matching import match_sizes
 from harness.runs.pipeline import PhaseTimer, Pipeline
 from harness.runs.plan import needs_embedder
 from harness.runs.provenance import RANKING, SCORING, code_hash
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from chunkers.plugins.loading import LoadedChunker
+    from harness.chunking.corpus import ChunkedCorpus
     from harness.embedding.embedder import Embedder, Role
     from harness.model import Absent, Dataset
     from harness.runs.pipeline import LoadedRetriever
@@ -67,7 +70,8 @@ class RunResult:
     """A finished run.
 
     `out` is None for a temporary folder; `cells` and `failed` are in the order of the grid.
-    `left_out` is data set, reason and count of what data sets left out while loading.
+    `left_out` is data set, reason and count of what data sets left out while loading. `matched` are
+    lines on the sizes that chunkers were given.
     """
 
     out: Path | None
@@ -75,6 +79,7 @@ class RunResult:
     absent: tuple[tuple[str, Absent], ...]
     failed: tuple[FailedCell, ...] = ()
     left_out: tuple[tuple[str, str, int], ...] = ()
+    matched: tuple[str, ...] = ()
 
     @property
     def failures(self) -> list[str]:
@@ -93,6 +98,7 @@ class _Session:
     store: VectorStore
     tell: Callable[[str, int, int], None]
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    matched: list[str] = field(default_factory=list)
 
 
 def run(
@@ -138,6 +144,7 @@ def run(
             for reason, count in dataset.left_out.items()
             if count
         ),
+        matched=tuple(session.matched),
     )
 
 
@@ -148,7 +155,7 @@ def _cells(session: _Session, dataset: Dataset) -> Iterator[CellResult | FailedC
     _refuse_unscored(query_set, plan)
     session.seconds["preparing"] += time.perf_counter() - started
     session.manifest.add_dataset(dataset, query_set)
-    for chunker in plan.chunkers:
+    for chunker in _chunkers(session, query_set):
         cells = _ChunkerCells(session, query_set, chunker)
         for name, retriever in plan.retrievers:
             for embedder in plan.embedders if retriever.dense else (None,):
@@ -169,6 +176,32 @@ def _refuse_unscored(query_set: QuerySet, plan: Plan) -> None:
         queries = [q for q in queries if max((q.qrels or {"": 0}).values()) >= least]
     if not queries:
         raise InputError(f"{name}: no query has a relevant document, so nothing can be averaged")
+
+
+def _chunkers(session: _Session, query_set: QuerySet) -> Sequence[LoadedChunker]:
+    """The chunkers of a data set, with sizes that match if that was asked for."""
+    plan = session.plan
+    if plan.match is None:
+        return plan.chunkers
+    timer = PhaseTimer(session.tell)
+
+    def cut(chunker: LoadedChunker) -> Sequence[ChunkedCorpus]:
+        helper = next(iter(plan.embedders), None) if chunker.unit == "tokens" else None
+        with timer.phase("matching sizes") as progress:
+            return chunk_corpora(
+                query_set.files,
+                chunker,
+                Services(count_tokens=None if helper is None else counter(helper)),
+                progress,
+                keep_blank=plan.profile.blank == "index",
+                limits=limits_of(plan.config.file_timeout),
+            )
+
+    chunkers, lines = match_sizes(plan.chunkers, plan.match, cut)
+    session.seconds["matching sizes"] += timer.seconds["matching sizes"]
+    session.matched += [f"{query_set.dataset.name}: {line}" for line in lines]
+    session.manifest.match(chunkers, lines)
+    return chunkers
 
 
 class _ChunkerCells:
