@@ -23,7 +23,7 @@ from harness.stats.power import (
     spread_over_corpora,
     units_for,
 )
-from harness.stats.sign_flips import estimates
+from harness.stats.sign_flips import FEWEST_CLUSTERS, estimates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.stats.clusters import Clusters, Member
-    from harness.stats.power import Spread
     from harness.stats.sign_flips import Estimate, Interval
 
 Estimand = Literal["these corpora", "new corpora"]
@@ -148,7 +147,7 @@ def compare(
     differences = []
     for at, ((a, b), mean, p) in enumerate(zip(pairs, means, adjusted, strict=True)):
         column = columns[:, at]
-        spread, needed = _needed(column, clusters, corpora, estimand, margin)
+        mdd, needed = _needed(column, clusters, corpora, estimand, margin)
         differences.append(
             Difference(
                 a,
@@ -157,7 +156,7 @@ def compare(
                 mean,
                 p,
                 verdict_of(mean, p, margin, few_corpora=few),
-                None if spread is None else smallest_difference(spread),
+                mdd,
                 needed,
                 int((column > 0).sum()),
                 int((column == 0).sum()),
@@ -231,14 +230,16 @@ def _needed(
     corpora: Sequence[str],
     estimand: Estimand,
     margin: float,
-) -> tuple[Spread | None, int | None]:
-    """The spread of a difference, and the further units that decide it for the margin."""
+) -> tuple[float | None, int | None]:
+    """The smallest difference that would show, and the further units that the margin needs."""
     if estimand == "these corpora":
         spread = spread_of(column, clusters)
         total = units_for(spread, margin) if spread else None
+        testable = len(clusters.sizes) >= FEWEST_CLUSTERS
     else:
         spread = spread_over_corpora(column, corpora)
         total = corpora_for(spread, margin) if spread else None
+        testable = True  # with too few corpora, the verdict says so
     if spread is None or total is None:
         return None, None
-    return spread, max(0, total - spread.units)
+    return smallest_difference(spread) if testable else None, max(0, total - spread.units)

@@ -10,15 +10,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from harness.stats.clusters import clusters_of
 from harness.stats.power import ALPHA, smallest_difference, spread_of
-from harness.stats.sign_flips import EQUAL, estimates, share_unseen
+from harness.stats.sign_flips import estimates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from harness.stats.clusters import Member
@@ -52,9 +51,6 @@ def drop_of(
 ) -> Drop:
     """The drop of a measure between 0 and 1, over these corpora.
 
-    If all queries drop alike, their scatter shows nothing about other queries. Then `detects` is
-    the largest share of others that may behave differently.
-
     Args:
         before: The values of each query, shape (q,).
         after: The values of the same queries later.
@@ -67,10 +63,7 @@ def drop_of(
     count = len(clusters.sizes)
     if count < FEWEST_CLUSTERS or estimate.ci90 is None or spread is None:
         return Drop(estimate.mean, None, None)
-    if np.ptp(drops) <= EQUAL:
-        detects = share_unseen(count, ALPHA)
-    else:
-        # Of few flips, the largest number that is at most 5 % may be far less.
-        flips = 2.0**count
-        detects = smallest_difference(spread, math.floor(ALPHA * flips) / flips)
+    # Of few flips, the largest number that is at most 5 % may be far less.
+    flips = 2.0**count
+    detects = smallest_difference(spread, math.floor(ALPHA * flips) / flips)
     return Drop(estimate.mean, estimate.ci90[0], detects)

@@ -23,6 +23,7 @@ import numpy as np
 
 from harness.stats.clusters import clusters_of
 from harness.stats.new_corpora import FEWEST_FOR_TEST, corpus_means, standard_error
+from harness.stats.sign_flips import EQUAL, FEWEST_CLUSTERS, share_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +53,12 @@ class Spread:
     freedom: int
 
     def error(self, units: int, tail: float = ALPHA / 2) -> float:
-        """The smallest difference detected with 80 % probability by `units` such units."""
+        """The smallest difference detected with 80 % probability by `units` such units.
+
+        Equal clusters show no scatter of others: then the largest share of which they hold none.
+        """
+        if self.sd <= EQUAL:
+            return share_unseen(self.clusters * units / self.units, tail)
         freedom = self.freedom * units / self.units
         return _noncentrality(freedom, tail) * self.sd / math.sqrt(units)
 
@@ -127,10 +133,7 @@ def units_for(spread: Spread, difference: float) -> int:
         spread: The spread of the present units.
         difference: Above 0.
     """
-    if spread.sd == 0:
-        return spread.units
-    # Fewer would leave less than one degree of freedom.
-    fewest = math.ceil(spread.units / spread.freedom)
+    fewest = math.ceil(FEWEST_CLUSTERS * spread.units / spread.clusters)
     return _smallest(lambda units: spread.error(units) <= difference, fewest)
 
 

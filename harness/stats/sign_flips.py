@@ -39,6 +39,9 @@ FLIPS = 9_999
 EQUAL = 1e-12
 """Values of a column whose range is smaller are equal."""
 
+FEWEST_CLUSTERS = 6
+"""With fewer, no two-sided p-value is below 5 %: 2 of 32 flips are always as extreme."""
+
 _ALL = 12  # clusters of which all flips are tried
 _BLOCK = 1 << 20  # bytes of random flips at a time
 _LEVERAGE_POWER = 0.75
@@ -109,7 +112,7 @@ def interval_of_equals(
     return mean + share * (bounds[0] - mean), mean + share * (bounds[1] - mean)
 
 
-def share_unseen(units: int, level: float) -> float:
+def share_unseen(units: float, level: float) -> float:
     """The largest share of a population of which n units may hold none.
 
     What occurs in a share s is in none of n units with probability (1 - s)^n. So at most a share

@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from harness.cli.program import guarded
+
 HEAVY = ("torch", "faiss", "scipy", "sentence_transformers", "bm25s", "transformers")
 
 
@@ -215,11 +217,43 @@ def test_chunk_shows_every_chunk_of_a_file(tmp_path):
     assert "return x + 1" in table
 
 
-def test_output_on_an_ascii_console_loses_no_result(tmp_path):
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [("ascii", "'? ?'"), ("cp1252", "'é ?'"), ("utf-8", "'é \N{GRINNING FACE}'")],
+)
+def test_a_console_that_cannot_show_a_character_loses_no_result(
+    tmp_path, monkeypatch, encoding, shown
+):
     (tmp_path / "a.py").write_text("name = 'é \N{GRINNING FACE}'\n", encoding="utf-8")
-    done = chunkmark("chunk", tmp_path / "a.py", env={"PYTHONIOENCODING": "ascii"})
-    assert done.returncode == 0
-    assert "name = '? ?'" in done.stdout
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
+    assert guarded(["chunk", str(tmp_path / "a.py")]) == 0
+    sys.stdout.flush()
+    assert shown in raw.getvalue().decode(encoding)
+
+
+def test_a_run_without_a_locale_on_an_ascii_console_stores_and_prints_everything(tmp_path):
+    smile = "\N{GRINNING FACE}"
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code/a.py").write_text(f"def é(value):\n    return '{smile}'\n", "utf-8")
+    question = {"id": f"é{smile}", "text": f"what does é return {smile}", "targets": "a.py::é"}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(question, ensure_ascii=False), "utf-8")
+    # The encoding of files, too, would be ASCII if none were given.
+    env = {
+        "PYTHONIOENCODING": "ascii",
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+    }
+    done = chunkmark("run", "-d", "repo:code,queries=questions.jsonl", "-r", "bm25", "-c", "fixed",
+                     "-o", "out", env=env, cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "fixed" in done.stdout
+    (cell,) = (tmp_path / "out" / "cells").iterdir()
+    (query,) = (cell / "queries.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(query)["text"] == question["text"]
+    ranked = {line.split()[0] for line in (cell / "run.trec").read_text("utf-8").splitlines()}
+    assert ranked == {question["id"]}
 
 
 def test_doctor_finds_everything_here():

@@ -17,7 +17,7 @@ from harness.model import Corpus, Dataset, Query, Target
 from harness.reading.reader import ReadRules, read_folder
 
 def load(data_dir):
-    sources, skipped = read_folder(Path("code"), ReadRules(suffixes=(".py",)))
+    sources, skipped = read_folder(Path(__file__).parent / "code", ReadRules(suffixes=(".py",)))
     queries = (
         Query("split", "code", "split a string like a shell", (Target("shlex.py", 1, 40),)),
         Query("match", "code", "match file names", (Target("fnmatch.py", 1, 30),)),
@@ -41,25 +41,26 @@ def folder(tmp_path_factory):
     return path
 
 
-def chunkmark(folder, *arguments, seed=0):
+def chunkmark(folder, *arguments, seed=0, path=""):
+    paths = filter(None, (str(path), os.environ.get("PYTHONPATH")))
     return subprocess.run(
         [sys.executable, "-m", "harness.cli", *map(str, arguments)],
         capture_output=True, text=True, check=False, cwd=folder,
-        env=os.environ | {"PYTHONHASHSEED": str(seed)},
+        env=os.environ | {"PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join(paths)},
     )  # fmt: skip
 
 
-def run(folder, out, seed):
+def run(folder, out, seed, path=""):
     options = [word for one in RETRIEVERS for word in ("-r", one)]
     done = chunkmark(
         folder, "run", "-d", "loader:load", "-c", "ast:max_size=300", *options,
-        "-o", out, "--format", "json", seed=seed,
+        "-o", out, "--format", "json", seed=seed, path=path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)["cells"]
 
 
-def test_the_grid_ends_in_one_document_verifies_and_repeats(folder):
+def test_the_grid_ends_in_one_document_verifies_and_repeats(folder, tmp_path):
     cells = run(folder, "one", 1)
     assert [cell["retriever"] for cell in cells] == list(RETRIEVERS)
     assert len({json.dumps(cell["metrics"]) for cell in cells}) > 3
@@ -67,7 +68,12 @@ def test_the_grid_ends_in_one_document_verifies_and_repeats(folder):
         assert cell["metrics"]["SpanR@10000c"]["mean"] > 0
     checked = chunkmark(folder, "verify", "one", "--format", "json")
     assert checked.returncode == 0, checked.stdout
-    run(folder, "two", 2)
+    again = run(tmp_path, folder / "two", 2, folder)  # from another folder
+    timed = ("cost", "latency_ms")
+    for first, second in zip(cells, again, strict=True):
+        assert {key: value for key, value in first.items() if key not in timed} == {
+            key: value for key, value in second.items() if key not in timed
+        }
     for name in ("run.trec", "scores.jsonl", "metrics.json"):
         one, two = (
             {path.parent.name: path.read_bytes() for path in (folder / out).glob(f"cells/*/{name}")}

@@ -1,5 +1,8 @@
 """Contests of stored cells, their verdicts and sentences, and `chunkmark compare`."""
 
+import json
+import re
+
 import pytest
 from commands import call, says
 from made_cells import MEASURE, cell, noise
@@ -185,6 +188,29 @@ def test_the_same_chunker_in_two_runs_is_told_apart(tmp_path):
     (pair, _) = differences(contest, "MRR", margin=0.02).differences
     assert (pair.ties, pair.wins, pair.losses) == (4, 0, 0)
     assert pair.verdict == "undecided"  # four equal queries say little
+
+
+@pytest.mark.parametrize(("base", "other"), [(0.0, 0.2), (0.0, 0.0), (0.2, 0.0)])
+def test_a_difference_from_a_baseline_of_zero_is_a_number(tmp_path, capsys, base, other):
+    """No gain is relative, so that nothing is divided by the baseline."""
+    grid(tmp_path, chunkers=("ast", "fixed"), retrievers=("bm25",), measures=("MRR",))
+    for stored in read_stored_cells(tmp_path / "run"):
+        value = base if stored.names["chunker"] == "fixed" else other
+        file = stored.folder / "per_query.jsonl"
+        rows = map(json.loads, file.read_text().splitlines())
+        lines = [json.dumps(row | {"metrics": {"MRR": value}}) + "\n" for row in rows]
+        file.write_text("".join(lines))
+    options = ("compare", tmp_path / "run", "--baseline", "fixed")
+    pair, _ = call(capsys, *options, "--format", "json").json["pairs"]
+    assert pair["difference"] == pytest.approx(other - base)
+    assert pair["ci95"][0] <= pair["difference"] <= pair["ci95"][1]
+    for form in ("table", "markdown", "csv"):
+        shown = call(capsys, *options, "--format", form)
+        assert shown.code == 0
+        assert not re.search(r"\b(nan|inf|infinity)\b", shown.out, re.IGNORECASE)
+        assert (
+            f"{other - base:.1f}" if form == "csv" else f"{100 * (other - base):.1f}"
+        ) in shown.out
 
 
 @pytest.fixture(scope="module")

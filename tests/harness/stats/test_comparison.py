@@ -50,6 +50,36 @@ def test_fifty_equal_results_decide_nothing():
     assert same.estimate.ci95[1] > 0.02
 
 
+@pytest.mark.parametrize(
+    ("gains", "interval"),
+    [
+        ([0.01] * 5, True),  # as wide as what five queries do not show
+        ([0.01, 0.02, 0.01, 0.03, 0.02], False),
+        ([0.2] * 5, True),  # over a baseline of 0 as well
+    ],
+)
+def test_five_wins_of_five_decide_nothing(gains, interval):
+    base = np.zeros(5) if gains[0] == 0.2 else noise(1, 5)
+    (got, _) = (
+        compare({"a": base, "b": base + gains}, [("b", "a")], members(5), seed=seed)[0]
+        for seed in (0, 1)
+    )
+    assert got.estimate.mean == pytest.approx(np.mean(gains))
+    assert got.estimate.p == stats.binomtest(5, 5).pvalue == 0.0625  # the sign test
+    assert (got.wins, got.ties, got.losses) == (5, 0, 0)
+    assert got.verdict == ("undecided" if interval else "not estimable")
+    assert got.mdd is None  # nothing can be shown by five
+    assert got.to_decide > 0
+
+
+def test_equal_differences_do_not_detect_everything():
+    base = noise(1, 20)
+    (got,) = compare({"a": base, "b": base + 0.001}, [("b", "a")], members(20))
+    assert got.mdd == pytest.approx(1 - 0.025 ** (1 / 20))
+    assert got.to_decide == 183 - 20  # 1 - .025^(1/183) is below 2 points
+    assert 1 - 0.025 ** (1 / 183) <= 0.02 < 1 - 0.025 ** (1 / 182)
+
+
 def test_too_few_corpora_name_no_winner():
     base = noise(1, 60)
     values = {"base": base, "planted": base + 0.1}
