@@ -142,7 +142,8 @@ def chunk_corpora(
     how many may fail, None for any.
 
     Raises:
-        TooManyFailuresError: More files fail; after a few timeouts it is raised at once.
+        TooManyFailuresError: More files fail, or there is text and no file has a chunk; after a few
+            timeouts it is raised at once.
         OutOfMemoryError: A batch of texts did not fit into memory.
         InputError: Other processes cannot load the chunker, or the embedder cannot be used.
     """
@@ -168,6 +169,10 @@ def chunk_corpora(
             files[task] = maker.file(task.source, outcome)
             if progress:
                 progress(tried, total)
+    if most is not None and most < total and _returned_nothing(files.values()):
+        pairs = [(name, task) for task, names in holders.items() for name in names]
+        failures = [(name, task.source.path, NOTHING) for name, task in pairs]
+        raise TooManyFailuresError(failures, tried, total)
     return [
         _assembled(corpus, [files[task] for task in own])
         for corpus, own in zip(corpora, tasks, strict=True)
@@ -183,6 +188,12 @@ class _CutFile:
     blank: int = 0
     notes: Mapping[str, int] = field(default_factory=dict)
     failure: tuple[tuple[str, str], ...] = ()
+
+
+def _returned_nothing(files: Iterable[_CutFile]) -> bool:
+    """Whether there is text, and none of it is in a chunk."""
+    files = list(files)
+    return any(file.layout.size for file in files) and not any(file.chunks for file in files)
 
 
 def _assembled(corpus: Corpus, files: Sequence[_CutFile]) -> ChunkedCorpus:

@@ -114,10 +114,11 @@ def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> li
     from harness.cli.progress import Progress
     from harness.embedding.vector_store import VectorStore
     from harness.runs.chunking import ChunkVectors, counter
-    from harness.runs.pipeline import load_embedder
+    from harness.runs.pipeline import load_embedder, refuse_unknown_embedder
     from harness.runs.plan import needs_embedder
     from harness.support.data_folders import cache_dir
 
+    refuse_unknown_embedder(embedder)
     if not any(map(needs_embedder, chunkers)):
         return [chunk_corpus(corpus, one) for one in chunkers]
     helper = load_embedder(embedder)

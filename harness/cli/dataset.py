@@ -211,7 +211,8 @@ def fetch(
 ) -> int:
     """Fetch and check the files of a data set.
 
-    Files go to the first data folder. Rerun the command to resume an interrupted download. A file
+    Files go to the first data folder, `--data-dir` before others; files that must lie together go
+    beside those already at hand. Rerun the command to resume an interrupted download. A file
     without a known sha256 is not fetched: the table says where to get it and where to place it, and
     the exit code is 3.
     """

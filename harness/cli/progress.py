@@ -32,6 +32,7 @@ class Progress:
         self._phase = ""
         self._since = 0.0
         self._printed = 0.0
+        self._sample: tuple[float, int] | None = None  # time and steps at the first line of a phase
 
     def __enter__(self) -> Progress:
         return self
@@ -51,7 +52,7 @@ class Progress:
         now = time.monotonic()
         if phase != self._phase or done <= 1:
             self._stop()
-            self._phase, self._since = phase, now
+            self._phase, self._since, self._sample = phase, now, None
         if not sys.stderr.isatty():
             self._print_line(now, done, total)
             return
@@ -84,8 +85,12 @@ class Progress:
             return
         self._printed = now
         left = ""
-        if done and now > self._since:
-            minutes = math.ceil((now - self._since) * (total - done) / done / 60)
+        if self._sample is None:
+            # The first steps are no guide: a model is loaded, or stored results are read.
+            self._sample = (now, done)
+        elif done > self._sample[1]:
+            before, steps = self._sample
+            minutes = math.ceil((now - before) * (total - done) / (done - steps) / 60)
             left = f", about {minutes} minutes left" if minutes > 1 else ""
         self._print(f"{self._phase}: {done:,} of {total:,}{left}")
 

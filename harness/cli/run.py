@@ -145,7 +145,7 @@ def run(
         print_table(document, console())
     else:
         write(as_csv(document) if form is Format.CSV else as_markdown(document))
-    for note in other_cells_notes(out, [dataset.name for dataset in datasets]):
+    for note in other_cells_notes(out):
         progress.note(note)
     return PARTIAL if result.failed else 0
 

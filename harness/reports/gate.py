@@ -23,10 +23,10 @@ def table_of(document: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     checks = document["checks"]
     drops = any(check["kind"] == "max-drop" for check in checks)
     values = _DROPS if drops else {"value": "value"}
-    columns = [*PARTS, "measure", *values.values(), "bound", "verdict"]
+    columns = [*PARTS, "queries", "measure", *values.values(), "bound", "verdict"]
     rows = [
         [
-            *(check[column] or "-" for column in (*PARTS, "measure")),
+            *(str(check[column] or "-") for column in (*PARTS, "n_queries", "measure")),
             *(_number(check.get(key), "z.4f" if drops else ".6g") for key in values),
             f"{check['operator']} {check['threshold']:g}",
             check["verdict"],

@@ -19,7 +19,7 @@ from harness.support.json_files import read_json, write_json
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from chunkers.plugins.loading import LoadedChunker
@@ -282,17 +282,16 @@ def stored_cells(run: Path, *, earlier: bool = True) -> list[tuple[dict[str, str
     return [(listed.get(key) or _names(folder), folder) for key, folder in folders.items()]
 
 
-def other_cells_notes(run: Path, datasets: Collection[str]) -> Iterator[str]:
-    """A note for each data set, other than those of a run, of which the run folder has cells."""
+def other_cells_notes(run: Path) -> Iterator[str]:
+    """A note for each data set of which the run folder has cells that are not of its last run."""
     try:
-        counts = Counter(names["dataset"] for names, _ in stored_cells(run))
+        last = {cell["key"] for cell in read_manifest(run)["cells"]}
+        others = [names for names, folder in stored_cells(run) if folder.name not in last]
     except InputError:  # a damaged cell of another run is for `verify` to report
         return
-    for name, count in counts.items():
-        if name not in datasets:
-            cells = counted(count, "cell")
-            them = "it" if count == 1 else "them"
-            yield f"{run} also holds {cells} of {name}; gate and verify include {them}"
+    for name, count in Counter(names["dataset"] for names in others).items():
+        earlier, them = counted(count, "earlier cell"), "it" if count == 1 else "them"
+        yield f"{run} also holds {earlier} of {name}; gate and verify include {them}"
 
 
 def _names(folder: Path) -> dict[str, str]:

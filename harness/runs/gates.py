@@ -42,7 +42,7 @@ class Bound:
 class GateCell:
     """The means of one cell, or of an external ranking, which has no names of parts.
 
-    `reasons` says by measure why it has no mean.
+    `counts` is by measure how many queries its mean is of, and `reasons` why it has no mean.
     """
 
     dataset: str | None
@@ -50,6 +50,7 @@ class GateCell:
     embedder: str | None
     retriever: str | None
     means: Mapping[str, float | None]
+    counts: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -57,7 +58,7 @@ def parse_bound(text: str) -> Bound:
     """Parse a bound such as `nDCG@10>=0.5`.
 
     Raises:
-        InputError: The text is not a bound, or the measure is unknown.
+        InputError: The text is not a bound, no mean can satisfy it, or the measure is unknown.
     """
     match = _BOUND.fullmatch(text)
     try:
@@ -70,7 +71,10 @@ def parse_bound(text: str) -> Bound:
             "write a measure, > or >=, and a number, in quotes: --min 'MRR>0.6'"
         )
     operator: Literal[">", ">="] = ">=" if match["operator"] == ">=" else ">"
-    return Bound(str(parse_measure(match["measure"])), operator, number)
+    bound = Bound(str(parse_measure(match["measure"])), operator, number)
+    if not bound.holds(1.0):
+        raise InputError(f"bound {text!r} can never pass: {bound.measure} is at most 1")
+    return bound
 
 
 def check(cells: Sequence[GateCell], bounds: Sequence[Bound]) -> list[dict[str, Any]]:
@@ -89,6 +93,7 @@ def check(cells: Sequence[GateCell], bounds: Sequence[Bound]) -> list[dict[str, 
                 {
                     "kind": "min",
                     **{part: getattr(cell, part) for part in PARTS},
+                    "n_queries": cell.counts.get(bound.measure),
                     "measure": bound.measure,
                     "value": value,
                     "operator": bound.operator,
@@ -108,11 +113,26 @@ def _why_skipped(cell: GateCell, measure: str) -> str:
     return f"{measure} is skipped: {cell.chunker} on {cell.dataset} failed"
 
 
-def notes_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def notes_of(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Why checks are skipped, or what they cannot see, and what to do, once for each reason."""
     notes = Counter(row["why"] for row in rows if row["why"])
     for note, count in notes.items():
         yield note if count == 1 else f"{note} ({count} cells)"
+    yield from _query_count_notes(rows)
+
+
+def _query_count_notes(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """A note for each data set whose cells have different numbers of queries."""
+    counts: dict[str, set[int]] = {}
+    for row in rows:
+        known = row["dataset"] is not None and row["n_queries"] is not None
+        if row["kind"] == "min" and known:
+            name = f"{row['measure']} on {row['dataset']}"
+            counts.setdefault(name, set()).add(row["n_queries"])
+    for name, different in counts.items():
+        if len(different) > 1:
+            numbers = " and ".join(map(str, sorted(different)))
+            yield f"{name} is of {numbers} queries; compare only means of the same queries"
 
 
 def overall(verdicts: Collection[str], *, require: bool) -> Verdict:
@@ -167,7 +187,8 @@ def cell_of(names: Mapping[str, Any], results: Mapping[str, Any], where: str) ->
         raise InputError(f"{where} is damaged: the name of a part is not a string")
     means = {str(name): _mean(name, metric, where) for name, metric in metrics.items()}
     reasons = {str(name): str(row["why"]) for name, row in metrics.items() if "why" in row}
-    return GateCell(**parts, means=means, reasons=reasons)
+    counts = {str(name): n for name, row in metrics.items() if type(n := row.get("n")) is int}
+    return GateCell(**parts, means=means, counts=counts, reasons=reasons)
 
 
 def _mean(name: object, metric: object, where: str) -> float | None:

@@ -81,6 +81,15 @@ class PhaseTimer:
             self.seconds[name] += time.perf_counter() - started
 
 
+def refuse_unknown_embedder(text: str) -> None:
+    """Check the name in a spec, also where no embedder is needed.
+
+    Raises:
+        InputError: No embedder has this name.
+    """
+    EMBEDDERS.find(parse_spec(text))
+
+
 def load_embedder(text: str) -> Embedder:
     """The embedder of a spec; its model is loaded on first use.
 

@@ -13,7 +13,7 @@ from harness.measures.profiles import load_profile
 from harness.retrieval.options import refuse_profile
 from harness.runs.failures import MaxFailures, parse_max_failures
 from harness.runs.matching import parse_match_size
-from harness.runs.pipeline import load_embedder, load_retriever
+from harness.runs.pipeline import load_embedder, load_retriever, refuse_unknown_embedder
 
 if TYPE_CHECKING:
     from harness.embedding.embedder import Embedder
@@ -83,6 +83,8 @@ def make_plan(config: RunConfig) -> Plan:
     match = parse_match_size(config.match_size)
     cutting = [*chunkers, match] if isinstance(match, LoadedChunker) else chunkers
     helped = any(needs_embedder(chunker) for chunker in cutting)
+    for text in config.embedders:
+        refuse_unknown_embedder(text)
     embedders: list[Embedder] = []
     if helped or any(retriever.dense for retriever in retrievers.values()):
         embedders = [load_embedder(text) for text in config.embedders]

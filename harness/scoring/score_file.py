@@ -345,20 +345,27 @@ def _score_lines(
     result.skip(projected, why)
     spans = [measure for measure in wanted if family_of(measure).cut == "budget"]
     files = [measure for measure in wanted if measure not in (*spans, *projected)]
+    if not located:
+        result.skip(
+            [*files, *spans], "needs --records with targets, and paths of what was retrieved"
+        )
+        return
     if files:
-        none = "no query has targets, and a path for what was retrieved"
-        _fill(line_cell(located), files, options.profile, none, result)
+        _fill(line_cell(located), files, options.profile, result)
         with_lines = {each.query for each in located if each.has_lines}
         for measure in files:
             if measure.family == "IoU":
                 column = result.columns[str(measure)]
                 result.columns[str(measure)] = _only(column, with_lines)
     if spans and options.source is None:
-        result.skip(spans, "needs --source DIR: records hold lines, not text")
+        result.skip(spans, "needs --source DIR, the folder of the texts")
     elif spans and options.source is not None:
         folder = SourceFolder(options.source)
         cell = folder.cell(located)
-        _fill(cell, spans, options.profile, "no target is found in --source", result)
+        if cell.queries:
+            _fill(cell, spans, options.profile, result)
+        else:
+            result.skip(spans, f"no target is found in {options.source}")
         if folder.lost_items:
             result.warnings.append(
                 f"{folder.lost_items} retrieved items are not found in {options.source}: the span "
@@ -371,12 +378,7 @@ def _score_lines(
             )
 
 
-def _fill(
-    cell: Cell, measures: Sequence[Measure], profile: Profile, none: str, result: FileScores
-) -> None:
-    if not cell.queries:
-        result.skip(measures, none)
-        return
+def _fill(cell: Cell, measures: Sequence[Measure], profile: Profile, result: FileScores) -> None:
     scores = evaluate(cell, measures, profile)
     for name, values in scores.per_query.items():
         if values is not None:

@@ -80,6 +80,16 @@ def failing(source):
     return [Span(0, len(source.text))]
 
 
+def returning_nothing(source):
+    """No chunk of any file."""
+    return []
+
+
+def returning_blanks(source):
+    """Line feeds alone."""
+    return [Span(at, at + 1) for at, mark in enumerate(source.text) if mark == "\n"]
+
+
 def failing_on_alpha(source):
     if source.path == "one/alpha.py":
         raise RuntimeError("cannot parse this")

@@ -94,7 +94,8 @@ def _kind_status(card: Card, kind: AnyOf, folders: tuple[Path, ...]) -> FileStat
         note = f"{len(paths)} found; one is enough"
         return status(state="at hand", where=str(paths[0].parent), note=note)
     place = str(first.parent / kind.beside[0]) + ", or another of them" * (len(kind.beside) > 1)
-    return status(state="to place", where=place, note="not downloaded; place one by hand")
+    note = f"not downloaded; place one by hand, beside {card.files[0].path}"
+    return status(state="to place", where=place, note=note)
 
 
 def _file_status(

@@ -16,7 +16,7 @@ def finished(tmp_path_factory):
     """A run of four cells, two chunkers by two measures of lexical retrieval."""
     out = tmp_path_factory.mktemp("gate")
     chunkers = ("ast:max_size=120", "whole-file")
-    grid(out, chunkers=chunkers, retrievers=("bm25",), measures=("MRR", "SpanR@10000c"))
+    grid(out, chunkers=chunkers, retrievers=("bm25",), measures=("MRR", "SpanP@10000c"))
     return out / "run"
 
 
@@ -91,16 +91,17 @@ def test_a_gate_on_failed_cells_alone_checks_nothing(tmp_path, capsys):
 
 
 def test_every_cell_of_a_run_folder_is_checked(finished, capsys):
-    bounds = ("--min", "MRR>=0", "--min", "SpanR@10000c>1")
+    bounds = ("--min", "MRR>=0", "--min", "SpanP@10000c>0.999")
     done = call(capsys, "gate", finished, *bounds, "--format", "json")
     assert done.code == 1
     seen = [(one["chunker"], one["measure"], one["verdict"]) for one in done.json["checks"]]
     assert seen == [
-        ("ast:max_size=120", "MRR", "pass"), ("ast:max_size=120", "SpanR@10000c", "fail"),
-        ("whole-file", "MRR", "pass"), ("whole-file", "SpanR@10000c", "fail"),
+        ("ast:max_size=120", "MRR", "pass"), ("ast:max_size=120", "SpanP@10000c", "fail"),
+        ("whole-file", "MRR", "pass"), ("whole-file", "SpanP@10000c", "fail"),
     ]  # fmt: skip
     for one in done.json["checks"]:
         assert (one["dataset"], one["embedder"], one["retriever"]) == ("small", "none", "bm25")
+        assert one["n_queries"] == 4
     for key in (one["key"] for one in read_json(finished / "manifest.json")["cells"]):
         metrics = read_json(finished / "cells" / key / "metrics.json")["metrics"]
         assert metrics["MRR"]["mean"] in [one["value"] for one in done.json["checks"]]
@@ -117,7 +118,8 @@ def test_cells_of_another_data_set_are_named_and_noted(tmp_path, capsys):
     grid(tmp_path, chunkers=("fixed",), retrievers=("bm25",), measures=("MRR",))
     options = ("-c", "fixed", "-r", "bm25", "--limit", "3", "-o", tmp_path / "run")
     done = call(capsys, "run", *options)
-    assert "also holds 1 cell of small; gate and verify include it" in done.err
+    assert "also holds 1 earlier cell of small; gate and verify include it" in done.err
+    assert done.err.count("note: ") == 1
     bounds = ("--min", "MAP@10>=0", "--min", "MRR>=0")
     done = call(capsys, "gate", tmp_path / "run", *bounds, "--format", "json")
     assert [row["dataset"] for row in done.json["checks"]] == ["stdlib"] * 2 + ["small"] * 2

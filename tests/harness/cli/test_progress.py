@@ -40,10 +40,10 @@ def test_the_minutes_that_are_left_are_told_by_those_that_went(
 ):
     clock = iter([100.0, 120.0, 130.0, 159.0, 161.0, 161.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-    calls = [("embedding", n, 1200) for n in (0, 200, 300, 301, 302)]
+    calls = [("embedding", n, 1200) for n in (0, 200, 300, 301, 600)]
     assert told(capsys, *calls) == (
-        "chunkmark: embedding: 300 of 1,200, about 2 minutes left\n"
-        "chunkmark: embedding: 302 of 1,200, about 4 minutes left\n"
+        "chunkmark: embedding: 300 of 1,200\n"
+        "chunkmark: embedding: 600 of 1,200, about 2 minutes left\n"
     )
 
 

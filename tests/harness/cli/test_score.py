@@ -115,8 +115,13 @@ LABELLED = [*UNLABELLED, {"query_id": "s", "retrieved_ids": ["a"], "relevant_ids
         ("q Q0 a 1 1 t\n", "q 0 a 0\n", (), ["no labelled query", "1 only grades of 0 or less"]),
         ("q Q0 a 1 1 t\n", "q 0 a 1\n", ("--profile", "trec:rel=2"), None),  # as pytrec_eval
         ("q Q0 a 1 1 t\n", "q 0 a 1\n", ("--profile", "default:rel=2"), ["1 only grades below 2"]),
-        ("q Q0 a 1 1 t\n", "q 0 a 1\n", ("-m", "FileMRR"), ["no query has targets"]),
-        (LABELLED, None, ("-m", "SpanR@9c", "-m", "TokenF1"), ["--source", "what it compares"]),
+        ("q Q0 a 1 1 t\n", "q 0 a 1\n", ("-m", "FileMRR"), ["needs --records with targets"]),
+        (
+            LABELLED,
+            None,
+            ("-m", "SpanR@9c", "-m", "TokenF1"),
+            ["needs --records with targets", "what it compares"],
+        ),
         (LABELLED, None, ("-m", "SpanR@9c", "-m", "MRR"), None),
     ],
 )
@@ -360,8 +365,9 @@ def test_bytes_do_not_depend_on_hashes_or_the_working_folder(tmp_path):
 
 
 def test_the_document_names_every_option_and_key(small, capsys):
-    text = (ROOT / "docs" / "scoring.md").read_text("utf-8")
-    for command in ("score", "gate"):
+    pages = {"gate": "ci.md", "score": "scoring.md"}
+    for command, page in pages.items():
+        text = (ROOT / "docs" / page).read_text("utf-8")
         done = subprocess.run(
             [sys.executable, "-m", "harness.cli", command, "--help"],
             check=True, capture_output=True, text=True, env={"COLUMNS": "200", "TERM": "dumb"},

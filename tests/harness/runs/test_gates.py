@@ -5,7 +5,16 @@ import math
 import pytest
 
 from chunkers.errors import InputError
-from harness.runs.gates import Bound, GateCell, cells_of, check, document, overall, parse_bound
+from harness.runs.gates import (
+    Bound,
+    GateCell,
+    cells_of,
+    check,
+    document,
+    notes_of,
+    overall,
+    parse_bound,
+)
 
 
 def cell(**means):
@@ -33,6 +42,24 @@ def test_bounds_are_read_by_the_grammar_of_measures(text, measure, operator, thr
 def test_what_is_no_bound_says_how_one_is_written(text):
     with pytest.raises(InputError, match=r"--min 'MRR>0\.6'"):
         parse_bound(text)
+
+
+@pytest.mark.parametrize("text", ["MRR>1", "MRR>1.5", "SpanR@10000c>=1.0001", "TokenF1>=30"])
+def test_a_bound_that_no_mean_can_pass_is_refused(text):
+    with pytest.raises(InputError, match=r"can never pass: .* is at most 1"):
+        parse_bound(text)
+    assert parse_bound("MRR>=1") == Bound("MRR", ">=", 1.0)
+
+
+def test_different_numbers_of_queries_of_a_data_set_are_noted():
+    def notes(*counts):
+        cells = [GateCell(name, "c", "e", "r", {"MRR": 1.0}, {"MRR": n}) for name, n in counts]
+        return [*notes_of(check(cells, [parse_bound("MRR>0")]))]
+
+    assert notes(("d", 5), ("d", 10), ("e", 7)) == [
+        "MRR on d is of 5 and 10 queries; compare only means of the same queries"
+    ]
+    assert notes(("d", 5), ("e", 10), (None, 7), (None, 8)) == []
 
 
 def test_unknown_measures_of_bounds_are_named():
@@ -90,7 +117,7 @@ def test_one_verdict_for_all(means, require, verdict):
         "kind": "min",
         "why": "MRR is skipped: no query has a value" if means[0] is None else None,
         "dataset": "data", "chunker": "ast", "embedder": "minilm", "retriever": "dense",
-        "measure": "MRR", "value": means[0], "operator": ">", "threshold": 0.5,
+        "n_queries": None, "measure": "MRR", "value": means[0], "operator": ">", "threshold": 0.5,
         "verdict": checks[0]["verdict"],
     }  # fmt: skip
 

@@ -94,6 +94,18 @@ def test_above_the_limit_the_cell_is_no_result_and_is_tried_again(tmp_path, monk
     assert (len(again.cells), again.failed, again.failures) == (2, (), [])
 
 
+def test_a_chunker_without_any_chunk_has_failed_on_every_file(tmp_path):
+    chunkers = ("worlds:returning_nothing", "worlds:returning_blanks", "worlds:only_the_copy")
+    result = grid(tmp_path, chunkers=chunkers, **LEXICAL)
+    assert [cell.chunker for cell in result.cells] == ["worlds:only_the_copy"]
+    assert [cell.chunker for cell in result.failed] == [*chunkers[:2]]
+    for cell in result.failed:
+        assert cell.reason == "failed on 4 of 4 files, over --max-failures 1%"
+        assert {reason for _, _, reason in cell.failures} == {"no chunk"}
+    allowed = grid(tmp_path, chunkers=chunkers[:1], max_failures="100%", **LEXICAL)
+    assert allowed.cells[0].cell["health"]["chunks"] == 0
+
+
 def test_a_stored_cell_is_held_to_what_may_fail_now(tmp_path):
     given = {"chunkers": ("worlds:failing",), **LEXICAL}
     assert grid(tmp_path, max_failures="25%", **given).failed == ()
