@@ -90,7 +90,9 @@ def compare(
     if not parts and not choices:
         raise InputError(why_none(cells, over))
     shown = curves or form is Format.JSON
-    document = compare_document(parts, measure or (), baseline, margin, seed, with_curves=shown)
+    document = compare_document(
+        parts, measure or (), baseline, margin, seed, with_curves=shown, cells=cells
+    )
     if tune:
         document["tuning"] = choices
     if form is Format.JSON:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError, suggestion
 from harness.measures.grammar import parse_measure
+from harness.reports.agreement import agreement_lines, agreements
 from harness.reports.contests import differences
 from harness.reports.curves import curve_lines, curve_table, curves
+from harness.reports.front import front_line, pareto_front
 from harness.reports.matched import matched_lines, matched_sizes
 from harness.reports.plain import markdown_escaped, markdown_table, plain, print_rows
 from harness.reports.recommendation import (
@@ -18,6 +20,7 @@ from harness.reports.recommendation import (
     verdict_sentence,
 )
 from harness.reports.tuning import tuning_lines
+from harness.reports.variance import variance, variance_line
 from harness.runs.record import read_ranked_ids
 from harness.runs.stored_values import read_queries
 from harness.stats.comparison import MARGIN
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from harness.reports.contests import Contest, MeasureResult
+    from harness.runs.stored_values import StoredCell
     from harness.stats.comparison import Difference
 
 _OPEN = ("undecided", "too few corpora")
@@ -51,6 +55,7 @@ def compare_document(
     seed: int = 0,
     *,
     with_curves: bool = True,
+    cells: Sequence[StoredCell] = (),
 ) -> dict[str, Any]:
     """The document `chunkmark.compare/1`.
 
@@ -61,6 +66,7 @@ def compare_document(
         margin: The largest difference that does not matter.
         seed: 0 or above.
         with_curves: Whether to compute span curves, for which the rankings are read.
+        cells: All cells, whose variance is attributed to the factors of the grid.
 
     Raises:
         InputError: A contest has no such measure or baseline.
@@ -86,17 +92,21 @@ def compare_document(
             for at, name in enumerate(chosen)
         ]
         part = _part(contest, results, baseline, margin)
+        part["front"] = pareto_front(contest, results[0])
         part["matched"] = matched_sizes(contest, results[0].measure, seed)
         if with_curves:
             part["curves"] = curves(contest, seed)
         parts.append(part)
+    primary = parts[0]["primary"] if parts else None
     return {
         "schema": "chunkmark.compare/1",
-        "primary": parts[0]["primary"] if parts else None,
+        "primary": primary,
         "margin": margin,
         "pairs": [pair for part in parts for pair in part["pairs"]],
         "recommendation": [line for part in parts for line in part["recommendation"]],
         "contests": parts,
+        "agreement": agreements(contests, primary, seed) if primary else [],
+        "variance": variance(cells, primary, seed) if primary else None,
     }
 
 
@@ -202,7 +212,7 @@ def print_compare(document: Mapping[str, Any], console: Console) -> None:
             console.print(plain(title), style="bold")
             print_rows(COLUMNS, rows, console)
             console.print()
-        for line in matched_lines(part["matched"]):
+        for line in _lines_of(part):
             console.print(plain(line))
             console.print()
         if part.get("curves"):
@@ -215,6 +225,8 @@ def print_compare(document: Mapping[str, Any], console: Console) -> None:
         for note in _notes(document, part):
             console.print(plain(note), style="dim")
         console.print()
+    for line in _lines_over(document):
+        console.print(plain(line))
 
 
 def as_markdown(document: Mapping[str, Any]) -> str:
@@ -226,12 +238,24 @@ def as_markdown(document: Mapping[str, Any]) -> str:
         for title, rows in _tables(part):
             lines += ["", f"#### {markdown_escaped(title)}", ""]
             lines += markdown_table(COLUMNS, rows)
-        lines += [f"- {markdown_escaped(line)}" for line in matched_lines(part["matched"])]
+        lines += [f"- {markdown_escaped(line)}" for line in _lines_of(part)]
         if part.get("curves"):
             lines += ["", "#### Span curves", "", *markdown_table(*curve_table(part["curves"])), ""]
             lines += [f"- {markdown_escaped(line)}" for line in curve_lines(part["curves"])]
         lines += [f"- {markdown_escaped(note)}" for note in _notes(document, part)]
+    lines += ["", *(f"- {markdown_escaped(line)}" for line in _lines_over(document))]
     return "\n".join([*lines, ""])
+
+
+def _lines_of(part: Mapping[str, Any]) -> list[str]:
+    """What is said of a contest under its tables."""
+    return list(filter(None, [front_line(part["front"]), *matched_lines(part["matched"])]))
+
+
+def _lines_over(document: Mapping[str, Any]) -> list[str]:
+    """What is said of all contests together."""
+    lines = list(agreement_lines(document["agreement"]))
+    return [*lines, variance_line(document["variance"])] if document["variance"] else lines
 
 
 _CSV = ("dataset", "shared", "measure", "exploratory", "a", "b", "estimand", "difference",

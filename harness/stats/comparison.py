@@ -209,19 +209,36 @@ def best_shares(
         members: Corpus and cluster of each query.
         seed: 0 or above.
     """
+    means = resampled_means(np.stack(list(values.values()), axis=1), members, seed)
+    best = np.isclose(means, means.max(axis=1, keepdims=True), rtol=0, atol=1e-12)
+    shares = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+    return dict(zip(values, shares.tolist(), strict=True))
+
+
+def resampled_means(
+    values: NDArray[np.float64], members: Sequence[Member], seed: int = 0
+) -> NDArray[np.float64]:
+    """The means of columns in resamples of the clusters, drawn with replacement in their stratum.
+
+    Args:
+        values: Shape (q, m).
+        members: Corpus and cluster of each query.
+        seed: 0 or above.
+
+    Returns:
+        Shape (RESAMPLES, m).
+    """
     clusters = clusters_of(members)
-    sums = clusters.sums(np.stack(list(values.values()), axis=1))
-    totals, sizes = np.zeros((RESAMPLES, len(values))), np.zeros((RESAMPLES, 1))
+    sums = clusters.sums(values)
+    totals, sizes = np.zeros((RESAMPLES, values.shape[1])), np.zeros((RESAMPLES, 1))
     source = words((seed, len(clusters.sizes)))
     for stratum in range(int(clusters.stratum.max()) + 1):
         own = np.flatnonzero(clusters.stratum == stratum)
         for drawn in draws(source, len(own), (len(own), RESAMPLES)):
             totals += sums[own[drawn]]
             sizes += clusters.sizes[own[drawn], None]
-    means = totals / sizes
-    best = np.isclose(means, means.max(axis=1, keepdims=True), rtol=0, atol=1e-12)
-    shares = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
-    return dict(zip(values, shares.tolist(), strict=True))
+    means: NDArray[np.float64] = totals / sizes
+    return means
 
 
 def _needed(
