@@ -7,6 +7,7 @@ one). Of each package, NUMBER questions (25 by default) from doc comments and fr
 with seed 0; as many from commits of projects whose history a package ships, and of each REPOSITORY,
 which must have one. They are printed, or written to OUT as one file for each package and
 kind, as `chunkmark dataset show` prints them: good, odd or wrong is for the reader to say.
+What masks do to the parse of files is printed of all calls of a package.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.cuts import fetch
+from harness.audit.validation import validate
+from harness.datasets.loading import load_dataset
 
 CARGO = "usr/share/cargo/registry"
 GEMS = "usr/share/rubygems-integration/all/gems"
@@ -61,6 +64,8 @@ def main() -> None:
             root = fetch(Path(folder or temporary), registry, package) / below
             for kind in ("docstring", "calls"):
                 _draw(root, kind, number, f"{language}-{kind}", out)
+            checks = validate(load_dataset(f'repo:"{root}",queries=calls')).checks
+            print(f"{language}: {next(c.found for c in checks if c.check == 'masking')}")
         projects = _histories(Path(folder or temporary))
         projects |= {Path(path).resolve().name: Path(path) for path in repositories}
         for name, repository in projects.items():

@@ -88,7 +88,7 @@ class Query:
             (completion queries end where the answer begins).
         tags: Values by which results are split, such as `name-overlap` -> `yes`.
         cluster: Unit of resampling; the target's file unless the data set says otherwise.
-        region: The lines of the corpus that its text was taken from, which `--mask-query` removes;
+        region: The lines of the corpus that its text was taken from, which `--mask-query` blanks;
             None where it has another source.
     """
 
@@ -161,7 +161,7 @@ class Dataset:
         information: Facts that a result must carry, such as the Python release.
         pooling: How a document cut into chunks scores: `max`, `first` or `sum`; None for spans.
         relevance: Which chunks that touch a target are relevant.
-        mask: Whether a run removes each query's own lines from its corpus by default; then every
+        mask: Whether a run blanks each query's own lines in its corpus by default; then every
             query has a region, which holds no line of its targets.
     """
 

@@ -33,7 +33,7 @@ class Finding:
 def findings(audit: Audit) -> Iterator[Finding]:
     """Every finding of an audit, those of the data set first."""
     if audit.self_retrieval is not None:
-        yield from _self_retrieval(audit.self_retrieval)
+        yield from _self_retrieval(audit.self_retrieval, masked=audit.mask_query)
     if audit.twins is not None:
         yield _twins(audit.twins)
     if audit.identical_files is not None:
@@ -58,7 +58,7 @@ def findings(audit: Audit) -> Iterator[Finding]:
         )
 
 
-def _self_retrieval(leaks: SelfRetrieval) -> Iterator[Finding]:
+def _self_retrieval(leaks: SelfRetrieval, *, masked: bool) -> Iterator[Finding]:
     if leaks.lines_in_gold > MOST or leaks.queries_over_90 > 0.5:
         reading = "this measures finding a text by itself"
     elif leaks.lines_in_gold > SOME:
@@ -92,6 +92,8 @@ def _self_retrieval(leaks: SelfRetrieval) -> Iterator[Finding]:
         reading = "no file contains a whole query"
     elif leaks.inside_gold == leaks.inside_file:
         reading = "these find themselves"
+    elif masked:
+        reading = "these find their copies before the answer: only a query's own lines are masked"
     else:
         reading = "these find themselves before the answer, unless run masks them: --mask-query"
     yield Finding(

@@ -10,20 +10,22 @@ file contains the whole query, white space aside.
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.chunking.layout import squeezed
-from harness.relevance.masking import without_region
+from harness.relevance.filler import blanked
 from harness.support.arrays import mean
 from harness.support.word_runs import grams_of, shared_grams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from chunkers.source import Source
     from harness.model import Corpus, Query
     from harness.runs.query_set import QuerySet
+    from harness.support.word_runs import Gram
 
 MOST = 0.9
 """Share of a query's lines above which the query is taken to be its own answer."""
@@ -82,51 +84,88 @@ def summarise(leaks: Sequence[Leak]) -> SelfRetrieval:
     )
 
 
+@dataclass(frozen=True)
+class _Texts:
+    """Files by path, their texts without white space, and the paths that have runs of words."""
+
+    files: Mapping[str, Source]
+    tight: Mapping[str, str]
+    holders: Mapping[Gram, set[str]]
+
+    @classmethod
+    def of(cls, corpus: Corpus, wanted: set[Gram]) -> _Texts:
+        files = {source.path: source for source in corpus.sources}
+        holders: defaultdict[Gram, set[str]] = defaultdict(set)
+        for path, source in files.items():
+            for gram in shared_grams(wanted, (source.text,)):
+                holders[gram].add(path)
+        tight = {path: squeezed(source.text) for path, source in files.items()}
+        return cls(files, tight, holders)
+
+    def with_file(self, source: Source, wanted: set[Gram]) -> _Texts:
+        """The texts with another source in place of that of its path, for some runs of words."""
+        path = source.path
+        new = shared_grams(wanted, (source.text,))
+        holders = {
+            gram: (self.holders.get(gram, set()) - {path}) | ({path} if gram in new else set())
+            for gram in wanted
+        }
+        tight = {**self.tight, path: squeezed(source.text)}
+        return _Texts({**self.files, path: source}, tight, holders)
+
+
 def find_leaks(query_set: QuerySet) -> tuple[Leak, ...]:
-    """The leak of every query, in order of query."""
+    """The leak of every query, in order of query; a masked one is looked up without its region."""
+    masks = {mask.query.id: mask for mask in query_set.masks}
     leaks = {}
-    for corpus in query_set.corpora:
-        texts = {source.path: source.text for source in corpus.sources}
-        queries = [query for query in query_set.queries if query.corpus == corpus.id]
-        grams = {query.id: grams_of(query.text) for query in queries}
-        in_corpus = shared_grams({gram for own in grams.values() for gram in own}, texts.values())
-        tight = {path: squeezed(text) for path, text in texts.items()}
-        for query in queries:
-            gold = _gold(query, corpus, texts)
-            own = grams[query.id]
-            in_gold = shared_grams(set(own), gold)
-            text = squeezed(query.text)
-            holding = [path for path, tight_text in tight.items() if text and text in tight_text]
-            leaks[query.id] = Leak(
-                query=query.id,
-                lines_in_gold=_lines_in(query.text, gold),
-                words_in_gold=_share(sum(gram in in_gold for gram in own), len(own)),
-                words_in_corpus=_share(sum(gram in in_corpus for gram in own), len(own)),
-                inside_gold=bool(text) and any(text in squeezed(target) for target in gold),
-                inside_file=bool(holding),
-                inside_rest=_in_rest(query, corpus, holding),
-            )
+    for corpus in query_set.files:
+        if corpus.of:
+            continue
+        grams = {
+            query.id: grams_of(query.text)
+            for query in query_set.queries
+            if corpus.id == (masks[query.id].of if query.id in masks else query.corpus)
+        }
+        texts = _Texts.of(corpus, {gram for own in grams.values() for gram in own})
+        for query in query_set.queries:
+            if query.id in grams:
+                own, mask = grams[query.id], masks.get(query.id)
+                seen = texts if mask is None else texts.with_file(mask.source, set(own))
+                leaks[query.id] = _leak(query, own, seen, masked=mask is not None)
     return tuple(leaks[query.id] for query in query_set.queries)
 
 
-def _in_rest(query: Query, corpus: Corpus, holding: Sequence[str]) -> bool:
-    """Whether a file that contains a query's text contains it outside of the query's region."""
-    region = query.region
-    if region is None or holding != [region.path]:
-        return bool(holding)
-    source = next(source for source in corpus.sources if source.path == region.path)
-    return squeezed(query.text) in squeezed(without_region(source, region, query.id).text)
+def _leak(query: Query, grams: Sequence[Gram], texts: _Texts, *, masked: bool) -> Leak:
+    gold = _gold(query, texts.files)
+    in_gold = shared_grams(set(grams), gold)
+    text = squeezed(query.text)
+    holding = [path for path, tight in texts.tight.items() if text and text in tight]
+    rest, region = holding, query.region
+    if region is not None and holding == [region.path] and not masked:
+        source = texts.files[region.path]
+        if region.end_line <= source.lines.count:
+            others = squeezed(blanked(source, region, query.id).text)
+            rest = holding if text in others else []
+    return Leak(
+        query=query.id,
+        lines_in_gold=_lines_in(query.text, gold),
+        words_in_gold=_share(sum(gram in in_gold for gram in grams), len(grams)),
+        words_in_corpus=_share(sum(bool(texts.holders.get(gram)) for gram in grams), len(grams)),
+        inside_gold=bool(text) and any(text in squeezed(target) for target in gold),
+        inside_file=bool(holding),
+        inside_rest=bool(rest),
+    )
 
 
-def _gold(query: Query, corpus: Corpus, texts: Mapping[str, str]) -> list[str]:
+def _gold(query: Query, files: Mapping[str, Source]) -> list[str]:
     """The text of every indexed target, or of every relevant document."""
     if query.qrels is not None:
-        return [texts[name] for name, grade in query.qrels.items() if grade > 0 and name in texts]
-    sources = {source.path: source for source in corpus.sources}
+        graded = query.qrels.items()
+        return [files[name].text for name, grade in graded if grade > 0 and name in files]
     gold = []
     for target in query.targets:
-        if target.path in sources:
-            source = sources[target.path]
+        if target.path in files:
+            source = files[target.path]
             first, last = target.start_line or 1, target.end_line or source.lines.count
             if 0 < last <= source.lines.count:
                 start, end = source.lines.offsets_of(first, last)

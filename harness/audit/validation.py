@@ -147,11 +147,10 @@ def validate(dataset: Dataset, run: Path | None = None, measure: str | None = No
     balance = tuple(_balance(dataset))
     checks = [*_targets(dataset), *_texts(dataset), *_duplicates(dataset)]
     power: list[Power] = []
-    try:
-        query_set = prepare(dataset)
-    except InputError:
-        pass  # no target is in the corpus, which the check of targets says
-    else:
+    query_set, fault = _prepared(dataset)
+    if dataset.mask:
+        checks.append(_masking(query_set, fault))
+    if query_set is not None:
         checks += _copies_and_leaks(dataset, query_set)
         power += _power(dataset, query_set.queries, run, measure)
     checks += _balance_checks(balance)
@@ -306,10 +305,43 @@ def _answer(query: Query) -> object:
     return tuple(sorted((t.path, t.start_line or 0, t.end_line or 0) for t in query.targets))
 
 
+def _prepared(dataset: Dataset) -> tuple[QuerySet | None, str]:
+    """The query set that a run ranks, and why its queries cannot be masked, if they cannot.
+
+    Without masks then; None if no target is in the corpus, which the check of targets says.
+    """
+    fault = ""
+    if dataset.mask:
+        try:
+            return prepare(dataset, mask=True), fault
+        except InputError as error:
+            fault = str(error)
+    try:
+        return prepare(dataset), fault
+    except InputError:
+        return None, ""
+
+
+def _masking(query_set: QuerySet | None, fault: str) -> ValidationCheck:
+    """What masks do to the parse of the files of queries."""
+    if fault:
+        return ValidationCheck("masking", "broken", fault, "a run refuses it")
+    masks = () if query_set is None else query_set.masks
+    parses = Counter(mask.parse for mask in masks)
+    broken = tuple(mask.query.id for mask in masks if mask.parse == "broken")
+    found = (
+        f"of {counted(len(masks), 'masked file')}, {len(broken)} have syntax errors that masks "
+        f"made; {parses['filled']} more would, without brackets and keywords in the blank lines"
+    )
+    if broken:
+        return ValidationCheck("masking", "finding", found, "ast may cut these otherwise", broken)
+    return ValidationCheck("masking", "ok", found, "masks change no boundary but their own")
+
+
 def _copies_and_leaks(dataset: Dataset, query_set: QuerySet) -> Iterator[ValidationCheck]:
     """Audit findings on copies and self-retrieval, with the affected queries."""
     leaks = find_leaks(query_set)
-    files = identical_files(query_set.corpora)
+    files = identical_files([corpus for corpus in query_set.files if not corpus.of])
     examples = {
         "self-retrieval, lines": [leak.query for leak in leaks if leak.lines_in_gold > SOME],
         "self-retrieval, words": [leak.query for leak in leaks if leak.words_in_corpus > 0],
@@ -324,7 +356,7 @@ def _copies_and_leaks(dataset: Dataset, query_set: QuerySet) -> Iterator[Validat
         source="data set",
         dataset=dataset.name,
         fingerprint=dataset.fingerprint,
-        mask_query=False,
+        mask_query=bool(query_set.masks),
         queries=len(leaks),
         self_retrieval=summarise(leaks),
         twins=count_twins(query_set.places) if dataset.gold == "span" else None,

@@ -1,8 +1,8 @@
 """Takes the text of a query out of the corpus that it is ranked against.
 
 A query that was cut out of a file finds that place before anything else. With a mask, the lines
-of its own region are gone from that file, for that query alone: it gets a corpus of its own,
-which shares the sources of all other files with the original.
+of its own region are blank in that file, for that query alone: it gets a corpus of its own, which
+shares the sources of all other files with the original.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from harness.relevance.filler import mask_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,25 +19,36 @@ if TYPE_CHECKING:
     from chunkers.source import Source
     from harness.chunking.corpus import ChunkedCorpus
     from harness.model import Corpus, Dataset, Query, Region, Target
+    from harness.relevance.filler import Parse
 
 
 @dataclass(frozen=True)
 class Mask:
     """The corpus that one query is ranked against instead of the original.
 
-    The query's targets are in lines of the masked file, the region in lines of the original. The
-    corpus is its own, called `<corpus>@<query>`; `number` is that of the masked file in it.
+    The corpus is its own, called `<corpus>@<query>`; `number` is that of the masked file in it.
     """
 
     query: Query
     region: Region
     corpus: Corpus
     number: int
+    parse: Parse
+
+    @property
+    def of(self) -> str:
+        """The id of the original corpus."""
+        return self.corpus.of
+
+    @property
+    def source(self) -> Source:
+        """The masked file."""
+        return self.corpus.sources[self.number]
 
     @property
     def file(self) -> Corpus:
         """The masked file alone, under the id of the query's corpus."""
-        return replace(self.corpus, sources=(self.corpus.sources[self.number],), skipped=())
+        return replace(self.corpus, sources=(self.source,), skipped=())
 
 
 def refuse_mask(dataset: Dataset) -> None:
@@ -81,7 +93,7 @@ def masks_of(corpora: Mapping[str, Corpus], queries: Iterable[Query]) -> tuple[M
     Raises:
         InputError: A region is not in its corpus.
     """
-    masks = []
+    places = []
     ids = set(corpora)
     numbers = {
         name: {source.path: n for n, source in enumerate(corpus.sources)}
@@ -98,37 +110,26 @@ def masks_of(corpora: Mapping[str, Corpus], queries: Iterable[Query]) -> tuple[M
         if name in ids:
             raise InputError(f"query {query.id}: the corpus id {name!r} is taken")
         ids.add(name)
-        source = without_region(corpus.sources[number], region, query.id)
-        sources = (*corpus.sources[:number], source, *corpus.sources[number + 1 :])
-        masked = replace(corpus, id=name, sources=sources, of=corpus.id)
-        targets = tuple(_shifted(target, region) for target in query.targets)
-        masks.append(Mask(replace(query, corpus=name, targets=targets), region, masked, number))
-    return tuple(masks)
-
-
-def without_region(source: Source, region: Region, query: str) -> Source:
-    """A source without the lines of a query's region.
-
-    Raises:
-        InputError: It does not have them.
-    """
-    if region.end_line > source.lines.count:
-        raise InputError(
-            f"query {query}: its region {region.path}:{region.start_line}-{region.end_line} "
-            f"passes the file's {source.lines.count} lines"
+        places.append((query, region, corpus, number))
+    sources = mask_sources(
+        [(corpus.sources[number], region, query.id) for query, region, corpus, number in places]
+    )
+    return tuple(
+        Mask(
+            query=replace(query, corpus=f"{corpus.id}@{query.id}"),
+            region=region,
+            corpus=_with_file(corpus, f"{corpus.id}@{query.id}", number, masked.source),
+            number=number,
+            parse=masked.parse,
         )
-    start, end = source.lines.offsets_of(region.start_line, region.end_line)
-    return replace(source, text=source.text[:start] + source.text[end:])
+        for (query, region, corpus, number), masked in zip(places, sources, strict=True)
+    )
 
 
-def _shifted(target: Target, region: Region) -> Target:
-    """The same text in lines of the masked file."""
-    if target.path != region.path or target.start_line is None or target.end_line is None:
-        return target
-    if target.start_line < region.start_line:
-        return target
-    taken = region.end_line - region.start_line + 1
-    return replace(target, start_line=target.start_line - taken, end_line=target.end_line - taken)
+def _with_file(corpus: Corpus, name: str, number: int, source: Source) -> Corpus:
+    """A corpus derived from another one, with another source in place of one of its sources."""
+    sources = (*corpus.sources[:number], source, *corpus.sources[number + 1 :])
+    return replace(corpus, id=name, sources=sources, of=corpus.id)
 
 
 def spliced(

@@ -107,6 +107,10 @@ _COUNTED = {
         "masked query is still word for word in a file",
         "masked queries are still word for word in a file",
     ),
+    "masked_syntax_errors": (
+        "masked file has a syntax error that it had not unmasked",
+        "masked files have syntax errors that they had not unmasked",
+    ),
     "zero_query_vectors": (
         "query has a zero or non-finite vector and retrieves nothing",
         "queries have a zero or non-finite vector and retrieve nothing",

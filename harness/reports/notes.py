@@ -44,8 +44,9 @@ def _notes(document: Mapping[str, Any], cells: list[CellDocument]) -> Iterator[s
     yield MILLISECONDS
     if first.get("mask_query"):
         yield (
-            "masked: each query's own lines are removed from its corpus, and --no-mask-query keeps "
-            "them; masked copies of files are cut and counted too, and may not parse"
+            "masked: each query's own lines are blank in its corpus, and --no-mask-query keeps "
+            "them; masked copies of files are cut and counted too"
+            + _fillers(first["health"].get("masked_filled", 0))
         )
     baselines = [cell["chunker"] for cell in cells if not contends(cell["chunker"])]
     if baselines:
@@ -64,6 +65,13 @@ def _notes(document: Mapping[str, Any], cells: list[CellDocument]) -> Iterator[s
     if reasons:
         counts = "; ".join(f"{row['reason']}: {row['count']}" for row in reasons)
         yield f"left out by the data set: {counts}"
+
+
+def _fillers(count: int) -> str:
+    if not count:
+        return ""
+    keep = counted(count, "masked file keeps", "masked files keep")
+    return f"; {keep} brackets or keywords there, without which the rest would not parse"
 
 
 def _queries(count: int) -> str:

@@ -107,6 +107,8 @@ def compute(
             **truncation(embedder, *vectors, used),
             **pair_truncation(ranked.counts),
             "masked_copies": query_set.copied,
+            "masked_filled": query_set.masks_with("filled"),
+            "masked_syntax_errors": query_set.masks_with("broken"),
             "zero_vectors": texts.unusable,
             "zero_query_vectors": ranked.unusable_queries,
             "unranked_queries": ranked.unranked,
@@ -200,7 +202,7 @@ def _record(
     by_id = {corpus.corpus.id: corpus for corpus in chunked}
     masks = {}
     for mask in query_set.masks:
-        region, before = mask.region, chunks_before(by_id[mask.corpus.of], mask.number)
+        region, before = mask.region, chunks_before(by_id[mask.of], mask.number)
         masks[mask.query.id] = MaskRow(
             mask.corpus.id, region.path, region.start_line, region.end_line, before
         )

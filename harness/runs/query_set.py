@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from chunkers.source import Source
     from harness.model import Corpus, Dataset, Query
+    from harness.relevance.filler import Parse
     from harness.relevance.masking import Mask
     from harness.relevance.targets import LocatedTarget
 
@@ -41,14 +42,18 @@ class QuerySet:
     masks: tuple[Mask, ...] = ()
     copied: int = 0
 
+    def masks_with(self, parse: Parse) -> int:
+        """Number of masks that did so to the parse of their file."""
+        return sum(mask.parse == parse for mask in self.masks)
+
 
 def prepare(
     dataset: Dataset, limit: int | None = None, seed: int = 0, *, mask: bool = False
 ) -> QuerySet:
     """Choose the queries and locate their targets.
 
-    `limit` is the number of queries, `seed` of their choice. A mask removes each query's own lines
-    from its corpus.
+    `limit` is the number of queries, `seed` of their choice. A mask blanks each query's own lines
+    in its corpus.
 
     Raises:
         InputError: No query is left, or the data set cannot be masked.
@@ -119,7 +124,7 @@ def _locate(
                 places, reasons = locate(query, corpus, layouts, numbers, squeezed)
                 located[query.id] = _LocatedQuery(places, reasons, copied=False)
                 continue
-            source = mask.corpus.sources[mask.number]
+            source = mask.source
             layout = Layout.of(source)
             changed = squeezed.with_file(mask.number, SqueezedFile.of(source, layout))
             masked = [*layouts[: mask.number], layout, *layouts[mask.number + 1 :]]

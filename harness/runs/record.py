@@ -61,7 +61,7 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True)
 class MaskRow:
-    """The lines that were removed from the corpus of a masked query.
+    """The lines that are blank in the corpus of a masked query.
 
     Lines are those of the original file. `corpus` is the query's own corpus, which the chunks of
     its masked file name; `at` is the number of chunks of the whole corpus in the files before.

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from harness.chunking.layout import squeezed
 from harness.datasets.negatives.file_versions import FileVersions, lines_of
-from harness.relevance.masking import without_region
+from harness.relevance.filler import blanked
 from harness.relevance.targets import MIN_TWIN
 from harness.support.word_runs import grams_of, words_of
 
@@ -141,7 +141,7 @@ class BarredFiles:
         if region is None or source is None or region.end_line > source.lines.count:
             return {gram for gram in grams if not held[gram]}
         inside = self._contents(source.text).grams
-        rest = self._grams_in(without_region(source, region, query.id).text)
+        rest = self._grams_in(blanked(source, region, query.id).text)
         return {gram for gram in grams - rest if held[gram] <= (gram in inside)}
 
 

@@ -114,6 +114,12 @@ def test_what_stands_outside_of_its_own_lines_is_left(files, left):
     (one,) = find_leaks(prepare(dataset))
     assert (one.inside_file, one.inside_rest) == (True, left)
     assert prepare(dataset, mask=True).copied == left
+    # With masks the corpus is that of the query alone: also where another one has its lines.
+    beside = Query("r", "c", "x = 1 " * 8, (Target("a.py", 1, 2),), region=Region("a.py", 21, 21))
+    both = Dataset("made", "span", (corpus,), (query, beside))
+    one, other = find_leaks(prepare(both, mask=True))
+    assert (one.inside_file, one.inside_rest, one.words_in_corpus) == (left, left, float(left))
+    assert other.words_in_corpus == 0.0
 
 
 def test_a_summary_is_means_over_queries():

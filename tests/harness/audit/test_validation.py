@@ -1,12 +1,15 @@
 """What `chunkmark dataset validate` finds in data sets in which something was planted."""
 
+from dataclasses import replace
+
 import pytest
 from commands import call, says
 from worlds import function, grid, small
 
 from chunkers.source import Source
 from harness.audit.validation import validate
-from harness.model import Absent, Corpus, Dataset, Query, Skipped, Target
+from harness.model import Absent, Corpus, Dataset, Query, Region, Skipped, Target
+from harness.relevance import filler
 
 WORDS = "which of the many places turns a reading into a value and keeps it"
 
@@ -128,6 +131,52 @@ def test_planted_leaks_are_found():
     assert found(validation, "self-retrieval, whole text")[0][2] == ("leaked", "own lines")
     assert found(validation, "self-retrieval, lines")[0][2] == ("own lines",)
     assert not validation.broken
+
+
+CALLER = """import tools
+
+if tools.ready:
+    tools.weigh(first, second, third, fourth, fifth, sixth)
+else:
+    rest = 1
+"""
+BROKEN = "a = {\n    'first': 1,\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "state", "says_"),
+    [
+        (CALLER, (3, 4), "ok", "of 1 masked file, 0 have syntax errors that masks made; 1 more"),
+        (CALLER, (4, 4), "ok", "of 1 masked file, 0 have syntax errors that masks made; 0 more"),
+        (BROKEN + CALLER, (5, 6), "ok", "of 1 masked file, 0 have syntax errors that masks made; "),
+        (CALLER, (1, 9), "broken", "query q: its region a.py:1-9 passes the file's 6 lines"),
+    ],
+)
+def test_a_data_set_that_runs_mask_is_validated_as_masked(text, lines, state, says_):
+    asked = "\n".join(text.split("\n")[lines[0] - 1 : lines[1]])
+    asked = Query("q", "one", asked, (Target("b.py", 1, 6),), region=Region("a.py", *lines))
+    made = dataset(asked, texts={"a.py": text, "b.py": function("weigh")}, mask=True)
+    validation = validate(made)
+    [(kind, text, _)] = found(validation, "masking")
+    assert (kind, validation.broken) == (state, state == "broken")
+    assert text.startswith(says_)
+    if state == "ok":
+        [(_, words, _)] = found(validation, "self-retrieval, words")
+        assert "0.0 % in the corpus" in words
+        [(_, whole, _)] = found(validation, "self-retrieval, whole text")
+        assert "0.0 % in a file" in whole
+    plain = validate(replace(made, mask=False))
+    assert not found(plain, "masking")
+    assert "100.0 % in a file" in found(plain, "self-retrieval, whole text")[0][1] or state != "ok"
+
+
+def test_masks_that_break_a_file_are_findings(monkeypatch):
+    monkeypatch.setattr(filler, "_KEPT", ())
+    asked = Query("q", "one", "x", (Target("b.py", 1, 6),), region=Region("a.py", 3, 4))
+    made = dataset(asked, texts={"a.py": CALLER, "b.py": function("weigh")}, mask=True)
+    [(state, text, examples)] = found(validate(made), "masking")
+    assert (state, examples) == ("finding", ("q",))
+    assert text.startswith("of 1 masked file, 1 have syntax errors that masks made; 0 more")
 
 
 def test_absent_corpora_and_what_was_left_out_are_findings():

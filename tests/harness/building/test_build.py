@@ -328,7 +328,7 @@ class TestCommand:
             assert seen == {None: (True, 1.0), "--mask-query": (True, 1.0),
                             "--no-mask-query": (False, 0.5)}  # fmt: skip
         shown = call(capsys, *start, spec)
-        assert "masked: each query's own lines are removed from its corpus" in shown.out
+        assert "masked: each query's own lines are blank in its corpus" in shown.out
 
     def test_info_of_a_card_names_the_faults(self, capsys):
         assert "self-retrieval" in call(capsys, "dataset", "info", "repoeval-function").out

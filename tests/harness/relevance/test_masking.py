@@ -1,4 +1,4 @@
-"""Masks: a query's own lines leave its corpus, its targets keep their text, all else is shared."""
+"""Masks: a query's own lines are blank in its corpus, its targets stay, all else is shared."""
 
 from dataclasses import replace
 
@@ -28,35 +28,17 @@ def masked(*given, **changes):
     return mask
 
 
-def text_of(mask, target):
-    source = next(one for one in mask.corpus.sources if one.path == target.path)
-    start, end = source.lines.offsets_of(target.start_line, target.end_line)
-    return source.text[start:end]
-
-
-@pytest.mark.parametrize(
-    ("region", "target", "shifted"),
-    [
-        (("a.py", 4, 6), ("a.py", 1, 3), (1, 3)),  # before it, and next to it
-        (("a.py", 4, 6), ("a.py", 7, 8), (4, 5)),  # behind it, and next to it
-        (("a.py", 4, 6), ("a.py", 10, 10), (7, 7)),
-        (("a.py", 4, 6), ("b.py", 1, 1), (1, 1)),  # in another file
-        (("a.py", 1, 9), ("a.py", 10, 10), (1, 1)),
-        (("a.py", 2, 10), ("a.py", 1, 1), (1, 1)),  # the last lines are taken out
-        (("a.py", 1, 10), ("b.py", 1, 1), (1, 1)),  # the whole file is
-    ],
-)
-def test_a_target_keeps_its_text_and_changes_its_lines(region, target, shifted):
-    before = world(LINES, region, target).corpora[0]
-    mask = masked(LINES, region, target)
-    (moved,) = mask.query.targets
-    assert (moved.path, (moved.start_line, moved.end_line)) == (target[0], shifted)
-    source = next(one for one in before.sources if one.path == target[0])
-    start, end = source.lines.offsets_of(*target[1:])
-    assert text_of(mask, moved) == source.text[start:end]
-    kept = LINES.splitlines(keepends=True)
-    del kept[region[1] - 1 : region[2]]
-    assert mask.corpus.sources[0].text == "".join(kept)
+@pytest.mark.parametrize("region", [("a.py", 4, 6), ("a.py", 1, 9), ("a.py", 2, 10)])
+def test_every_line_keeps_its_number(region):
+    before = world(LINES, region, ("a.py", 1, 1)).corpora[0]
+    mask = masked(LINES, region, ("a.py", 10, 10), ("b.py", 1, 1))
+    assert mask.query.targets == (Target("a.py", 10, 10), Target("b.py", 1, 1))
+    lines = mask.source.text.split("\n")
+    inside = range(region[1] - 1, region[2])
+    assert [not lines[n] for n in inside] == [True] * len(inside)
+    others = [n for n in range(10) if n not in inside]
+    whole = before.sources[0].text.split("\n")
+    assert [lines[n] for n in others] == [whole[n] for n in others]
 
 
 def test_a_target_that_is_a_file_stays_one():
@@ -66,15 +48,15 @@ def test_a_target_that_is_a_file_stays_one():
 @pytest.mark.parametrize(
     ("text", "region", "left"),
     [
-        ("a\r\nb\r\nc\r\n", (2, 2), "a\r\nc\r\n"),
+        ("a\r\nb\r\nc\r\n", (2, 2), "a\r\n\r\nc\r\n"),
         ("a\r\nb\r\nc", (3, 3), "a\r\nb\r\n"),  # no LF at the end
-        ("a\nb\nc", (1, 2), "c"),
-        ("a\rb\nc\n", (1, 1), "c\n"),  # a lone CR ends no line
+        ("a\nb\nc", (1, 2), "\n\nc"),
+        ("a\rb\nc\n", (1, 1), "\nc\n"),  # a lone CR ends no line
         ("a", (1, 1), ""),
     ],
 )
-def test_whole_lines_are_taken_out_with_their_ends(text, region, left):
-    assert masked(text, ("a.py", *region), ("b.py", 1, 1)).corpus.sources[0].text == left
+def test_whole_lines_are_blank_and_keep_their_ends(text, region, left):
+    assert masked(text, ("a.py", *region), ("b.py", 1, 1)).source.text == left
 
 
 def test_all_other_sources_are_the_very_same_and_the_corpus_is_named_after_both():
@@ -160,9 +142,9 @@ def test_a_copy_of_the_target_inside_the_region_goes_with_it_and_others_stay():
     assert [twin[0] for twin in plain[0].twins] == ["a.py", "b.py"]
     (places,) = prepare(dataset, mask=True).places
     assert [twin[0] for twin in places[0].twins] == ["b.py"]
-    by_hand = replace(sources[0], text=sources[0].text.split("\n", 12)[12])
-    moved = replace(query, targets=(Target("a.py", 9, 18),), region=None)
-    rebuilt = Dataset("made", "span", (Corpus("c", (by_hand, *sources[1:])),), (moved,))
+    by_hand = replace(sources[0], text="\n" * 12 + sources[0].text.split("\n", 12)[12])
+    alone = replace(query, region=None)
+    rebuilt = Dataset("made", "span", (Corpus("c", (by_hand, *sources[1:])),), (alone,))
     assert prepare(rebuilt).places == (places,)
 
 

@@ -13,6 +13,9 @@ from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.datasets.loading import load_dataset
 from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
+from harness.relevance import filler
+from harness.reports.document import run_document
+from harness.reports.notes import notes_of
 from harness.runs.config import RunConfig
 from harness.runs.plan import make_plan
 from harness.runs.record import read_record
@@ -56,23 +59,18 @@ def by_hand(dataset, name):
     """The data set of one query alone, its file without the region."""
     query = next(one for one in dataset.queries if one.id == name)
     region = query.region
-    lines = region.end_line - region.start_line + 1
-
-    def moved(target):
-        behind = target.path == region.path and target.start_line > region.end_line
-        shift = lines if behind else 0
-        return Target(target.path, target.start_line - shift, target.end_line - shift)
 
     def cut(source):
         if source.path != region.path:
             return source
-        kept = source.text.split("\n")
-        del kept[region.start_line - 1 : region.end_line]
-        return replace(source, text="\n".join(kept))
+        lines = source.text.split("\n")
+        count = region.end_line - region.start_line + 1
+        lines[region.start_line - 1 : region.end_line] = [""] * count
+        return replace(source, text="\n".join(lines))
 
     corpus = next(one for one in dataset.corpora if one.id == query.corpus)
     alone = replace(corpus, sources=tuple(cut(source) for source in corpus.sources))
-    asked = replace(query, targets=tuple(moved(one) for one in query.targets), region=None)
+    asked = replace(query, region=None)
     return replace(dataset, corpora=(alone,), queries=(asked,))
 
 
@@ -133,9 +131,8 @@ def test_nothing_of_the_region_is_left_and_other_files_are_untouched(tmp_path):
         wanted = [row for row in before.chunks if row.corpus == query.corpus]
         assert others == [row for row in wanted if row.path != given.region.path]
         own = [row for row in rows if row.path == given.region.path]
-        lines = ALPHA.count("\n") if given.corpus == "one" else RHO[0].text.count("\n")
-        taken = given.region.end_line - given.region.start_line + 1
-        assert all(row.end_line <= lines - taken for row in own)
+        inside = range(given.region.start_line, given.region.end_line + 1)
+        assert not any(row.start_line in inside and row.end_line in inside for row in own)
         assert {row.corpus for row in own} <= {f"{query.corpus}@{query.id}"}
     assert not [r for r in after.ranked_chunks()["one@d elsewhere"] if r.path == "one/alpha.py"]
 
@@ -159,6 +156,33 @@ def test_what_is_grouped_is_grouped_by_the_corpora_of_the_data_set(tmp_path):
     assert (health["files_seen"], health["files_indexed"], health["files_skipped"]) == (4, 3, 1)
     assert health["chunks"] == len(read_record(result.out / "cells" / cell.key).chunks)
     assert health["coverage"] == 1.0
+
+
+def test_what_masks_do_to_the_parse_is_counted_and_shown(tmp_path, monkeypatch):
+    text = f"if alpha:\n    weigh()\nelse:\n    rest()\n{function('beta')}"
+    sources = (Source(text, "a.py", "python"), Source(function("rho"), "b.py", "python"))
+    asked = [
+        Query(f"q{n}", "c", "weigh alpha", (Target("a.py", 5, 9),), region=Region("a.py", *lines))
+        for n, lines in enumerate([(1, 2), (2, 2), (1, 4)])
+    ]
+    dataset = Dataset("made", "span", (Corpus("c", sources),), tuple(asked), mask=True)
+    given = {"chunkers": ("ast",), "retrievers": ("bm25",)}
+    result = grid(tmp_path, "mended", dataset, **given)
+    health = result.cells[0].cell["health"]
+    assert (health["masked_filled"], health["masked_syntax_errors"]) == (1, 0)
+    assert "1 masked file keeps brackets or keywords" in "".join(notes(result))
+    # The lines of targets are those of the file as it is.
+    assert [query.places[0].start_line for query in cells(result)[0].queries] == [5, 5, 5]
+    monkeypatch.setattr(filler, "_KEPT", ())
+    result = grid(tmp_path, "broken", dataset, **given)
+    health = result.cells[0].cell["health"]
+    assert (health["masked_filled"], health["masked_syntax_errors"]) == (0, 1)
+    assert "1 masked file has a syntax error that it had not unmasked" in "".join(notes(result))
+
+
+def notes(result):
+    document = run_document(result)
+    return notes_of(document, document["cells"])
 
 
 def test_files_that_fail_are_named_once_each(tmp_path):
@@ -216,7 +240,7 @@ def test_it_is_asked_for_by_option_by_suite_and_by_function(capsys, tmp_path, mo
     assert one["key"] == two["key"] == by_function.cells[0].key != plain["key"]
     assert (one["mask_query"], plain["mask_query"]) == (True, False)
     table = call(capsys, *option, *few[:-3], "-o", tmp_path / "option").out
-    assert "each query's own lines are removed from its corpus" in table
+    assert "each query's own lines are blank in its corpus" in table
 
 
 class TestRedframes:
@@ -259,6 +283,5 @@ class TestRedframes:
                     query.region.path, query.region.start_line, query.region.end_line
                 )  # fmt: skip
                 (place,) = queries[query.id].places
-                # The body begins where the prompt began.
-                assert place.start_line == mask.start_line
+                assert place.start_line == query.targets[0].start_line == mask.end_line + 1
         assert all(cell.metrics["n_queries"] == 12 for cell in result.cells)
