@@ -325,29 +325,37 @@ def coverage_shares(chunked: Sequence[ChunkedCorpus]) -> dict[str, float]:
     Returns:
         `coverage` (of what is in some chunk; 1 where there is nothing to cover), `repeated` (of
         what is in a further chunk, counted each time), and `embedded` (of the chunks' characters,
-        those that are in the texts embedded for them; 1 without any).
+        those that are in the texts embedded for them; 1 without any). `embedded_per_char` is the
+        number of characters embedded for each character of a chunk.
     """
     distinct, total, whole = np.sum([covered_chars(one) for one in chunked], axis=0).tolist()
-    lost = sum(chunk.lacking for one in chunked for chunk in one.chunks)
+    chunks = [chunk for one in chunked for chunk in one.chunks]
+    lost = sum(chunk.lacking for chunk in chunks)
+    embedded = sum(len(squeezed(chunk.text)) for chunk in chunks)
     return {
         "coverage": distinct / whole if whole else 1.0,
         "embedded": 1 - lost / total if total else 1.0,
+        "embedded_per_char": embedded / total if total else 1.0,
         "repeated": (total - distinct) / whole if whole else 0.0,
     }
 
 
 def size_statistics(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> dict[str, Any]:
-    """Sizes of chunks in the chunker's own unit.
+    """Sizes of chunks.
 
     Returns:
-        `size_max`, `size_p95` (0 without a chunk), `over_size` (chunks over the declared limit).
+        `size_max`, `size_p95` in the chunker's own unit, `median_c` in non-white-space characters
+        (0 without a chunk), `over_size` (chunks over the declared limit).
     """
-    found = np.array([chunk.size for one in chunked for chunk in one.chunks] or [0])
+    chunks = [chunk for one in chunked for chunk in one.chunks]
+    sizes = np.array([chunk.size for chunk in chunks] or [0])
+    chars = np.array([sum(high - low for low, high in chunk.parts) for chunk in chunks] or [0])
     limit = chunker.max_size
     return {
-        "size_max": int(found.max()),
-        "size_p95": percentile(found, 95),
-        "over_size": 0 if limit is None else int((found > limit).sum()),
+        "size_max": int(sizes.max()),
+        "size_p95": percentile(sizes, 95),
+        "median_c": percentile(chars, 50),
+        "over_size": 0 if limit is None else int((sizes > limit).sum()),
     }
 
 

@@ -96,6 +96,22 @@ def run(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHUNKER",
+            help="Chunker that the others are compared with. Default: fixed, or the first one.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details",
+            help="Print all measures, costs, losses and break-downs.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     form: Annotated[
         Format, typer.Option("--format", help="Output format.", rich_help_panel=OUTPUT)
     ] = Format.TABLE,
@@ -115,6 +131,7 @@ def run(
     from harness.datasets.loading import load_dataset
     from harness.reports.breakdowns import refuse_breakdowns
     from harness.reports.document import run_document
+    from harness.reports.first_screen import print_first_screen
     from harness.reports.tables import as_csv, as_markdown, print_table
     from harness.runs.folder import other_cells_notes
     from harness.runs.plan import make_plan
@@ -131,10 +148,12 @@ def run(
             for text in config.datasets
         ]
     refuse_breakdowns(by or (), datasets)
+    if baseline is not None:
+        baseline = _baseline(baseline, [chunker.name for chunker in plan.chunkers])
     passes = len(datasets) * len(plan.chunkers) * len(plan.embedders)
     with Progress(passes) as progress, contextlib.redirect_stdout(sys.stderr):
         result = run_grid(plan, datasets, out, progress.tell)
-    document = run_document(result, by or ())
+    document = run_document(result, by or (), baseline)
     for line in result.failures:
         progress.warn(line)
     for line in result.matched:
@@ -142,12 +161,25 @@ def run(
     if form is Format.JSON:
         write_json(document)
     elif form is Format.TABLE:
-        print_table(document, console())
+        show = print_table if details else print_first_screen
+        show(document, console())
     else:
         write(as_csv(document) if form is Format.CSV else as_markdown(document))
     for note in other_cells_notes(out):
         progress.note(note)
     return PARTIAL if result.failed else 0
+
+
+def _baseline(text: str, names: list[str]) -> str:
+    """The name of one of the run's chunkers."""
+    from chunkers.errors import InputError, suggestion
+    from chunkers.plugins.loading import load_chunker
+    from chunkers.plugins.spec import parse_spec
+
+    name = text if text in names else load_chunker(parse_spec(text)).name
+    if name not in names:
+        raise InputError(f"--baseline {text}: not in this run; {suggestion(text, names)}")
+    return name
 
 
 def _config(suite: Path | None, options: dict[str, Any]) -> RunConfig:

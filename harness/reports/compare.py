@@ -13,9 +13,9 @@ from harness.reports.front import front_line, pareto_front
 from harness.reports.matched import matched_lines, matched_sizes
 from harness.reports.plain import markdown_escaped, markdown_table, plain, print_rows
 from harness.reports.recommendation import (
-    headline,
     points,
     points_interval,
+    primary_measure,
     recommendation,
     verdict_sentence,
 )
@@ -77,7 +77,7 @@ def compare_document(
         if not contest.queries:
             raise InputError(f"{contest.dataset}: no query has a value, so nothing can be compared")
         known = next(iter(contest.cells.values())).measures
-        chosen = names or [headline(known)]
+        chosen = names or [primary_measure(contest)]
         for name in chosen:
             if len(contest.columns(name)) < 2:
                 hint = suggestion(name, known)

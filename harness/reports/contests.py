@@ -131,7 +131,10 @@ def contests(
                 "use a smaller max_size, or windows=max, or add --allow-truncated"
             )
         key, name, parts = _key(cell, over)
-        groups.setdefault(key, []).append((name, cell))
+        group = groups.setdefault(key, [])
+        if any(name == other and cell.folder.parent == kept.folder.parent for other, kept in group):
+            continue  # the same cell as computed by an earlier version of the program
+        group.append((name, cell))
         shared[key] = (cell.names["dataset"], parts)
     result = []
     for key, group in groups.items():

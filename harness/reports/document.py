@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from harness.reports.answer import answers
 from harness.reports.breakdowns import break_down
-from harness.reports.recommendation import verdicts
 from harness.runs.folder import PARTS, read_manifest
 from harness.runs.health import TRUNCATION_MARK, truncated
 from harness.runs.stored_values import read_stored_cell
@@ -21,21 +21,28 @@ if TYPE_CHECKING:
     from harness.runs.stored_values import StoredCell
 
 
-def run_document(result: RunResult, by: Sequence[str] = ()) -> dict[str, Any]:
+def run_document(
+    result: RunResult, by: Sequence[str] = (), baseline: str | None = None
+) -> dict[str, Any]:
     """The document `chunkmark.run/1`.
 
     Args:
         result: The run.
         by: Break-downs of the means; by default every tag of the queries.
+        baseline: The chunker that the answer compares the others with; by default `fixed`, or the
+            first one.
     """
     cells = [_cell(cell) for cell in result.cells]
     if by and result.out is not None:
         for cell in cells:
             cell["by"] = break_down(result.out / "cells" / cell["key"], by)
+    stored = () if result.out is None else _stored(result, result.out)
+    verdicts = answers(stored, MARGIN, baseline)
     return {
         "schema": "chunkmark.run/1",
         "out": None if result.out is None else str(result.out),
-        "verdicts": [] if result.out is None else verdicts(_stored(result, result.out), MARGIN),
+        "verdicts": verdicts,
+        "by": list(by),
         "cells": cells,
         "absent": [
             {"dataset": name, **dataclasses.asdict(corpus)} for name, corpus in result.absent

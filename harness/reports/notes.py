@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.columns import CellDocument, legend
 from harness.reports.contests import contends
+from harness.reports.recommendation import listed
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 ABSENT_LISTED = 8  # absent corpora that are named; more with one reason share a line
 MILLISECONDS = "ms per query, p50 and p95; embedding is timed when the query is first embedded"
@@ -21,26 +23,19 @@ _CHANCE = 0.95
 
 
 def notes_of(document: Mapping[str, Any], cells: list[CellDocument]) -> list[str]:
-    """The notes below the table of some cells."""
+    """The notes below all tables of some cells."""
     return list(_notes(document, cells))
 
 
 def _notes(document: Mapping[str, Any], cells: list[CellDocument]) -> Iterator[str]:
     first = cells[0]
     yield f"means over {first['mean_over']}; ± half the 95 % interval: {first['interval']}"
-    if first["n_queries"] < _FEW:
-        yield (
-            f"{_queries(first['n_queries'])}: with fewer than {_FEW}, intervals are too narrow; "
-            "`chunkmark dataset validate` estimates which differences can be detected"
-        )
     if not all(metric["comparable"] for metric in first["metrics"].values()):
         yield (
             "* not comparable between chunkers: which chunks are relevant depends on the boundaries"
         )
     skipped = {why: name for name, one in first["metrics"].items() if (why := one.get("why"))}
     yield from (f"{name} is skipped: {why}" for why, name in skipped.items())
-    yield from _undecided(cells)
-    yield from legend(cells)
     yield MILLISECONDS
     if first.get("mask_query"):
         yield (
@@ -51,6 +46,29 @@ def _notes(document: Mapping[str, Any], cells: list[CellDocument]) -> Iterator[s
     baselines = [cell["chunker"] for cell in cells if not contends(cell["chunker"])]
     if baselines:
         yield f"{' and '.join(baselines)}: baselines, not contenders"
+    yield from warnings_of(document, cells, first["metrics"])
+    reasons = [row for row in document["left_out"] if row["dataset"] == first["dataset"]]
+    if reasons:
+        counts = "; ".join(f"{row['reason']}: {row['count']}" for row in reasons)
+        yield f"left out by the data set: {counts}"
+
+
+def warnings_of(
+    document: Mapping[str, Any],
+    cells: list[CellDocument],
+    measures: Iterable[str],
+    *,
+    brief: bool = False,
+) -> Iterator[str]:
+    """What qualifies the given measures of some cells; marks of a kind may share a line."""
+    first = cells[0]
+    if first["n_queries"] < _FEW:
+        yield (
+            f"{_queries(first['n_queries'])}: with fewer than {_FEW}, intervals are too narrow; "
+            "`chunkmark dataset validate` estimates which differences can be detected"
+        )
+    yield from _undecided(cells, measures)
+    yield from legend(cells)
     if first["targets_dropped"]:
         yield counted(
             first["targets_dropped"],
@@ -59,12 +77,8 @@ def _notes(document: Mapping[str, Any], cells: list[CellDocument]) -> Iterator[s
         )
     left_out = {why: count for why, count in first["left_out"].items() if count}
     yield from (f"left out: {_queries(count)}, {why}" for why, count in left_out.items())
-    yield from _marks(cells)
+    yield from _marks_in_brief(cells) if brief else _marks(cells)
     yield from _absences(document, first["dataset"])
-    reasons = [row for row in document["left_out"] if row["dataset"] == first["dataset"]]
-    if reasons:
-        counts = "; ".join(f"{row['reason']}: {row['count']}" for row in reasons)
-        yield f"left out by the data set: {counts}"
 
 
 def _fillers(count: int) -> str:
@@ -78,13 +92,9 @@ def _queries(count: int) -> str:
     return counted(count, "query", "queries")
 
 
-def _undecided(cells: list[CellDocument]) -> Iterator[str]:
+def _undecided(cells: list[CellDocument], measures: Iterable[str]) -> Iterator[str]:
     """The measures in which a random ranking is as good for every chunker."""
-    names = [
-        name
-        for name in cells[0]["metrics"]
-        if all(_by_chance(cell["metrics"][name]) for cell in cells)
-    ]
+    names = [name for name in measures if all(_by_chance(cell["metrics"][name]) for cell in cells)]
     if names:
         yield (
             f"{', '.join(names)} {'decides' if len(names) == 1 else 'decide'} nothing here: a "
@@ -125,3 +135,17 @@ def _marks(cells: list[CellDocument]) -> Iterator[str]:
     yield from (f"! all: {mark}" for mark in cells[0]["marks"] if mark in common)
     for cell in cells:
         yield from (f"! {cell['chunker']}: {m}" for m in cell["marks"] if m not in common)
+
+
+def _marks_in_brief(cells: list[CellDocument]) -> Iterator[str]:
+    """A line for each kind of mark, with the numbers of the first cell that has it."""
+    names: dict[str, list[str]] = {}
+    first: dict[str, str] = {}
+    for cell in cells:
+        for mark in cell["marks"]:
+            kind = re.sub(r"[\d.,]+", "0", mark)
+            names.setdefault(kind, []).append(cell["chunker"])
+            first.setdefault(kind, mark)
+    for kind, (name, *others) in names.items():
+        likewise = f"; likewise {listed(others)}" if others else ""
+        yield f"! {name}: {first[kind]}{likewise}"

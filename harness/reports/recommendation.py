@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import InputError
-from harness.reports.contests import contends, contests, cost_of, differences
-from harness.runs.health import TRUNCATION_MARK, truncated
+from harness.reports.contests import contends, cost_of
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from harness.reports.contests import Contest, MeasureResult
-    from harness.runs.stored_values import StoredCell
     from harness.stats.comparison import Difference
     from harness.stats.sign_flips import Interval
 
 
-BASELINE = "fixed"
-"""The chunker that others are compared with in the answer of a run; without it, the first one."""
+BUDGETS = ("SpanR@10000c", "SpanR@2500c")
+"""The measures of an answer where lines are retrieved, the primary one first: large chunks may win
+under a generous budget and lose under a tight one."""
+
+_SAME = ("equivalent", "better, but negligible", "worse, but negligible")
+"""Verdicts on differences within the margin."""
 
 
 def points(value: float) -> str:
     """A difference of a measure in points: hundredths, with one decimal."""
-    return f"{100 * value + 0.0:.1f}"
+    return f"{round(100 * value, 1) + 0.0:.1f}"  # -0.0 + 0.0 is 0.0
 
 
 def points_interval(interval: Interval | None) -> str:
@@ -57,105 +58,87 @@ def recommendation(contest: Contest, result: MeasureResult, margin: float) -> li
     else:
         lines = [_undecided(contest, result, pairs, margin)]
         lines += [
-            f"out: `{name}`, worse than `{pair.a if pair.b == name else pair.b}` by {_amount(pair)}"
+            f"out: `{name}`, worse than `{pair.a if pair.b == name else pair.b}` by {amount(pair)}"
             for name in names
             if (pair := losers[name]) is not None
         ]
-        lines.append(_cheapest(contest, remaining))
+        lines.append(cheapest_of(contest, remaining))
         lines += _needed(pairs, remaining, margin)
-    return [*lines, *_limits(contest)]
+    return [*lines, *limits_of(contest)]
 
 
 def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, margin: float) -> str:
-    """The answer of a run: each contender against a baseline, in one or two sentences."""
-    pairs = [
-        pair
-        for pair in result.differences
-        if pair.estimand == "these corpora" and pair.b == baseline and contends(pair.a)
-    ]
+    """The verdicts of a measure: who is better than the baseline, and the cheapest choice."""
+    pairs = baseline_pairs(result, baseline)
     if not pairs:
         return f"Nothing is compared: no other chunker than `{baseline}` has {result.measure}."
     better = [pair for pair in pairs if pair.verdict == "better"]
     worse = [pair for pair in pairs if pair.verdict == "worse"]
-    amounts = [f"`{pair.a}` by {_amount(pair)}" for pair in _largest_first(better or worse)]
+    amounts = listed([f"`{pair.a}` by {amount(pair)}" for pair in largest_first(better or worse)])
     if better:
-        says = f"Better than `{baseline}` by {result.measure}: {_list(amounts)}."
-    elif worse == pairs:
-        return f"`{baseline}` is the best by {result.measure}: better than {_list(amounts)}."
-    elif all(pair.verdict == "equivalent" for pair in pairs):
+        costs = {name: cost_of(contest.cells[name]) for name in (baseline, *(p.a for p in better))}
+        cheapest = min((pair.a for pair in better), key=lambda name: costs[name][1])
+        what, cost = costs[cheapest]
+        choice = f"cheapest `{cheapest}`, " if len(better) > 1 else ""
+        return (
+            f"Better than `{baseline}` by {result.measure}: {amounts}; {choice}{cost:,.0f} {what} "
+            f"(`{baseline}`: {costs[baseline][1]:,.0f})."
+        )
+    if worse == pairs:
+        return f"`{baseline}` is the best by {result.measure}: better than {amounts}."
+    rest = [pair for pair in pairs if pair not in worse]
+    if all(pair.verdict in _SAME for pair in rest):
+        names = listed([f"`{pair.a}`" for pair in rest])
         says = (
-            f"Equivalent by {result.measure}: no chunker differs from `{baseline}` by "
-            f"{points(margin)} points."
+            f"Equivalent to `{baseline}` by {result.measure}: {names}, within {points(margin)} "
+            "points."
         )
     else:
         queries = counted(len(contest.queries), "query", "queries")
-        shown = [pair.mdd for pair in pairs if pair.mdd is not None]
-        detail = f"; differences of {points(max(shown))} points would show" if shown else ""
+        detectable = [pair.mdd for pair in rest if pair.mdd is not None]
+        detail = (
+            f"; differences of {points(max(detectable))} points would show" if detectable else ""
+        )
         says = (
             f"Undecided by {result.measure}: on these {queries} no chunker is shown to be better "
             f"than `{baseline}`{detail}."
         )
-    if better:
-        return says
-    remaining = [baseline, *(pair.a for pair in pairs if pair not in worse)]
-    ends = [f"Worse: {_list(amounts)}."] if worse else []
-    return " ".join([says, *ends, _cheapest(contest, remaining) + "."])
+    ends = [f"Worse: {amounts}."] if worse else []
+    return " ".join([says, *ends, cheapest_of(contest, [baseline, *(p.a for p in rest)]) + "."])
 
 
-def _largest_first(pairs: Sequence[Difference]) -> list[Difference]:
+def baseline_pairs(result: MeasureResult, baseline: str) -> list[Difference]:
+    """Each contender against the baseline."""
+    return [
+        pair
+        for pair in result.differences
+        if pair.estimand == "these corpora" and pair.b == baseline and contends(pair.a)
+    ]
+
+
+def largest_first(pairs: Sequence[Difference]) -> list[Difference]:
+    """Pairs in order of the size of their differences."""
     return sorted(pairs, key=lambda pair: -abs(pair.estimate.mean))
 
 
-def verdicts(cells: Iterable[StoredCell], margin: float) -> list[dict[str, Any]]:
-    """The answer of a run for each data set, embedder and retriever with two contenders.
+def primary_measure(contest: Contest) -> str:
+    """The measure that a contest is decided by if none was named."""
+    cell = next(iter(contest.cells.values()))
+    return headline(cell.metrics["metrics"]) or cell.measures[0]
 
-    Cells take no part if the embedder never saw over 10 % of their chunk tokens; the sentence
-    names them.
+
+def headline(metrics: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """The measure that chunkers are compared by; None if no computed one compares chunkers.
+
+    Args:
+        metrics: The `metrics` of a cell's metrics.json.
     """
-    parts = ("dataset", "embedder", "retriever")
-    groups: dict[tuple[str, ...], list[StoredCell]] = {}
-    for cell in cells:
-        groups.setdefault(tuple(cell.names[part] for part in parts), []).append(cell)
-    answers = []
-    for key, group in groups.items():
-        seen = [cell for cell in group if not truncated(cell.cell["health"])]
-        measure = headline(group[0].measures)
-        if sum(contends(cell.names["chunker"]) for cell in seen) < 2:
-            continue
-        try:
-            (contest,) = contests(seen)
-        except InputError as error:  # a profile may leave other queries out for each chunker
-            sentence, baseline = f"Not compared: {error}.", None
-        else:
-            names = contest.contenders
-            baseline = BASELINE if BASELINE in names else names[0]
-            result = differences(contest, measure, baseline, margin=margin)
-            lines = [verdict_sentence(contest, result, baseline, margin)]
-            sentence = " ".join([*lines, *(f"{line}." for line in _limits(contest))])
-        unseen = [f"`{cell.names['chunker']}`" for cell in group if cell not in seen]
-        if unseen:
-            sentence += (
-                f" Not compared, since the embedder never saw over {TRUNCATION_MARK:.0%} of the "
-                f"chunk tokens: {_list(unseen)}."
-            )
-        answers.append(
-            {
-                **dict(zip(parts, key, strict=True)),
-                "measure": measure,
-                "baseline": baseline,
-                "margin": margin,
-                "sentence": sentence,
-            }
-        )
-    return answers
-
-
-def headline(measures: Sequence[str]) -> str:
-    """The measure that an answer is given by: the first of its kind that was computed."""
-    for name in ("SpanR@10000c", "nDCG@10"):
-        if name in measures:
-            return name
-    return measures[0]
+    names = [
+        name
+        for name, metric in metrics.items()
+        if metric["comparable"] and metric["mean"] is not None
+    ]
+    return next((name for name in (*BUDGETS, "nDCG@10", *names) if name in names), None)
 
 
 def _wins(name: str, names: Sequence[str], pairs: Sequence[Difference]) -> bool:
@@ -179,10 +162,10 @@ def _beaten_by(name: str, pairs: Sequence[Difference]) -> Difference | None:
 
 def _by(pair: Difference, winner: str) -> str:
     other = pair.b if pair.a == winner else pair.a
-    return f"`{other}` by {_amount(pair)}"
+    return f"`{other}` by {amount(pair)}"
 
 
-def _amount(pair: Difference) -> str:
+def amount(pair: Difference) -> str:
     """The size of a difference, whichever way."""
     forward = pair if pair.estimate.mean >= 0 else pair.reversed()
     return f"{points(forward.estimate.mean)} points {points_interval(forward.estimate.ci95)}"
@@ -205,11 +188,12 @@ def _undecided(
     )
 
 
-def _cheapest(contest: Contest, names: Sequence[str]) -> str:
+def cheapest_of(contest: Contest, names: Sequence[str]) -> str:
+    """A sentence on the cheapest of some contenders."""
     costs = {name: cost_of(contest.cells[name]) for name in names}
     cheapest = min(names, key=lambda name: costs[name][1])
     what, cost = costs[cheapest]
-    return f"Cheapest of those still in ({_list([f'`{n}`' for n in names])}): `{cheapest}`, " + (
+    return f"Cheapest of those still in ({listed([f'`{n}`' for n in names])}): `{cheapest}`, " + (
         f"{cost:,.0f} {what}"
     )
 
@@ -230,20 +214,20 @@ def _needed(pairs: Sequence[Difference], names: Sequence[str], margin: float) ->
     ]
 
 
-def _limits(contest: Contest) -> Iterator[str]:
+def limits_of(contest: Contest) -> Iterator[str]:
     """What the data cannot say, whatever the differences."""
     follows = next(iter(contest.cells.values())).gold_follows
     if follows:
         yield (
             f"The targets are whole {follows}, where syntax chunkers cut: this data set alone "
-            "names no winner; compare on commits, or on targets of another kind, too"
+            "names no winner; compare on commits too"
         )
     if next(iter(contest.cells.values())).profile["mean"] == "corpora":
         yield "The means of this profile are over corpora, these differences over queries"
     if len({corpus for corpus, _ in contest.members}) == 1:
-        yield "One corpus: whether this holds for other corpora is not estimable"
+        yield "One corpus: whether this holds for others is not estimable"
 
 
-def _list(items: Sequence[str]) -> str:
+def listed(items: Sequence[str]) -> str:
     """Items as `a, b and c`."""
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

@@ -80,22 +80,7 @@ def _half_width(interval: list[float] | None) -> str:
 def print_table(document: Mapping[str, Any], console: Console) -> None:
     """Print a run to a terminal; the measures and columns that do not fit are named."""
     for heading, cells in groups(document):
-        console.print(plain(heading), markup=False, highlight=False, style="bold")
-        for sentence in _sentences(document, cells[0]):
-            console.print(plain(sentence), markup=False, highlight=False)
-        hidden = [*_print_scores(cells, console), *_print_health(cells, console)]
-        for columns, rows, note in breakdown_tables(cells):
-            _print(console, ["\n".join(map(_half_wrapped, c.split("\n"))) for c in columns], rows)
-            if note:
-                console.print(note, style="dim")
-        for columns, summary in _reference_tables(cells):
-            _print(console, columns, summary)
-        notes = notes_of(document, cells)
-        if hidden:
-            notes.append(f"not shown, too wide: {', '.join(hidden)}; use --format markdown")
-        for note in notes:
-            console.print(plain(note), markup=False, highlight=False, style="dim")
-        console.print()
+        print_group(document, heading, cells, console)
     for overview in overviews(document, console.width):
         console.print(plain(overview.heading), style="bold")
         columns = [name.replace("@", "\n@") for name in overview.columns]
@@ -109,11 +94,38 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
     console.print(f"run folder: {plain(document['out'])}", markup=False, highlight=False)
 
 
+def print_group(
+    document: Mapping[str, Any], heading: str, cells: list[CellDocument], console: Console
+) -> None:
+    """Print all tables of the cells that one table compares."""
+    console.print(plain(heading), markup=False, highlight=False, style="bold")
+    for sentence in _sentences(document, cells[0]):
+        console.print(plain(sentence), markup=False, highlight=False)
+    hidden = [*_print_scores(cells, console), *_print_health(cells, console)]
+    print_breakdowns(cells, console)
+    for columns, summary in _reference_tables(cells):
+        _print(console, columns, summary)
+    notes = notes_of(document, cells)
+    if hidden:
+        notes.append(f"not shown, too wide: {', '.join(hidden)}; use --format markdown")
+    for note in notes:
+        console.print(plain(note), markup=False, highlight=False, style="dim")
+    console.print()
+
+
+def print_breakdowns(cells: list[CellDocument], console: Console) -> None:
+    """Print a table for each break-down of the first measure."""
+    for columns, rows, note in breakdown_tables(cells):
+        _print(console, ["\n".join(map(_half_wrapped, c.split("\n"))) for c in columns], rows)
+        if note:
+            console.print(note, style="dim")
+
+
 def _sentences(document: Mapping[str, Any], cell: CellDocument) -> Iterator[str]:
     """The answer for the cells that one table compares."""
     for verdict in document.get("verdicts", ()):
         if all(verdict[part] == cell[part] for part in ("dataset", "embedder", "retriever")):
-            yield verdict["sentence"]
+            yield from verdict["sentences"]
 
 
 def _table(columns: Iterable[str], names: int = 1) -> Table:

@@ -8,7 +8,7 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.reports.contests import GROUPS, PARTS, contests
-from harness.reports.recommendation import headline, points, points_interval
+from harness.reports.recommendation import points, points_interval, primary_measure
 from harness.stats.clusters import clusters_of
 from harness.stats.halves import dev_half
 from harness.stats.intervals import FLIPS
@@ -65,7 +65,7 @@ def tune(
 
 
 def _choice(sweep: Contest, option: str, measure: str | None, seed: int) -> dict[str, Any]:
-    measure = measure or headline(next(iter(sweep.cells.values())).measures)
+    measure = measure or primary_measure(sweep)
     columns = sweep.columns(measure)
     if len(columns) < 2:
         raise InputError(f"{sweep.dataset}: fewer than two cells have {measure}")

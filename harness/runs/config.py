@@ -20,7 +20,7 @@ COMPARE, SCORE, LIMITS = "What to compare", "How to score", "Limits"
 
 
 _CHUNKERS = ("ast", "fixed", "function", "whole-file", "random-cuts")
-_SPANS = ("SpanR@10000c", "SpanP@10000c", "Complete@10000c")
+_SPANS = ("SpanR@10000c", "SpanR@2500c", "SpanP@10000c", "Complete@10000c")
 _RANKS = ("nDCG@5", "nDCG@10", "P@5", "P@10", "R@5", "R@10", "MRR")
 
 

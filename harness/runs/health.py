@@ -40,7 +40,8 @@ def chunk_health(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> di
         Counts of files: `files_seen`, `files_indexed`, `files_skipped`, `files_failed`, and
         `single_chunk_files` and `fallback` (cut in another way than the chunker's own) as shares.
         Shares of non-white-space characters: `coverage` (in some chunk), `embedded` (of those in
-        chunks, in what is embedded) and `repeated` (in a further chunk). Counts of chunks:
+        chunks, in what is embedded) and `repeated` (in a further chunk); `embedded_per_char`
+        (embedded for each in a chunk) and `median_c` (of the chunks' sizes). Counts of chunks:
         `chunks`, `duplicates` (their text is that of another chunk), `over_size`, `unlocated`,
         `blank`. Sizes in the chunker's unit: `size_max`, `size_p95`. `notes`: files by what the
         chunker reported about them.

@@ -1,4 +1,4 @@
-"""Stored cells with made values of one measure."""
+"""Stored cells with made values of one measure, or of both budgets."""
 
 from pathlib import Path
 
@@ -7,11 +7,16 @@ import numpy as np
 from harness.runs.stored_values import StoredCell
 
 MEASURE = "SpanR@10000c"
+TIGHT = "SpanR@2500c"
 PROFILE = {"name": "default", "mean": "queries"}
 
 
-def cell(chunker, values, *, corpora=1, tokens=1000, unseen=0.0, follows="", **identity):
-    """A stored cell of one measure with the values of queries."""
+def cell(
+    chunker, values, *, tight=None, corpora=1, tokens=1000, unseen=0.0, follows="", median=500,
+    **identity,
+):  # fmt: skip
+    """A stored cell with the values of queries; `tight` are those at the smaller budget."""
+    columns = {MEASURE: values} | ({} if tight is None else {TIGHT: tight})
     queries = [f"q{at:03}" for at in range(len(values))]
     names = {"dataset": "made", "chunker": chunker, "embedder": "minilm", "retriever": "dense"}
     return StoredCell(
@@ -19,12 +24,21 @@ def cell(chunker, values, *, corpora=1, tokens=1000, unseen=0.0, follows="", **i
         names | {key: identity[key] for key in names.keys() & identity.keys()},
         {
             "identity": {"dataset": "f" * 64} | identity,
-            "health": {"unseen_chunk_tokens": unseen, "chunks": 10},
+            "health": {"unseen_chunk_tokens": unseen, "chunks": 10, "median_c": median},
             "cost": {"tokens": tokens},
         },
-        {"asked": {"profile": PROFILE}, "metrics": {MEASURE: {}}},
+        {
+            "asked": {"profile": PROFILE},
+            "metrics": {
+                name: {"comparable": True, "mean": float(np.mean(column))}
+                for name, column in columns.items()
+            },
+        },
         {query: (f"corpus {at % corpora}", f"file {at}") for at, query in enumerate(queries)},
-        {query: {MEASURE: float(v)} for query, v in zip(queries, values, strict=True)},
+        {
+            query: {name: float(column[at]) for name, column in columns.items()}
+            for at, query in enumerate(queries)
+        },
         follows,
     )
 

@@ -326,7 +326,7 @@ def test_csv_and_markdown_hold_all_measures(tmp_path):
     rows = list(csv.DictReader(io.StringIO(chunkmark(*options, "--format", "csv").stdout)))
     metrics = {row["name"] for row in rows if row["kind"] == "metric"}
     assert metrics == {
-        "SpanR@10000c", "SpanP@10000c", "Complete@10000c", "nDCG@5", "nDCG@10",
+        "SpanR@10000c", "SpanR@2500c", "SpanP@10000c", "Complete@10000c", "nDCG@5", "nDCG@10",
         "P@5", "P@10", "R@5", "R@10", "MRR",
     }  # fmt: skip
     assert {"coverage", "tokens"} <= {row["name"] for row in rows}

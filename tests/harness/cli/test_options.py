@@ -32,7 +32,8 @@ def test_the_command_line_has_every_option():
         assert option.default is None
         defaults = field.default if isinstance(field.default, tuple) else (field.default,)
         assert all(str(one) in option.help for one in defaults if one)
-    assert {"suite", "data_dir", "out", "by", "form"} == set(parameters) - set(OPTIONS) - {"help"}
+    others = {"suite", "data_dir", "out", "by", "baseline", "details", "form"}
+    assert others == set(parameters) - set(OPTIONS) - {"help"}
 
 
 def test_evaluate_has_the_same_defaults_types_and_words():

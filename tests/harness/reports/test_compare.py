@@ -8,8 +8,9 @@ from commands import call, says
 from made_cells import MEASURE, cell, noise
 from worlds import grid
 
+from harness.reports.answer import answers
 from harness.reports.contests import contends, contests, differences, why_none
-from harness.reports.recommendation import recommendation, verdict_sentence, verdicts
+from harness.reports.recommendation import recommendation, verdict_sentence
 from harness.runs.stored_values import read_stored_cells
 
 
@@ -24,7 +25,7 @@ def test_a_planted_winner_is_named_and_what_one_corpus_cannot_say():
         cell("fixed", noise(1)), cell("planted", noise(2) + 0.1), cell("other", noise(3) - 0.1)
     )
     assert says_what.startswith(f"`planted` is better than every other contender by {MEASURE}")
-    assert "One corpus: whether this holds for other corpora is not estimable" in says_what
+    assert "One corpus: whether this holds for others is not estimable" in says_what
 
 
 def test_without_a_winner_it_says_who_is_out_who_is_in_and_which_is_cheapest():
@@ -38,6 +39,13 @@ def test_without_a_winner_it_says_who_is_out_who_is_in_and_which_is_cheapest():
     assert "out: `bad`, worse than `" in says_what
     assert "Cheapest of those still in (`fixed` and `near`): `near`, 2,000 tokens" in says_what
     assert "further queries of this kind" in says_what
+
+
+def test_a_cell_that_a_newer_version_computed_again_takes_part_once():
+    newer, older = cell("ast", noise(1), code="2"), cell("ast", noise(2), code="1")
+    (contest,) = contests([newer, cell("fixed", noise(3), code="2"), older])
+    assert contest.cells["ast"] is newer
+    assert set(contest.cells) == {"ast", "fixed"}
 
 
 def test_equal_chunkers_are_equivalent():
@@ -57,16 +65,16 @@ def test_anchors_are_no_contenders_with_any_options(name, wanted):
 
 def test_the_answer_names_chunkers_that_were_not_seen():
     base = noise(1, scale=0.2)
-    (answer,) = verdicts(
+    (answer,) = answers(
         [cell("fixed", base), cell("ast", base), cell("big", base, unseen=0.3)], 0.02
     )
-    assert "Not compared, since the embedder never saw over 10%" in answer["sentence"]
-    assert answer["sentence"].endswith("`big`.")
+    assert "Not compared, since the embedder never saw over 10%" in answer["sentences"][-1]
+    assert answer["sentences"][-1].endswith("`big`.")
 
 
 def test_chunkers_with_other_queries_are_not_compared_and_it_is_said():
-    (answer,) = verdicts([cell("fixed", noise(1)), cell("ast", noise(2, 199))], 0.02)
-    assert answer["sentence"].startswith("Not compared: ")
+    (answer,) = answers([cell("fixed", noise(1)), cell("ast", noise(2, 199))], 0.02)
+    assert answer["sentences"][0].startswith("Not compared: ")
     assert answer["baseline"] is None
 
 
@@ -107,8 +115,8 @@ def test_the_answer_of_a_run_is_in_its_document_and_above_its_table(stdlib, caps
     pair = next(pair for pair in call(capsys, "compare", stdlib, "--baseline", "fixed",
                 "--format", "json").json["pairs"] if pair["a"] == "ast")  # fmt: skip
     start = {"better": "Better than `fixed`", "undecided": "Undecided"}[pair["verdict"]]
-    assert verdict["sentence"].startswith(start)
-    assert "names no winner" in verdict["sentence"]
+    assert verdict["sentences"][0].startswith(start)
+    assert "names no winner" in verdict["sentences"][-1]
     table = call(capsys, "run", "-c", "ast", "-c", "fixed", "-c", "random-cuts", "-r", "bm25",
                  "-m", MEASURE, "-m", "MRR", "-o", stdlib).out  # fmt: skip
     assert table.split("\n")[1].startswith(start)

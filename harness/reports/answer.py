@@ -1,0 +1,156 @@
+"""The answer of a run: each contender against a baseline, in sentences and numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chunkers.errors import InputError
+from harness.reports.contests import contends, contests, differences
+from harness.reports.recommendation import (
+    BUDGETS,
+    amount,
+    baseline_pairs,
+    headline,
+    largest_first,
+    limits_of,
+    listed,
+    verdict_sentence,
+)
+from harness.runs.health import TRUNCATION_MARK, truncated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from harness.reports.contests import Contest, MeasureResult
+    from harness.runs.stored_values import StoredCell
+
+BASELINE = "fixed"
+"""The chunker that others are compared with; without it, the first contender."""
+
+PARTS = ("dataset", "embedder", "retriever")
+"""What the cells of one answer share."""
+
+SIZES_APART = 1.5
+"""Ratio of median chunk sizes from which the size alone may explain a difference."""
+
+_CERTAIN = ("better", "worse")
+
+
+def answers(
+    cells: Iterable[StoredCell], margin: float, baseline: str | None = None
+) -> list[dict[str, Any]]:
+    """The answer for each data set, embedder and retriever with two contenders.
+
+    Cells take no part if the embedder never saw over 10 % of their chunk tokens; a sentence names
+    them.
+
+    Args:
+        cells: The cells of one run.
+        margin: The largest difference that does not matter.
+        baseline: The chunker to compare with; by default `fixed`, or the first contender.
+
+    Returns:
+        For each the parts `dataset`, `embedder`, `retriever`; `measure`, `baseline` (None if
+        nothing could be compared), `margin`, `sentences`, and `differences`: a row for each measure
+        and chunker.
+    """
+    groups: dict[tuple[str, ...], list[StoredCell]] = {}
+    for cell in cells:
+        groups.setdefault(tuple(cell.names[part] for part in PARTS), []).append(cell)
+    documents: list[dict[str, Any]] = []
+    for key, group in groups.items():
+        seen = [cell for cell in group if not truncated(cell.cell["health"])]
+        measure = headline(group[0].metrics["metrics"])
+        names = [cell.names["chunker"] for cell in seen]
+        compared = {name for name in names if contends(name)} | ({baseline} & set(names))
+        if measure is None or len(compared) < 2:
+            continue
+        document = dict(zip(PARTS, key, strict=True)) | {"measure": measure, "margin": margin}
+        documents.append(document | _answer(seen, measure, margin, baseline))
+        unseen = [f"`{cell.names['chunker']}`" for cell in group if cell not in seen]
+        if unseen:
+            documents[-1]["sentences"].append(
+                f"Not compared, since the embedder never saw over {TRUNCATION_MARK:.0%} of the "
+                f"chunk tokens: {listed(unseen)}."
+            )
+    return documents
+
+
+def _answer(
+    cells: Sequence[StoredCell], measure: str, margin: float, baseline: str | None
+) -> dict[str, Any]:
+    try:
+        (contest,) = contests(cells)
+    except InputError as error:  # a profile may leave other queries out for each chunker
+        return {"baseline": None, "sentences": [f"Not compared: {error}."], "differences": []}
+    names = contest.contenders
+    if baseline is None or baseline not in contest.cells:
+        baseline = BASELINE if BASELINE in names else names[0]
+    others = [name for name in BUDGETS if measure in BUDGETS and name != measure]
+    computed = [name for name in others if len(contest.columns(name)) > 1]
+    results = [
+        differences(contest, name, baseline, margin=margin, primary=name == measure)
+        for name in (measure, *computed)
+    ]
+    first, *rest = results
+    details = [_budget_sentence(first, result, baseline) for result in rest]
+    details += _sizes(contest, baseline)
+    limits = [f"{line}." for line in limits_of(contest)]
+    paragraphs = [[verdict_sentence(contest, first, baseline, margin)], details, limits]
+    return {
+        "baseline": baseline,
+        "sentences": [" ".join(lines) for lines in paragraphs if lines],
+        "differences": [row for result in results for row in _rows(result)],
+    }
+
+
+def _rows(result: MeasureResult) -> Iterator[dict[str, Any]]:
+    for pair in result.differences:
+        if pair.estimand == "these corpora":
+            yield {
+                "measure": result.measure,
+                "exploratory": not result.primary,
+                "chunker": pair.a,
+                "difference": pair.estimate.mean,
+                "ci95": pair.estimate.ci95,
+                "p_adjusted": pair.p_adjusted,
+                "verdict": pair.verdict,
+                "mdd": pair.mdd,
+            }
+
+
+def _budget_sentence(first: MeasureResult, other: MeasureResult, baseline: str) -> str:
+    """The verdicts under another budget, and whose order with the baseline turns over."""
+    budget, primary = (result.measure.partition("@")[2] for result in (other, first))
+    pairs = baseline_pairs(other, baseline)
+    says = [
+        f"{word} than `{baseline}`: "
+        + listed([f"`{pair.a}` by {amount(pair)}" for pair in largest_first(group)])
+        for word in _CERTAIN
+        if (group := [pair for pair in pairs if pair.verdict == word])
+    ]
+    opposite = {pair.a: pair for pair in baseline_pairs(first, baseline)}
+    turned = [
+        f"`{pair.a}`"
+        for pair in pairs
+        if pair.estimate.mean * opposite[pair.a].estimate.mean < 0
+        and (pair.verdict in _CERTAIN or opposite[pair.a].verdict in _CERTAIN)
+    ]
+    ends = f" Between {budget} and {primary} the order turns over for {listed(turned)}."
+    return f"At {budget}: {'; '.join(says) or 'undecided'}." + ends * bool(turned)
+
+
+def _sizes(contest: Contest, baseline: str) -> Iterator[str]:
+    """Whose chunks are so much larger or smaller that size alone may explain a difference."""
+    sizes = {name: cell.cell["health"]["median_c"] for name, cell in contest.cells.items()}
+    own = sizes[baseline]
+    apart = [
+        f"`{name}` {size} c"
+        for name, size in sizes.items()
+        if contends(name) and own and size and max(size / own, own / size) > SIZES_APART
+    ]
+    if apart:
+        yield (
+            f"Median chunk: `{baseline}` {own} c, {listed(apart)}; size alone may explain a "
+            "difference."
+        )

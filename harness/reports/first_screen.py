@@ -1,0 +1,158 @@
+"""The first screen of a run: the answer, a row for each chunker, and the warnings that apply."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from rich.box import Box
+from rich.table import Table
+
+from harness.reports.answer import PARTS
+from harness.reports.columns import CellDocument, marked, number, short
+from harness.reports.contests import contends
+from harness.reports.document import failure_lines
+from harness.reports.notes import warnings_of
+from harness.reports.plain import plain
+from harness.reports.recommendation import BUDGETS, headline, points_interval
+from harness.reports.tables import groups, print_breakdowns, print_group, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rich.console import Console
+
+NAMES = 16
+"""Width of the column of chunkers in 100 columns."""
+
+_BOX = Box("    \n    \n ── \n    \n ── \n ── \n    \n    \n")  # a rule below each section
+
+_COSTS: tuple[tuple[str, Callable[[CellDocument], str]], ...] = (
+    ("top 10\nc", lambda cell: short(cell["cost"]["chars_delivered"])),
+    ("embed-\nded", lambda cell: f"{cell['health']['embedded_per_char']:.1f}x"),
+    ("chunks", lambda cell: short(cell["health"]["chunks"])),
+    ("sec-\nonds", lambda cell: number(cell["cost"]["seconds"], ".1f")),
+)
+"""What a chunker costs: characters in the first ten chunks, characters embedded for each
+character of a chunk, number of chunks, and seconds."""
+
+
+def print_first_screen(document: Mapping[str, Any], console: Console) -> None:
+    """Print the answer of a run to a terminal of 100 columns.
+
+    A measure that does not compare chunkers is not shown; if a run has no other, all are shown.
+    """
+    shortened = False
+    for heading, cells in groups(document):
+        if headline(cells[0]["metrics"]) is None:
+            print_group(document, heading, cells, console)
+            continue
+        shortened = True
+        answer = _answer_of(document, cells[0])
+        _print_line(heading, console, "bold")
+        for sentence in answer["sentences"]:
+            _print_line(sentence, console)
+        console.print(_table(cells, answer, console.width))
+        if document["by"]:
+            print_breakdowns(cells, console)
+        warnings = warnings_of(document, cells, _measures(cells[0]), brief=True)
+        for note in (*_adjusted(answer), *warnings):
+            _print_line(note, console, "dim")
+    for line in failure_lines(document):
+        _print_line(line, console, "bold red")
+    more = "; for all measures and costs add --details" * shortened
+    _print_line(f"run folder: {document['out']}{more}", console)
+
+
+def _print_line(text: str, console: Console, style: str | None = None) -> None:
+    console.print(plain(text), markup=False, highlight=False, style=style)
+
+
+def _answer_of(document: Mapping[str, Any], cell: CellDocument) -> Mapping[str, Any]:
+    for answer in document["verdicts"]:
+        if all(answer[part] == cell[part] for part in PARTS):
+            found: Mapping[str, Any] = answer
+            return found
+    return {"baseline": None, "sentences": [], "differences": []}
+
+
+def _adjusted(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Why an interval without 0 may be undecided: it is of one comparison, the verdict of all."""
+    rows = [row for row in answer["differences"] if not row["exploratory"]]
+    if any(r["verdict"] == "undecided" and (r["ci95"][0] > 0 or r["ci95"][1] < 0) for r in rows):
+        yield (
+            f"an interval without 0 may be undecided: verdicts are adjusted for {len(rows)} "
+            "comparisons"
+        )
+
+
+def _measures(cell: CellDocument) -> list[str]:
+    """The measures of the screen, the headline first."""
+    first = str(headline(cell["metrics"]))
+    return [name for name in BUDGETS if name in cell["metrics"]] if first in BUDGETS else [first]
+
+
+def _table(cells: list[CellDocument], answer: Mapping[str, Any], width: int) -> Table:
+    """A row for each contender and budget; below a rule, one for each baseline."""
+    measures = _measures(cells[0])
+    whole = next((name for name in cells[0]["metrics"] if name.startswith("Complete@")), None)
+    table = _empty_table(measures, answer, whole, width)
+    rows = {(row["chunker"], row["measure"]): row for row in answer["differences"]}
+    for contender in (True, False):
+        for cell in cells:
+            if contends(cell["chunker"]) is contender:
+                shown = measures if contender else measures[:1]
+                lines = wrapped(plain(marked(cell)), NAMES).split("\n")
+                for at, measure in enumerate(shown):
+                    last = at == len(shown) - 1
+                    part = "\n".join(lines[at:] if last else lines[at : at + 1])
+                    values = _values(cell, measure, rows.get((cell["chunker"], measure)), answer)
+                    costs = [show(cell) for _, show in _COSTS] if at == 0 else [""] * len(_COSTS)
+                    complete = [_mean(cell, whole) if at == 0 else ""] * (whole is not None)
+                    table.add_row(part, *_budget(measures, measure), *values, *complete, *costs)
+        if contender:
+            table.add_section()
+    own = next((cell for cell in cells if cell["chunker"] == answer["baseline"]), cells[0])
+    for name in ("oracle", "random"):
+        value = number(own["metrics"][measures[0]][name])
+        table.add_row(f"{name} ({own['chunker']})", *_budget(measures, measures[0]), value)
+    return table
+
+
+def _empty_table(
+    measures: list[str], answer: Mapping[str, Any], whole: str | None, width: int
+) -> Table:
+    table = Table(box=_BOX, pad_edge=False, padding=0, show_edge=False)
+    table.add_column("chunker", overflow="fold", max_width=max(NAMES, width - 100 + NAMES))
+    budgets = len(measures) > 1
+    name = measures[0].partition("@")[0] if budgets else measures[0].replace("@", "\n@")
+    columns = [*["bud-\nget"] * budgets, name, "95 %"]
+    if answer["baseline"]:
+        columns += [f"- {answer['baseline']}"[:NAMES], "95 %", "verdict"]
+    columns += [re.sub("lete@", "-\nlete@", whole).partition("@")[0]] if whole else []
+    for column in (*columns, *(title for title, _ in _COSTS)):
+        table.add_column(column, justify="left" if column == "verdict" else "right")
+    return table
+
+
+def _budget(measures: list[str], measure: str) -> list[str]:
+    return [measure.partition("@")[2]] * (len(measures) > 1)
+
+
+def _values(
+    cell: CellDocument, measure: str, row: Mapping[str, Any] | None, answer: Mapping[str, Any]
+) -> Iterator[str]:
+    metric = cell["metrics"][measure]
+    ends = metric["ci95"]
+    yield number(metric["mean"])
+    yield "" if ends is None else f"±{(ends[1] - ends[0]) / 2:.3f}"
+    if row is not None:
+        yield f"{100 * row['difference']:+.1f}"
+        yield points_interval(row["ci95"])
+        yield row["verdict"]
+    elif answer["baseline"]:
+        yield from ("", "", "")
+
+
+def _mean(cell: CellDocument, measure: str | None) -> str:
+    return "" if measure is None else number(cell["metrics"][measure]["mean"])

@@ -1,0 +1,151 @@
+"""The first screen of a run: the answer under two budgets, and a row for each chunker."""
+
+import io
+
+import numpy as np
+import pytest
+from commands import call, says
+from made_cells import MEASURE, TIGHT, cell, noise
+from rich.console import Console
+from worlds import function, grid, small
+
+from chunkers.source import Source
+from harness.model import Corpus, Dataset, Query
+from harness.reports.answer import answers
+from harness.reports.document import run_document
+from harness.reports.first_screen import print_first_screen
+
+LEXICAL = {"retrievers": ("bm25",), "embedders": ("minilm",)}
+BOTH = (MEASURE, TIGHT, "Complete@10000c")
+
+
+def screen(document, width=100):
+    out = io.StringIO()
+    print_first_screen(document, Console(width=width, file=out, markup=False, highlight=False))
+    return out.getvalue()
+
+
+def answer_of(*cells, baseline=None):
+    (answer,) = answers(cells, 0.02, baseline)
+    return answer
+
+
+def test_the_default_chunkers_fit_on_a_screen(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("harness.cli.output.WIDTH", 100)
+    lines = call(capsys, "run", "-r", "bm25", "-o", tmp_path / "run").out.rstrip().split("\n")
+    usual = [line for line in lines if not line.startswith("! ")]
+    assert len(usual) <= 25
+    assert max(map(len, lines)) <= 100
+    assert lines[0].startswith("stdlib: 155 queries, bm25")
+    rows = [line.split() for line in lines]
+    assert [row[0] for row in rows if row[1:2] == ["10000c"]] == [
+        "ast", "fixed", "function", "whole-file", "random-cuts",
+    ]  # fmt: skip
+    assert sum(row[:1] == ["2500c"] for row in rows) == 3
+    assert {"oracle", "random"} <= {row[0] for row in rows}
+    assert lines[-1].endswith("add --details")
+    assert not any("MRR" in line for line in lines)
+
+
+def test_the_order_turns_over_between_the_budgets():
+    base = noise(1, scale=0.02)
+    coarse = cell("coarse", base + 0.05 + noise(2, scale=0.01) - 0.5, tight=base - 0.2)
+    sentences = " ".join(answer_of(cell("fixed", base, tight=base), coarse)["sentences"])
+    assert f"Better than `fixed` by {MEASURE}: `coarse` by " in sentences
+    assert "At 2500c: worse than `fixed`: `coarse` by 20.0 points" in sentences
+    assert "Between 2500c and 10000c the order turns over for `coarse`." in sentences
+
+
+def test_the_tight_budget_is_exploratory_and_in_the_document():
+    base = noise(1, scale=0.02)
+    rows = answer_of(cell("fixed", base, tight=base), cell("ast", base, tight=base + 0.1))[
+        "differences"
+    ]
+    assert [(row["measure"], row["exploratory"]) for row in rows] == [
+        (MEASURE, False), (TIGHT, True),
+    ]  # fmt: skip
+    assert rows[1]["difference"] == pytest.approx(0.1)
+    assert rows[1]["verdict"] == "better"
+
+
+@pytest.mark.parametrize(("median", "is_said"), [(749, False), (751, True), (333, True)])
+def test_sizes_that_may_explain_a_difference_are_said(median, is_said):
+    base = noise(1)
+    sentences = answer_of(cell("fixed", base), cell("other", base, median=median))["sentences"]
+    wanted = f"Median chunk: `fixed` 500 c, `other` {median} c"
+    assert any(wanted in sentence for sentence in sentences) == is_said
+
+
+def test_what_is_equivalent_or_worse_is_not_called_undecided():
+    base = noise(1, 400)
+    first = answer_of(cell("fixed", base), cell("same", base), cell("bad", base - 0.2))[
+        "sentences"
+    ][0]
+    assert first.startswith(f"Equivalent to `fixed` by {MEASURE}: `same`, within 2.0 points.")
+    assert "Worse: `bad` by 20.0 points" in first
+
+
+def test_what_would_show_is_of_the_pairs_that_are_undecided():
+    base, spread = noise(1, 400), np.random.default_rng(5).normal(0, 0.4, 400)
+    near = cell("near", base + noise(2, 400, 0.3) - 0.5)
+    alone = answer_of(cell("fixed", base), near)["sentences"][0]
+    both = answer_of(cell("fixed", base), near, cell("bad", base - 0.3 + spread))["sentences"][0]
+    detail = alone.partition("; ")[2].partition(".")[0]
+    assert detail.startswith("differences of ")
+    assert detail in both
+
+
+def test_another_baseline_is_compared_with(tmp_path):
+    result = grid(tmp_path, **LEXICAL, chunkers=("ast", "fixed", "function"), measures=BOTH)
+    document = run_document(result, baseline="function")
+    (answer,) = document["verdicts"]
+    assert answer["baseline"] == "function"
+    assert {row["chunker"] for row in answer["differences"]} == {"ast", "fixed"}
+    assert "- function" in screen(document)
+
+
+def test_an_unknown_baseline_is_refused_before_the_run(tmp_path, capsys):
+    options = ("run", "-c", "ast", "-c", "fixed", "-r", "bm25", "-o", tmp_path / "run")
+    says(
+        call(capsys, *options, "--baseline", "function"), 2, "--baseline function: not in this run"
+    )
+    says(call(capsys, *options, "--baseline", "nope"), 2, "unknown chunker 'nope'")
+    assert not (tmp_path / "run").exists()
+
+
+def test_measures_that_compare_no_chunkers_give_no_answer(tmp_path):
+    document = run_document(
+        grid(tmp_path, **LEXICAL, chunkers=("ast", "fixed"), measures=("MRR", "P@5"))
+    )
+    assert document["verdicts"] == []
+    printed = screen(document)
+    assert "* not comparable between chunkers" in printed
+    assert "--details" not in printed
+
+
+def test_documents_are_answered_by_ranks(tmp_path):
+    texts = [Source(function(f"name{n}", 3), f"d{n}", "python") for n in range(9)]
+    queries = tuple(Query(f"q{n}", "docs", f"name{n}", qrels={f"d{n}": 1}) for n in range(9))
+    dataset = Dataset("docs", "document", (Corpus("docs", tuple(texts)),), queries, pooling="max")
+    result = grid(tmp_path, **LEXICAL, dataset=dataset, chunkers=("ast", "fixed"),
+                  measures=(MEASURE, "nDCG@10", "MRR"))  # fmt: skip
+    document = run_document(result)
+    assert document["verdicts"][0]["measure"] == "nDCG@10"
+    printed = screen(document)
+    assert "SpanR" not in printed
+    assert "bud-" not in printed
+
+
+def test_what_is_embedded_for_a_character_is_shown(tmp_path):
+    chunkers = ("fixed:max_size=200", "fixed:max_size=200,header=on")
+    result = grid(tmp_path, **LEXICAL, dataset=small(), chunkers=chunkers, measures=BOTH)
+    ratios = [cell.cell["health"]["embedded_per_char"] for cell in result.cells]
+    assert ratios[0] == 1.0
+    assert ratios[1] > 1.05
+    assert f"{ratios[1]:.1f}x" in screen(run_document(result))
+
+
+def test_a_break_down_that_was_asked_for_is_shown(tmp_path):
+    result = grid(tmp_path, **LEXICAL, chunkers=("ast", "fixed"), measures=BOTH)
+    assert "by corpus" in screen(run_document(result, ("corpus",)))
+    assert "by corpus" not in screen(run_document(result))
