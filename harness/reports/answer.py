@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from harness.reports.contests import contends, contests, differences
+from harness.reports.matched import UNMATCHED
 from harness.reports.recommendation import (
     BUDGETS,
     amount,
@@ -29,9 +30,6 @@ BASELINE = "fixed"
 
 PARTS = ("dataset", "embedder", "retriever")
 """What the cells of one answer share."""
-
-SIZES_APART = 1.5
-"""Ratio of median chunk sizes from which the size alone may explain a difference."""
 
 _CERTAIN = ("better", "worse")
 
@@ -147,10 +145,10 @@ def _sizes(contest: Contest, baseline: str) -> Iterator[str]:
     apart = [
         f"`{name}` {size} c"
         for name, size in sizes.items()
-        if contends(name) and own and size and max(size / own, own / size) > SIZES_APART
+        if contends(name) and own and size and max(size / own, own / size) > UNMATCHED
     ]
     if apart:
         yield (
-            f"Median chunk: `{baseline}` {own} c, {listed(apart)}; size alone may explain a "
-            "difference."
+            f"Median chunk: `{baseline}` {own} c, {listed(apart)}; size may explain a "
+            "difference (try --match-size)."
         )
