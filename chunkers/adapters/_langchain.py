@@ -6,7 +6,7 @@ from functools import cache, partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-from chunkers.adapters._library import Adapter, Limit, installed, known, spans_at
+from chunkers.adapters._library import Adapter, Limit, known, spans_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -25,8 +25,8 @@ def adapter(limit: Limit, names: Mapping[str, str] | None, *, strip: bool) -> Ad
     Raises:
         MissingError: langchain-text-splitters is missing.
     """
-    version = f"1 ({installed('langchain-text-splitters')})"
-    return Adapter(partial(_chunk, limit, names, strip), version, limit, tuple(names or ()))
+    cut, libraries = partial(_chunk, limit, names, strip), ("langchain-text-splitters",)
+    return Adapter(cut, libraries, limit, tuple(names or ()))
 
 
 def _chunk(

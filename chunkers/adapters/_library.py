@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
+from packaging.requirements import Requirement
 
-from chunkers.errors import InputError, MissingError
+from chunkers.errors import InputError, MissingError, reason_of
 from chunkers.locate import spans_of
 from chunkers.sizes import UNITS, check_limit
-from chunkers.source import Services, Span
+from chunkers.source import Services, Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from packaging.specifiers import SpecifierSet
 
     from chunkers.sizes import Unit
-    from chunkers.source import Source
+
+SAMPLE = Source(
+    "def double(x):\n    return 2 * x\n\n\ndef half(x):\n    return x / 2\n", "sample.py", "python"
+)
+"""A file that every library can cut."""
 
 _EXTRA = "pip install 'chunkmark[chunkers]'"
 
@@ -75,20 +81,61 @@ class Adapter:
     """A chunker that wraps a library.
 
     Attributes:
-        chunk: Cuts a source; imports the library.
-        version: The adapter's version, and those of `installed`.
+        cut: Cuts a source; imports the library.
+        libraries: The distributions that its output depends on.
         limit: Its limit, or None.
         languages: The languages that it reads; empty for all.
         faults: The checks of `chunkers.testing` that it fails with any options.
         embeds: Whether it needs an embedder.
+        grammars: The versions of the grammars that it is given.
+        version: The adapter's version, and those of the libraries and grammars.
+
+    Raises:
+        MissingError: A distribution is not installed, or in a version that is not supported.
     """
 
-    chunk: Callable[[Source, Services], list[Span]]
-    version: str
+    cut: Callable[[Source, Services], list[Span]]
+    libraries: tuple[str, ...]
     limit: Limit | None = None
     languages: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     embeds: bool = False
+    grammars: str = ""
+    version: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        versions = [f"{name} {version}" for name, version in _installed(self.libraries).items()]
+        versions += [self.grammars] if self.grammars else []
+        object.__setattr__(self, "version", f"1 ({', '.join(versions)})")
+
+    def chunk(self, source: Source, services: Services) -> list[Span]:
+        """Cut a source.
+
+        Raises:
+            InputError: The library cannot cut `SAMPLE` either: it is another than the adapter was
+                written for. Other errors are those of the library.
+        """
+        try:
+            return self.cut(source, services)
+        except InputError:
+            raise
+        except Exception as error:
+            if self._cuts_sample():
+                raise
+            ranges = supported()
+            versions = ", ".join(
+                f"{name} {version} (works: {ranges[name]})"
+                for name, version in _installed(self.libraries).items()
+                if name in ranges
+            )
+            raise InputError(f"{versions}: {reason_of(error)}") from error
+
+    def _cuts_sample(self) -> bool:
+        services = Services(lambda texts: np.ones((len(texts), 1), np.float32), len)
+        try:
+            return bool(self.cut(SAMPLE, services))
+        except Exception:
+            return False
 
     @property
     def max_size(self) -> int | None:
@@ -118,32 +165,32 @@ class Adapter:
         return embedded
 
 
-def installed(*distributions: str, below: Mapping[str, str] | None = None) -> str:
-    """The versions of the distributions that an adapter's output depends on. Nothing is imported.
+@functools.cache
+def supported() -> Mapping[str, SpecifierSet]:
+    """The versions of each distribution that the extra `chunkers` installs; empty without metadata.
 
-    Args:
-        distributions: Their names.
-        below: Distribution -> the first version that is not supported.
-
-    Raises:
-        MissingError: A distribution is not installed, or too new.
+    They are those of `pyproject.toml`, as the installed package has them.
     """
+    try:
+        lines = importlib.metadata.requires("chunkmark") or ()
+    except importlib.metadata.PackageNotFoundError:  # a checkout that is not installed
+        lines = ()
+    requirements = [Requirement(line) for line in lines if 'extra == "chunkers"' in line]
+    return {requirement.name: requirement.specifier for requirement in requirements}
+
+
+def _installed(names: Iterable[str]) -> dict[str, str]:
+    """The versions of distributions. Nothing is imported."""
     versions = {}
-    for name in distributions:
+    for name in names:
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             raise MissingError(f"{name} is not installed: {_EXTRA}") from None
-    for name, limit in (below or {}).items():
-        if _number(versions[name]) >= _number(limit):
-            raise MissingError(
-                f"{name} {versions[name]} is not supported, use one below {limit}: {_EXTRA}"
-            )
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
-
-
-def _number(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[0]))
+        wanted = supported().get(name)
+        if wanted is not None and not wanted.contains(versions[name], prereleases=True):
+            raise MissingError(f"{name} {versions[name]} is not supported, use {wanted}: {_EXTRA}")
+    return versions
 
 
 def named(same: str, **others: str) -> dict[str, str]:

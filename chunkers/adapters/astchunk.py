@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkers.adapters._library import Adapter, Limit, installed, known, named
+from chunkers.adapters._library import Adapter, Limit, known, named
 from chunkers.source import Services, Source, Span
 
 FAMILY = "syntax"
@@ -35,7 +35,7 @@ def make(*, max_size: int = 600, expansion: bool = False) -> Adapter:
     limit = Limit(max_size, "nws")
     return Adapter(
         functools.partial(_chunk, limit, expansion),
-        f"1 ({installed('astchunk', 'tree-sitter', *_WHEELS)})",
+        ("astchunk", "tree-sitter", *_WHEELS),
         limit,
         languages=tuple(_LANGUAGES),
         faults=("exactly-once", "no crash"),

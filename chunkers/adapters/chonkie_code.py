@@ -2,13 +2,11 @@
 
 from functools import partial
 
-from chunkers.adapters._library import Adapter, Limit, installed, known, named, spans_at
+from chunkers.adapters._library import Adapter, Limit, known, named, spans_at
 from chunkers.sizes import Unit
 from chunkers.source import Services, Source, Span
 
 FAMILY = "syntax"
-
-_PACK = "tree-sitter-language-pack"
 
 #: Language -> its grammar in tree-sitter-language-pack.
 _GRAMMARS = named(
@@ -39,7 +37,7 @@ def make(*, max_size: int = 600, unit: Unit = "nws") -> Adapter:
     limit = Limit(max_size, unit)
     return Adapter(
         partial(_chunk, limit),
-        f"1 ({installed('chonkie', 'tree-sitter', _PACK, below={_PACK: '1'})})",
+        ("chonkie", "tree-sitter", "tree-sitter-language-pack"),
         limit,
         languages=tuple(_GRAMMARS),
         faults=("no crash", "size limit"),

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from chunkers.adapters._library import Adapter, Limit, installed, spans_at
+from chunkers.adapters._library import Adapter, Limit, spans_at
 from chunkers.sizes import Unit
 from chunkers.source import Services, Source, Span
 
@@ -21,7 +21,7 @@ def make(*, max_size: int = 600, unit: Unit = "nws") -> Adapter:
         MissingError: chonkie is missing.
     """
     limit = Limit(max_size, unit)
-    return Adapter(partial(_chunk, limit), f"1 ({installed('chonkie', 'chonkie-core')})", limit)
+    return Adapter(partial(_chunk, limit), ("chonkie", "chonkie-core"), limit)
 
 
 def _chunk(limit: Limit, source: Source, services: Services) -> list[Span]:

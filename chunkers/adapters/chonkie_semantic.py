@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
-from chunkers.adapters._library import Adapter, Limit, embedder, installed, spans_at
+from chunkers.adapters._library import Adapter, Limit, embedder, spans_at
 from chunkers.errors import InputError
 from chunkers.sizes import Unit
 from chunkers.source import Services, Source, Span
@@ -28,9 +28,8 @@ def make(*, max_size: int = 600, unit: Unit = "nws", threshold: float = 0.8) -> 
     limit = Limit(max_size, unit)
     if not 0 < threshold < 1:
         raise InputError(f"threshold={threshold}: must be above 0 and below 1")
-    version = f"1 ({installed('chonkie', 'chonkie-core')})"
-    chunk = partial(_chunk, limit, threshold)
-    return Adapter(chunk, version, limit, faults=("size limit",), embeds=True)
+    cut, libraries = partial(_chunk, limit, threshold), ("chonkie", "chonkie-core")
+    return Adapter(cut, libraries, limit, faults=("size limit",), embeds=True)
 
 
 def _chunk(limit: Limit, threshold: float, source: Source, services: Services) -> list[Span]:

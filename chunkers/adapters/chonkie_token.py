@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from chunkers.adapters._library import Adapter, Limit, installed, spans_at
+from chunkers.adapters._library import Adapter, Limit, spans_at
 from chunkers.sizes import Unit
 from chunkers.source import Services, Source, Span
 
@@ -22,7 +22,7 @@ def make(*, max_size: int = 800, unit: Unit = "chars", overlap: int = 0) -> Adap
         MissingError: chonkie is missing.
     """
     limit = Limit(max_size, unit, overlap, units=("chars",))
-    return Adapter(partial(_chunk, limit), f"1 ({installed('chonkie')})", limit)
+    return Adapter(partial(_chunk, limit), ("chonkie",), limit)
 
 
 def _chunk(limit: Limit, source: Source, services: Services) -> list[Span]:

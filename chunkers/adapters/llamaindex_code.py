@@ -3,7 +3,7 @@
 from collections.abc import Sized
 from functools import partial
 
-from chunkers.adapters._library import Adapter, Limit, installed, known, named
+from chunkers.adapters._library import Adapter, Limit, known, named
 from chunkers.languages import GRAMMARS, grammar_of, grammar_versions, parser
 from chunkers.locate import spans_of
 from chunkers.sizes import Unit
@@ -31,8 +31,9 @@ def make(*, max_size: int = 600, unit: Unit = "nws") -> Adapter:
     limit = Limit(max_size, unit)
     return Adapter(
         partial(_chunk, limit),
-        f"1 ({installed('llama-index-core')}, {grammar_versions()})",
+        ("llama-index-core",),
         limit,
+        grammars=grammar_versions(),
         languages=tuple(_grammars()),
         faults=("no crash", "exactly-once", "size limit"),
     )

@@ -3,7 +3,7 @@
 from functools import cache, partial
 from typing import Any
 
-from chunkers.adapters._library import Adapter, embedder, installed, spans_joined
+from chunkers.adapters._library import Adapter, embedder, spans_joined
 from chunkers.errors import InputError
 from chunkers.source import Services, Source, Span
 
@@ -24,8 +24,7 @@ def make(*, buffer: int = 1, percentile: int = 95) -> Adapter:
     """
     if buffer < 0 or not 0 <= percentile <= 100:
         raise InputError(f"buffer={buffer} is 0 or more, percentile={percentile} is 0 to 100")
-    version = f"1 ({installed('llama-index-core', 'nltk')})"
-    return Adapter(partial(_chunk, buffer, percentile), version, embeds=True)
+    return Adapter(partial(_chunk, buffer, percentile), ("llama-index-core", "nltk"), embeds=True)
 
 
 def _chunk(buffer: int, percentile: int, source: Source, services: Services) -> list[Span]:

@@ -3,7 +3,7 @@
 import importlib
 from functools import partial
 
-from chunkers.adapters._library import Adapter, Limit, installed, known, named, spans_at
+from chunkers.adapters._library import Adapter, Limit, known, named, spans_at
 from chunkers.languages import GRAMMARS, grammar_versions
 from chunkers.sizes import Unit
 from chunkers.source import Services, Source, Span
@@ -31,11 +31,11 @@ def make(*, max_size: int = 600, unit: Unit = "nws", overlap: int = 0) -> Adapte
         MissingError: semantic-text-splitter is missing.
     """
     limit = Limit(max_size, unit, overlap)
-    version = f"1 ({installed('semantic-text-splitter')}, {grammar_versions()})"
     return Adapter(
         partial(_chunk, limit),
-        version,
+        ("semantic-text-splitter",),
         limit,
+        grammars=grammar_versions(),
         languages=tuple(_GRAMMARS),
         faults=("time per MB",),
     )

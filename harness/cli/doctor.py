@@ -77,10 +77,14 @@ def _system() -> Iterator[Check]:
 def _parts() -> Iterator[Check]:
     from chunkers.languages import list_languages
     from chunkers.plugins.loading import list_chunkers
+    from harness.chunking.cutters import library_faults
 
-    for chunker in list_chunkers():
-        ok = chunker.absent or not chunker.problem
-        detail = f"absent: {chunker.problem}" if chunker.absent else chunker.problem
+    chunkers = list_chunkers()
+    faults = library_faults(chunker.name for chunker in chunkers if chunker.version)
+    for chunker in chunkers:
+        problem = chunker.problem or faults.get(chunker.name, "")
+        ok = chunker.absent or not problem
+        detail = f"absent: {problem}" if chunker.absent else problem
         yield f"chunker {chunker.name}", ok, detail or chunker.version
     for language in list_languages():
         if language.grammar:
