@@ -75,7 +75,7 @@ def audit(
         audits += _audit_datasets(dataset, *parts, (limit, seed), data_dir)
     if form is Format.JSON:
         write_json({"schema": "chunkmark.audit/1", "audits": list(map(_document, audits))})
-    elif form is Format.CSV:
+    elif form in (Format.CSV, Format.LATEX):
         from harness.audit.interpretation import numbers
 
         rows = [(one.source, one.dataset, *row) for one in audits for row in numbers(one)]

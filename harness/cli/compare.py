@@ -73,7 +73,13 @@ def compare(
     from chunkers.errors import InputError
     from harness.cli.output import write_rows
     from harness.measures.grammar import parse_measure
-    from harness.reports.compare import as_markdown, compare_document, csv_rows, print_compare
+    from harness.reports.compare import (
+        as_latex,
+        as_markdown,
+        compare_document,
+        csv_rows,
+        print_compare,
+    )
     from harness.reports.contests import contests, why_none
     from harness.reports.tuning import tune as run_tuning
     from harness.runs.stored_values import read_stored_cells
@@ -102,5 +108,5 @@ def compare(
     elif form is Format.CSV:
         write_rows(form, *csv_rows(document))
     else:
-        write(as_markdown(document))
+        write(as_latex(document) if form is Format.LATEX else as_markdown(document))
     return 0

@@ -98,10 +98,10 @@ def gate(
         write_json(result)
     elif form is Format.TABLE:
         print_gate(result, console())
-    elif form is Format.CSV:
-        write_rows(form, *table_of(result))
-    else:
+    elif form is Format.MARKDOWN:
         write(as_markdown(result, notes))
+    else:
+        write_rows(form, *table_of(result))
     return FAILED if result["verdict"] == "fail" else 0
 
 

@@ -29,6 +29,7 @@ class Format(StrEnum):
     JSON = "json"
     CSV = "csv"
     MARKDOWN = "markdown"
+    LATEX = "latex"
 
 
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
@@ -83,4 +84,4 @@ def write_rows(form: Format, columns: Sequence[str], rows: Sequence[Sequence[obj
     if form is Format.TABLE:
         print_rows(columns, rows, console())
     else:
-        write(as_rows(columns, rows, markdown=form is Format.MARKDOWN))
+        write(as_rows(columns, rows, form))

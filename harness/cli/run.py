@@ -132,7 +132,7 @@ def run(
     from harness.reports.breakdowns import refuse_breakdowns
     from harness.reports.document import run_document
     from harness.reports.first_screen import print_first_screen
-    from harness.reports.tables import as_csv, as_markdown, print_table
+    from harness.reports.tables import as_csv, as_latex, as_markdown, print_table
     from harness.runs.folder import other_cells_notes
     from harness.runs.plan import make_plan
     from harness.runs.runner import run as run_grid
@@ -164,7 +164,8 @@ def run(
         show = print_table if details else print_first_screen
         show(document, console())
     else:
-        write(as_csv(document) if form is Format.CSV else as_markdown(document))
+        forms = {Format.CSV: as_csv, Format.MARKDOWN: as_markdown, Format.LATEX: as_latex}
+        write(forms[form](document))
     for note in other_cells_notes(out):
         progress.note(note)
     return PARTIAL if result.failed else 0

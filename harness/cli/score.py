@@ -111,8 +111,9 @@ def score(
         write("")
         write_rows(form, columns, scores.rounded(rows))
     notes = [plain(note) for note in scores.score_notes(document)]
-    if form is Format.MARKDOWN:
-        write("\n" + "\n".join(f"- {note}" for note in notes))
+    if form is not Format.TABLE:
+        mark = "%" if form is Format.LATEX else "-"
+        write("\n" + "\n".join(f"{mark} {note}" for note in notes))
     else:
         for note in notes:
             console().print(note, style="dim")

@@ -11,7 +11,7 @@ from harness.reports.contests import differences
 from harness.reports.curves import curve_lines, curve_table, curves
 from harness.reports.front import front_line, pareto_front
 from harness.reports.matched import matched_lines, matched_sizes
-from harness.reports.plain import markdown_escaped, markdown_table, plain, print_rows
+from harness.reports.plain import latex_table, markdown_escaped, markdown_table, plain, print_rows
 from harness.reports.recommendation import (
     points,
     points_interval,
@@ -256,6 +256,16 @@ def _lines_over(document: Mapping[str, Any]) -> list[str]:
     """What is said of all contests together."""
     lines = list(agreement_lines(document["agreement"]))
     return [*lines, variance_line(document["variance"])] if document["variance"] else lines
+
+
+def as_latex(document: Mapping[str, Any]) -> str:
+    """The tables of a comparison as LaTeX."""
+    return "\n".join(
+        line
+        for part in document["contests"]
+        for title, rows in _tables(part)
+        for line in latex_table(COLUMNS, rows, f"{_heading(part)}. {title}.")
+    )
 
 
 _CSV = ("dataset", "shared", "measure", "exploratory", "a", "b", "estimand", "difference",

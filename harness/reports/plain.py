@@ -1,9 +1,10 @@
-"""Plain tables: for a terminal, as Markdown, and as CSV."""
+"""Plain tables: for a terminal, as Markdown, as LaTeX, and as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,15 +50,16 @@ def print_lines(
         console.print(line, style=None if number else "bold", no_wrap=True, overflow="ignore")
 
 
-def as_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], *, markdown: bool) -> str:
-    """A table as Markdown or as CSV."""
-    if markdown:
-        return "\n".join(markdown_table(columns, ([str(cell) for cell in row] for row in rows)))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([csv_safe(cell) for cell in row] for row in rows)
-    return out.getvalue()
+def as_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], form: str) -> str:
+    """A table as `markdown`, `latex` or `csv`."""
+    if form == "csv":
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([csv_safe(cell) for cell in row] for row in rows)
+        return out.getvalue()
+    table = latex_table if form == "latex" else markdown_table
+    return "\n".join(table(columns, ([str(cell) for cell in row] for row in rows)))
 
 
 def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -71,6 +73,49 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> lis
 def markdown_escaped(text: str) -> str:
     """Text without Markdown markup."""
     return "".join(f"\\{mark}" if mark in "\\`*_|<>[]" else mark for mark in plain(text))
+
+
+_LATEX = {
+    **{mark: f"\\{mark}" for mark in "%_&#{}$"},
+    "\\": "\\textbackslash{}",
+    "~": "\\textasciitilde{}",
+    "^": "\\textasciicircum{}",
+    "<": "\\textless{}",
+    ">": "\\textgreater{}",
+    "|": "\\textbar{}",
+    "[": "{[}",  # an option of the line break before it
+    "*": "{*}",
+    "±": "$\\pm$",
+    "≤": "$\\leq$",
+    "\N{REPLACEMENT CHARACTER}": "?",
+}
+
+
+def latex_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
+) -> list[str]:
+    """The lines of a LaTeX table that needs no package; numbers align right."""
+    lines = [" & ".join(map(latex_escaped, row)) + r" \\" for row in [columns, *rows]]
+    tabular = [
+        rf"\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}",
+        r"\hline",
+        lines[0],
+        r"\hline",
+        *lines[1:],
+        r"\hline",
+        r"\end{tabular}",
+    ]
+    if not caption:
+        return tabular
+    top = [r"\begin{table}", rf"\caption{{{latex_escaped(caption)}}}", r"\centering"]
+    return [*top, *tabular, r"\end{table}", ""]
+
+
+def latex_escaped(text: str) -> str:
+    """Text without LaTeX markup."""
+    escaped = "".join(_LATEX.get(mark, mark) for mark in plain(text))
+    # Two hyphens would be a dash, and a hyphen before a number is a minus.
+    return re.sub(r"(?<![\w-])-(?=\.?\d)", "$-$", escaped.replace("--", "-{}-"))
 
 
 def csv_safe(value: object) -> object:

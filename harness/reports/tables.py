@@ -23,7 +23,7 @@ from harness.reports.columns import (
 from harness.reports.document import failure_lines
 from harness.reports.notes import notes_of
 from harness.reports.overview import overviews
-from harness.reports.plain import csv_safe, markdown_escaped, markdown_table, plain
+from harness.reports.plain import csv_safe, latex_table, markdown_escaped, markdown_table, plain
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -260,6 +260,22 @@ def as_markdown(document: Mapping[str, Any]) -> str:
         lines += [f"### {markdown_escaped(overview.heading)}", ""]
         lines += markdown_table(list(map(_in_line, overview.columns)), overview.rows)
     lines += [f"- {markdown_escaped(line)}" for line in failure_lines(document)]
+    return "\n".join(lines)
+
+
+def as_latex(document: Mapping[str, Any]) -> str:
+    """The means of a run as LaTeX, each with half its 95 % interval."""
+    lines: list[str] = []
+    for heading, cells in groups(document):
+        names = [column_name(name, cells[0]) for name in cells[0]["metrics"]]
+        rows = []
+        for cell in cells:
+            (name, *means), (_, *halves), *_ = rows_of(cell)
+            pairs = zip(means, halves, strict=True)
+            rows.append(
+                [name, *(f"{mean} {half}".removesuffix(f" {NONE}") for mean, half in pairs)]
+            )
+        lines += latex_table(["chunker", *names], rows, f"{heading}.")
     return "\n".join(lines)
 
 

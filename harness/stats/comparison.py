@@ -252,11 +252,13 @@ def _needed(
     if estimand == "these corpora":
         spread = spread_of(column, clusters)
         total = units_for(spread, margin) if spread else None
-        testable = len(clusters.sizes) >= FEWEST_CLUSTERS
+        fewest = FEWEST_CLUSTERS
     else:
         spread = spread_over_corpora(column, corpora)
         total = corpora_for(spread, margin) if spread else None
-        testable = True  # with too few corpora, the verdict says so
+        fewest = FEWEST_FOR_TEST
     if spread is None or total is None:
         return None, None
-    return smallest_difference(spread) if testable else None, max(0, total - spread.units)
+    # With fewer, no p-value is small enough, however large the difference.
+    mdd = smallest_difference(spread) if spread.clusters >= fewest else None
+    return mdd, max(0, total - spread.units)

@@ -90,6 +90,7 @@ def test_too_few_corpora_name_no_winner():
             [("planted", "base")], members(60, corpora), estimand="new corpora",
         )  # fmt: skip
         assert got.verdict == verdict
+        assert (got.mdd is None) == (corpora < 7)
 
 
 def test_a_few_queries_say_how_many_more_the_margin_needs():
