@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from harness.building.docs.definitions import definitions_of
 from harness.building.docs.nodes import Tree, docstrings_of, pieces_of
 from harness.building.docs.styles import STYLES
-from harness.building.docs.text import is_block
+from harness.building.docs.text import comment_text, is_block
 from harness.support.edits import Edit, OffsetMap, apply, whole_lines
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from chunkers.source import Source
     from harness.building.docs.nodes import Docstring, Piece
+    from harness.building.docs.styles import Style
 
 # What makes a comment a comment.
 _OPENING = re.compile(
@@ -69,20 +71,21 @@ class StrippedSource:
     others: int = 0
 
 
-def strip_doc_comments(source: Source) -> StrippedSource:
+def strip_doc_comments(source: Source, style: Style | None = None) -> StrippedSource:
     """Cut the doc comments of everything in a source, those of fields and files too.
 
     Lines that held nothing else go with them. What is no longer a body becomes `pass` in Python.
-    A language that is not in `harness.building.docs.styles.STYLES` keeps its comments.
+    A language that is not in `harness.building.docs.styles.STYLES` keeps its comments; `style`
+    takes the place of what that says.
 
     Raises:
         InputError: The grammar's wheel is missing.
     """
-    style = STYLES.get(source.language or "")
+    style = style or STYLES.get(source.language or "")
     tree = Tree.of(source) if style else None
     if style is None or tree is None:
         return StrippedSource(source)
-    pieces = pieces_of(tree)
+    pieces = pieces_of(tree, style)
     docstrings = (
         {docstring.owner: docstring for docstring in docstrings_of(tree)} if style.strings else {}
     )
@@ -105,8 +108,9 @@ def strip_doc_comments(source: Source) -> StrippedSource:
         numbers[definition.name] += 1
         comment = definition.comment
         string = docstrings.get(definition.key)
-        if style.strings:
-            comment = (string.value,) if string else ()
+        if style.strings and (string or comment):
+            above = inspect.cleandoc("\n".join(map(comment_text, comment)))
+            comment = (string.value if string else above,)
         if comment:
             start = moved.at(definition.start)
             documented.append(

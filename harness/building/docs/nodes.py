@@ -155,12 +155,12 @@ class Piece:
     role: Literal["doc", "trailing", "plain", "attribute"]
 
 
-def pieces_of(tree: Tree) -> list[Piece]:
-    """The comments and attributes of a source, in order.
+def pieces_of(tree: Tree, style: Style | None = None) -> list[Piece]:
+    """The comments and attributes of a source, in order; by default in the style of its language.
 
     A language that is not in `STYLES` has no doc comments.
     """
-    style = STYLES.get(tree.source.language or "", _PLAIN)
+    style = style or STYLES.get(tree.source.language or "", _PLAIN)
     grammar = tree.grammar
     comments = [(node, *_extent(tree, node)) for node in tree.nodes(grammar.comments)]
     above = _above(tree, style, comments) if style.comments else frozenset()
@@ -205,10 +205,12 @@ def _above(tree: Tree, style: Style, comments: list[tuple[Node, int, int]]) -> f
     run: list[int] = []
     first = own[0][0] if own else tree.root
     marked = False
+    described = {docstring.owner for docstring in docstrings_of(tree)} if style.strings else NONE
     starts = {
         start
         for item in all_definitions(tree)
-        if name_in(item, tree.octets, tree.grammar)
+        if not (style.strings and (item.node.start_byte in described or _is_inner(item, tree)))
+        and name_in(item, tree.octets, tree.grammar)
         for start in (item.node.start_byte, item.begin.start_byte)
     }
     following = [start for _, start, _ in own[1:]]
@@ -226,6 +228,16 @@ def _above(tree: Tree, style: Style, comments: list[tuple[Node, int, int]]) -> f
             found.update(run)
         run, marked = [], False
     return frozenset(found)
+
+
+def _is_inner(item: DefinitionNode, tree: Tree) -> bool:
+    """Whether a comment above a definition is about a decorator, or a step of a function."""
+    outer = item.node.parent
+    inner = outer is not None and outer.type in tree.grammar.wrappers
+    while not inner and outer is not None:
+        inner = kind_of(outer, tree.grammar) in tree.grammar.definitions
+        outer = outer.parent
+    return inner
 
 
 def _next_line(text: str, end: int, start: int) -> bool:

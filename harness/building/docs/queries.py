@@ -51,7 +51,8 @@ LEAKED = f"{RUN} words in a row remain in the corpus"
 _INHERITED = re.compile(r"\{?@inherit-?doc\b|<inherit-?doc\b|\(non-javadoc\)", re.IGNORECASE)
 _BOILERPLATE = re.compile(
     r"\W*(?:to-?do\b|fixme\b|xxx\b|hack\b|(?:please )?(?:refer to|see)\b(?! (?:if|whether|that))"
-    r"|created by\b.*\d|auto-?generated\b|not (?:yet )?implemented\b"
+    r"|\w+(?:\[\d+\])?=\S.*\s\w+(?:\[\d+\])?=\S|created by\b.*\d|auto-?generated\b"
+    r"|not (?:yet )?implemented\b"
     r"|inherit(?:ed|s)? (?:doc|from)\b|deprecated\b"
     r"|(?:an? )?(?:alias|synonym|shorthand) (?:of|for|to)\b|(?:the )?same as\b"
     r"|(?:\S+ )?(?:is |are )?(?:just )?(?:(?:an? )?(?:simple )?wrapper (?:for|of|around)|like"

@@ -46,7 +46,7 @@ class Style:
         inside: Kinds of nodes, besides functions, in which it documents no such node.
         tools: How comments for tools begin, which are never doc comments.
         comments: Whether a comment right above a definition is a doc comment.
-        strings: Whether the first string of a body is a docstring.
+        strings: Whether the first string of a body is a docstring; then a comment above is none.
         containers: Named kinds that hold definitions but are neither functions nor classes.
         rests: Kinds whose text is not parsed, so that it may end in a comment.
     """
@@ -99,7 +99,15 @@ STYLES: Mapping[str, Style] = {
     "php": Style(
         markup="javadoc", marks=re.compile(_STARS), containers=words("namespace_definition")
     ),
-    "python": Style(markup="python", strings=True, comments=False),
+    "python": Style(
+        markup="python",
+        strings=True,
+        tools=re.compile(
+            r"#(?:!|\s*(?:-\*-|%%|vim?:|type:|noqa\b|nosec\b|pragma\b|(?:end)?region\b"
+            r"|(?:autopep8|bandit|coverage|cython|distutils|flake8|fmt|isort|mypy|pylint|pyright|ruff"
+            r"|yapf)\b\s*:))"
+        ),
+    ),
     "ruby": Style(
         markup="ruby",
         above=words("method singleton_method class module")

@@ -9,13 +9,14 @@ from __future__ import annotations
 import platform
 import sysconfig
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from harness.building.built_queries import names_overlap
 from harness.building.docs.comments import strip_doc_comments
+from harness.building.docs.styles import STYLES
 from harness.building.docs.text import summary_of
 from harness.chunking.parsing import UnparsedError
 from harness.model import DEFINITIONS, GOLD_FOLLOWS, Corpus, Dataset, Query, Skipped, Target
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _RULES = ReadRules(suffixes=(".py",), guess="cp1252")
 _FEWEST_WORDS = 4
+_STYLE = replace(STYLES["python"], comments=False)
 
 # Why a docstring makes no query; the first that applies is counted.
 _ONLY_DOCSTRING = "body is nothing but the docstring"
@@ -71,7 +73,7 @@ def load(card: Card, data_dir: Path | None) -> Dataset:
             skipped.append(read)
             continue
         try:
-            cut = strip_doc_comments(read)
+            cut = strip_doc_comments(read, _STYLE)
         except UnparsedError as error:
             skipped.append(Skipped(error.path, error.reason))
             continue

@@ -220,6 +220,34 @@ def test_a_body_of_nothing_but_strings_is_empty() -> None:
     assert (one.empty, one.comment) == (True, ("A",))
 
 
+@pytest.mark.parametrize(
+    ("text", "documented"),
+    [
+        ("# Weighs a box.\n# Twice.\ndef f():\n    return 1\n", ["Weighs a box.\nTwice."]),
+        ("class A:\n    # Weighs it.\n    def f(self):\n        return 1\n", ["Weighs it."]),
+        ("# Weighs it.\nasync def f():\n    return 1\n", ["Weighs it."]),
+        ("# Weighs it.\nclass A:\n    x = 1\n", ["Weighs it."]),
+        # A docstring comes first, and the comment stays.
+        ('# Old.\ndef f():\n    "New."\n    return 1\n', ["New."]),
+        # Comments about something else.
+        ("# Weighs it.\n\ndef f():\n    return 1\n", []),
+        ("# Weighs it.\n@cache\ndef f():\n    return 1\n", []),
+        ("def f():\n    # Weighs it.\n    def g():\n        return 1\n    return g\n", []),
+        ("# noqa: D103\ndef f():\n    return 1\n", []),
+        ("# type: ignore\ndef f():\n    return 1\n", []),
+        ("#!/usr/bin/env python\ndef f():\n    return 1\n", []),
+        ("# Weighs it.\nx = 1\n", []),
+        ("x = 1  # Weighs it.\ndef f():\n    return 1\n", []),
+    ],
+)
+def test_a_comment_above_a_function_of_python_counts_without_a_docstring(
+    text: str, documented: list[str]
+) -> None:
+    result = cut(text, "python")
+    assert [one.comment for one in result.documented] == [(comment,) for comment in documented]
+    assert ("#" in result.source.text) is (documented in ([], ["New."]))
+
+
 def test_docstrings_are_read_as_python_reads_them() -> None:
     text = "def f():\n  ('one ' # why\n   r'two\\n')\n  return 1\n"
     text += "def g():\n  f'no'\ndef h():\n  b'no'\n"
@@ -232,8 +260,9 @@ def test_a_program_of_every_language_parses_as_before(language: str) -> None:
     result = cut(text, language)
     assert result.documented
     assert errors(result.source) == errors(Source(text, "a", language))
-    # Its grammar reads Julia worse without the strings, which keep their place without words.
-    if language != "julia":
+    # Its grammar reads Julia worse without the strings, which keep their place without words. In
+    # Python a comment above a function counts where there is no docstring.
+    if language not in ("julia", "python"):
         assert cut(result.source.text, language) == StrippedSource(
             Source(result.source.text, "folder/file", language)
         )

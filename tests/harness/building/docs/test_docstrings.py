@@ -158,4 +158,12 @@ def test_the_library_keeps_its_meaning_and_loses_every_docstring() -> None:
             and ast.get_docstring(n) is not None
             for n in ast.walk(before)
         )
-        assert len(cut.documented) == documented, file
+        # Comments count for what has no docstring.
+        above = [line.lstrip()[:1] for line in ["", *text.split("\n")]]
+        commented = sum(
+            isinstance(n, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            and above[n.lineno - 1] == "#"
+            and ast.get_docstring(n) is None
+            for n in ast.walk(before)
+        )
+        assert documented <= len(cut.documented) <= documented + commented, file

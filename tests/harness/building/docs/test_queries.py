@@ -91,6 +91,7 @@ def test_a_data_set_can_be_made_of_them() -> None:
         ("Copyright 2020 by somebody or other.", reasons.BOILERPLATE),
         ("Auto-generated method stub, to be filled.", reasons.BOILERPLATE),
         ("Created by somebody on 1.2.2020.", reasons.BOILERPLATE),
+        ("a[0]=the address to ask a[1]=what it answers", reasons.BOILERPLATE),
         ("Gets the value of the parsed thing.", ""),
         ("Returns the wanted items of the list.", reasons.NAME),
         ("The wanted list items.", reasons.NAME),
