@@ -104,6 +104,15 @@ def run(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PRICE",
+            help="Price of a million tokens, for all embedders or for one: 0.02 or "
+            "EMBEDDER=0.02. Adds the price of embedding the corpus to the costs. Repeatable.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     details: Annotated[
         bool,
         typer.Option(
@@ -132,6 +141,7 @@ def run(
     from harness.reports.breakdowns import refuse_breakdowns
     from harness.reports.document import run_document
     from harness.reports.first_screen import print_first_screen
+    from harness.reports.prices import parse_prices, uncounted
     from harness.reports.tables import as_csv, as_latex, as_markdown, print_table
     from harness.runs.folder import other_cells_notes
     from harness.runs.plan import make_plan
@@ -150,10 +160,13 @@ def run(
     refuse_breakdowns(by or (), datasets)
     if baseline is not None:
         baseline = _baseline(baseline, [chunker.name for chunker in plan.chunkers])
+    prices = parse_prices(price or (), [embedder.name for embedder in plan.embedders])
     passes = len(datasets) * len(plan.chunkers) * len(plan.embedders)
     with Progress(passes) as progress, contextlib.redirect_stdout(sys.stderr):
         result = run_grid(plan, datasets, out, progress.tell)
-    document = run_document(result, by or (), baseline)
+    document = run_document(result, by or (), baseline, prices)
+    for name in uncounted(document["cells"], prices):
+        progress.warn(f"{name} has no price: its tokens are not counted; add tokenizer=FILE to it")
     for line in result.failures:
         progress.warn(line)
     for line in result.matched:

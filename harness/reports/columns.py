@@ -127,11 +127,16 @@ HEALTH: tuple[tuple[str, Callable[[CellDocument], str]], ...] = (
 
 _EMBEDDED = ("em-\nbedded", lambda cell: coverage(cell["health"]["embedded"]))
 
+_PRICE = ("price", lambda cell: number(cell["cost"]["price"], ".4g"))
+
 
 def health_columns(
     cells: Sequence[CellDocument],
 ) -> tuple[tuple[str, Callable[[CellDocument], str]], ...]:
-    """The columns of the second table; what is embedded beside the coverage if some is not."""
-    if all(cell["health"]["embedded"] == 1 for cell in cells):
-        return HEALTH
-    return (*HEALTH[:3], _EMBEDDED, *HEALTH[3:])
+    """The columns of the second table; what is embedded if some text is not, and prices."""
+    columns = list(HEALTH)
+    if "price" in cells[0]["cost"]:
+        columns.insert([name for name, _ in HEALTH].index("tokens") + 1, _PRICE)
+    if any(cell["health"]["embedded"] < 1 for cell in cells):
+        columns.insert(3, _EMBEDDED)
+    return tuple(columns)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.reports.answer import answers
 from harness.reports.breakdowns import break_down
+from harness.reports.prices import with_price
 from harness.runs.folder import PARTS, read_manifest
 from harness.runs.health import TRUNCATION_MARK, truncated
 from harness.runs.stored_values import read_stored_cell
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def run_document(
-    result: RunResult, by: Sequence[str] = (), baseline: str | None = None
+    result: RunResult,
+    by: Sequence[str] = (),
+    baseline: str | None = None,
+    prices: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """The document `chunkmark.run/1`.
 
@@ -31,11 +35,14 @@ def run_document(
         by: Break-downs of the means; by default every tag of the queries.
         baseline: The chunker that the answer compares the others with; by default `fixed`, or the
             first one.
+        prices: The price of a million tokens, by embedder; without it, costs have no price.
     """
     cells = [_cell(cell) for cell in result.cells]
     if by and result.out is not None:
         for cell in cells:
             cell["by"] = break_down(result.out / "cells" / cell["key"], by)
+    for cell in cells if prices else ():
+        cell["cost"] = with_price(cell, prices or {})
     stored = () if result.out is None else _stored(result, result.out)
     verdicts = answers(stored, MARGIN, baseline)
     return {

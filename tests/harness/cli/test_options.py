@@ -32,7 +32,7 @@ def test_the_command_line_has_every_option():
         assert option.default is None
         defaults = field.default if isinstance(field.default, tuple) else (field.default,)
         assert all(str(one) in option.help for one in defaults if one)
-    others = {"suite", "data_dir", "out", "by", "baseline", "details", "form"}
+    others = {"suite", "data_dir", "out", "by", "baseline", "price", "details", "form"}
     assert others == set(parameters) - set(OPTIONS) - {"help"}
 
 
