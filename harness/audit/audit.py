@@ -12,7 +12,7 @@ import numpy as np
 from chunkers.errors import InputError
 from chunkers.source import Services
 from harness.audit.self_retrieval import SelfRetrieval, find_leaks, summarise
-from harness.chunking.corpus import chunk_corpora, count_repeated, duplicates
+from harness.chunking.corpus import chunk_corpora, count_repeated, duplicates, percentile
 from harness.chunking.layout import squeezed
 from harness.relevance.chunk_gold import ChunkTable
 from harness.runs.chunking import counter
@@ -87,6 +87,21 @@ class Duplicates:
 def count_duplicates(chunked: Sequence[ChunkedCorpus]) -> Duplicates:
     """Count the chunks that share their text with another."""
     return Duplicates(sum(len(corpus.chunks) for corpus in chunked), sum(map(duplicates, chunked)))
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of chunks in non-white-space characters, whatever the chunker's unit; 0 without any."""
+
+    median: int
+    p95: int
+    largest: int
+
+
+def chunk_sizes(sizes: Iterable[int]) -> Sizes:
+    """The sizes of chunks."""
+    every = np.array(list(sizes) or [0])
+    return Sizes(percentile(every, 50), percentile(every, 95), int(every.max()))
 
 
 @dataclass(frozen=True)
@@ -193,6 +208,7 @@ class ChunkerAudit:
 
     chunker: str
     duplicates: Duplicates
+    sizes: Sizes
     gold_cut: GoldCut | None
     truncation: Mapping[str, Truncation | None] = field(default_factory=dict)
     failures: tuple[tuple[str, str, str], ...] = ()
@@ -292,6 +308,7 @@ def _audit_chunker(
     return ChunkerAudit(
         chunker=chunker.name,
         duplicates=count_duplicates(chunked),
+        sizes=chunk_sizes(chunk.chars for corpus in chunked for chunk in corpus.chunks),
         gold_cut=gold_cut,
         truncation={model.name: chunk_truncation(chunked, model, windows) for model in embedders},
         failures=tuple((one.corpus.id, path, why) for one in chunked for path, why in one.failures),
@@ -331,6 +348,7 @@ def _audit_cells(run: Path, cells: Sequence[tuple[dict[str, str], Path]]) -> Aud
             chunkers[chunker] = ChunkerAudit(
                 chunker=chunker,
                 duplicates=Duplicates(health["chunks"], health["duplicates"]),
+                sizes=chunk_sizes(chunk.chars for chunk in record.chunks),
                 gold_cut=gold_cut if record.gold == "span" else None,
                 failures=tuple((corpus, path, why) for corpus, path, why in cell["failures"]),
             )

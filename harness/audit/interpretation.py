@@ -13,7 +13,15 @@ from harness.support.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.audit.audit import Audit, ChunkerAudit, Duplicates, GoldCut, Truncation, Twins
+    from harness.audit.audit import (
+        Audit,
+        ChunkerAudit,
+        Duplicates,
+        GoldCut,
+        Sizes,
+        Truncation,
+        Twins,
+    )
     from harness.audit.self_retrieval import SelfRetrieval
 
 SOME = 0.05
@@ -128,6 +136,13 @@ def _chunker(audit: ChunkerAudit) -> Iterator[Finding]:
             "the other findings do not include these files",
         )
     yield _duplicates(audit.chunker, audit.duplicates)
+    sizes = audit.sizes
+    yield Finding(
+        "sizes",
+        audit.chunker,
+        f"median {sizes.median} c, 95 % up to {sizes.p95} c, largest {sizes.largest} c",
+        "in non-white-space characters, whatever the unit of the chunker's limit",
+    )
     for embedder, chunks in audit.truncation.items():
         yield _truncation("chunks", f"{audit.chunker}, {embedder}", chunks)
     if audit.gold_cut is not None:
@@ -195,7 +210,7 @@ def numbers(audit: Audit) -> Iterator[tuple[str, str, str, float | None]]:
     if audit.identical_files is not None:
         yield "identical files", "", "files", audit.identical_files
     rows: list[
-        tuple[str, str, SelfRetrieval | Twins | Duplicates | Truncation | GoldCut | None]
+        tuple[str, str, SelfRetrieval | Twins | Duplicates | Sizes | Truncation | GoldCut | None]
     ] = [
         ("self-retrieval", "", audit.self_retrieval),
         ("twins", "", audit.twins),
@@ -203,6 +218,7 @@ def numbers(audit: Audit) -> Iterator[tuple[str, str, str, float | None]]:
     ]
     for chunker in audit.chunkers:
         rows.append(("duplicates", chunker.chunker, chunker.duplicates))
+        rows.append(("sizes", chunker.chunker, chunker.sizes))
         for name, row in chunker.truncation.items():
             rows.append(("truncation of chunks", f"{chunker.chunker}, {name}", row))
         rows.append(("gold cut", chunker.chunker, chunker.gold_cut))

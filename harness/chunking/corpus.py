@@ -68,6 +68,11 @@ class Chunk:
         """The intervals of `nws` between gaps, in order; one if there are no gaps."""
         return without_gaps(self.nws, self.gaps) if self.gaps else [self.nws]
 
+    @property
+    def chars(self) -> int:
+        """The non-white-space characters in it."""
+        return sum(high - low for low, high in self.parts)
+
 
 def without_gaps(whole: tuple[int, int], gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """An interval without gaps, which are in order; an empty interval is returned as it is."""
@@ -345,17 +350,19 @@ def size_statistics(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) ->
 
     Returns:
         `size_max`, `size_p95` in the chunker's own unit, `median_c` in non-white-space characters
-        (0 without a chunk), `over_size` (chunks over the declared limit).
+        (0 without a chunk), `over_size` (chunks over the declared limit), `limit_unit` (the unit of
+        the limit; None without one).
     """
     chunks = [chunk for one in chunked for chunk in one.chunks]
     sizes = np.array([chunk.size for chunk in chunks] or [0])
-    chars = np.array([sum(high - low for low, high in chunk.parts) for chunk in chunks] or [0])
+    chars = np.array([chunk.chars for chunk in chunks] or [0])
     limit = chunker.max_size
     return {
         "size_max": int(sizes.max()),
         "size_p95": percentile(sizes, 95),
         "median_c": percentile(chars, 50),
         "over_size": 0 if limit is None else int((sizes > limit).sum()),
+        "limit_unit": None if limit is None else chunker.unit,
     }
 
 

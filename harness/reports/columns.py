@@ -110,6 +110,7 @@ LATENCY: tuple[tuple[str, Callable[[CellDocument], str]], ...] = (
 
 HEALTH: tuple[tuple[str, Callable[[CellDocument], str]], ...] = (
     ("chunks", lambda cell: str(cell["health"]["chunks"])),
+    ("median\nc", lambda cell: str(cell["health"]["median_c"])),
     ("gold\nchunks", lambda cell: number(cell["relevant_units"], ".1f")),
     ("cover-\nage", lambda cell: coverage(cell["health"]["coverage"])),
     ("gold\nuncut", lambda cell: str(cell["health"]["gold_uncut"])),
@@ -138,5 +139,5 @@ def health_columns(
     if "price" in cells[0]["cost"]:
         columns.insert([name for name, _ in HEALTH].index("tokens") + 1, _PRICE)
     if any(cell["health"]["embedded"] < 1 for cell in cells):
-        columns.insert(3, _EMBEDDED)
+        columns.insert(4, _EMBEDDED)
     return tuple(columns)

@@ -68,6 +68,7 @@ def warnings_of(
             "`chunkmark dataset validate` estimates which differences can be detected"
         )
     yield from _undecided(cells, measures)
+    yield from _units(cells)
     yield from legend(cells)
     if first["targets_dropped"]:
         yield counted(
@@ -101,6 +102,18 @@ def _undecided(cells: list[CellDocument], measures: Iterable[str]) -> Iterator[s
             "random ranking does as well, since the cut-off covers (nearly) the whole corpus; "
             "use a smaller one"
         )
+
+
+def _units(cells: list[CellDocument]) -> Iterator[str]:
+    """The sizes of contenders in one unit, if their limits are in several."""
+    contenders = [cell for cell in cells if contends(cell["chunker"])]
+    units = [cell["health"].get("limit_unit") or "no limit" for cell in contenders]
+    if len(set(units)) > 1:
+        medians = [
+            f"{cell['chunker']} ({unit}) {cell['health']['median_c']}"
+            for cell, unit in zip(contenders, units, strict=True)
+        ]
+        yield f"size limits differ in kind, so compare the median chunks, in c: {listed(medians)}"
 
 
 def _by_chance(metric: Mapping[str, Any]) -> bool:

@@ -97,9 +97,7 @@ def median_chunk(corpora: Sequence[ChunkedCorpus], name: str) -> float:
     Raises:
         InputError: There is none.
     """
-    sizes = [
-        sum(high - low for low, high in chunk.parts) for one in corpora for chunk in one.chunks
-    ]
+    sizes = [chunk.chars for one in corpora for chunk in one.chunks]
     if not sizes:
         raise InputError(f"{name} makes no chunk, so its size cannot be matched; leave it out")
     return float(median(sizes))

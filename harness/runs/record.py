@@ -51,6 +51,11 @@ class ChunkRow:
     gaps: tuple[Interval, ...] = ()
 
     @property
+    def chars(self) -> int:
+        """The non-white-space characters in it."""
+        return self.nws[1] - self.nws[0] - sum(high - low for low, high in self.gaps)
+
+    @property
     def ref_lines(self) -> tuple[int, int]:
         """First and last line, from 0: those of `ref_id` if it names lines, else the chunk's."""
         match = _LINES.search(self.ref_id or "")
@@ -374,10 +379,7 @@ def read_chunk_sizes(folder: Path) -> list[int]:
         raise InputError(
             f"{folder}: the stored cell is damaged ({type(error).__name__}: {error}); remove it"
         ) from error
-    return [
-        chunk.nws[1] - chunk.nws[0] - sum(high - low for low, high in chunk.gaps)
-        for chunk in chunks
-    ]
+    return [chunk.chars for chunk in chunks]
 
 
 def _place(row: Mapping[str, Any]) -> LocatedTarget:

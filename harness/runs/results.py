@@ -164,8 +164,7 @@ def _documents(chunks: Sequence[ChunkRow]) -> tuple[Units, tuple[str, ...]]:
     numbers = {name: at for at, name in enumerate(ids)}
     size = np.zeros(len(ids), dtype=np.int64)
     for chunk in chunks:
-        gaps = sum(high - low for low, high in chunk.gaps)
-        size[numbers[chunk.path]] += chunk.nws[1] - chunk.nws[0] - gaps
+        size[numbers[chunk.path]] += chunk.chars
     return Units(size, np.arange(len(ids))), tuple(ids)
 
 

@@ -221,7 +221,7 @@ class _Indexer:
     def _rankable(self, chunked: ChunkedCorpus, material: Material) -> Rankable:
         sizes = np.zeros(material.n_units, dtype=np.int64)
         own = np.zeros(material.n_units, dtype=np.int64)
-        of_chunk = [sum(high - low for low, high in chunk.parts) for chunk in chunked.chunks]
+        of_chunk = [chunk.chars for chunk in chunked.chunks]
         np.add.at(sizes, material.unit_of, of_chunk)
         np.add.at(own, material.unit_of, uncovered(chunked))
         places = id_places(unit_ids(self._query_set, chunked))

@@ -14,7 +14,15 @@ from worlds import function, grid, small
 from chunkers.errors import InputError
 from chunkers.plugins.loading import load_chunker
 from chunkers.source import Source, Span
-from harness.audit.audit import Duplicates, GoldCut, Truncation, Twins, audit_dataset, audit_run
+from harness.audit.audit import (
+    Duplicates,
+    GoldCut,
+    Sizes,
+    Truncation,
+    Twins,
+    audit_dataset,
+    audit_run,
+)
 from harness.audit.interpretation import findings
 from harness.datasets.loading import load_dataset
 from harness.model import Corpus, Dataset, Query, Target
@@ -97,6 +105,13 @@ def test_cuts_through_a_target_are_counted(target, right):
 def test_cuts_are_counted_over_all_targets():
     one = cut((1, 3), (4, 6), (9, 9), (10, 11)).chunkers[0].gold_cut
     assert one == GoldCut(4, 0.5, 1.0, 1, 1, 0)
+
+
+def test_sizes_are_in_characters_that_are_not_white_space():
+    # 33, 11, 22, 10, 12 and 36 of them
+    assert cut((1, 3)).chunkers[0].sizes == Sizes(median=12, p95=36, largest=36)
+    (found,) = (row.found for row in findings(cut((1, 3))) if row.audit == "sizes")
+    assert found == "median 12 c, 95 % up to 36 c, largest 36 c"
 
 
 def test_blank_lines_cut_nothing_off():
@@ -195,7 +210,7 @@ def test_a_stored_run_says_what_its_data_set_says(tmp_path, mask):
         assert mine.chunker == right.chunker
         assert mine.gold_cut == right.gold_cut
         if not mask:
-            assert mine.duplicates == right.duplicates
+            assert (mine.duplicates, mine.sizes) == (right.duplicates, right.sizes)
 
 
 def masked():

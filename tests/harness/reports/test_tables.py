@@ -2,6 +2,7 @@
 decide nothing."""
 
 import io
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -12,6 +13,7 @@ from harness.model import Corpus, Dataset, Query, Target
 from harness.reports.document import run_document
 from harness.reports.notes import notes_of
 from harness.reports.tables import NAMES, as_markdown, print_table, wrapped
+from harness.runs.record import read_record
 from harness.support.wording import counted
 
 LEXICAL = {"retrievers": ("bm25",), "embedders": ("minilm",)}
@@ -75,6 +77,34 @@ def test_measures_that_chance_does_as_well_in_are_named(tmp_path):
     assert note.startswith("SpanR@10000c, SpanP@10000c, Complete@10000c decide nothing here: ")
     assert note.split(":")[0] in as_markdown(document)
     assert "decide nothing here" in printed(document)
+
+
+@pytest.mark.parametrize(
+    ("chunkers", "units"),
+    [
+        (("fixed", "ast:max_size=120", "whole-file", "random-cuts"), ()),  # one unit; baselines
+        (("fixed:unit=chars", "fixed-chars:max_size=800"), ()),
+        (("ast:max_size=120", "fixed:max_size=120,unit=chars", "whole-file"), ("nws", "chars")),
+        (("ast:max_size=120", "worlds:lossy"), ("nws", "no limit")),
+        (("fixed-tokens:max_size=60", "ast:max_size=120"), ("tokens", "nws")),
+    ],
+)
+def test_sizes_are_in_one_unit_where_limits_differ_in_kind(tmp_path, chunkers, units):
+    document = document_of(tmp_path, chunkers=chunkers, measures=("SpanR@100c",))
+    texts = {source.path: source.text for corpus in small().corpora for source in corpus.sources}
+    medians = {}
+    for cell in document["cells"]:
+        chunks = read_record(Path(document["out"]) / "cells" / cell["key"]).chunks
+        sizes = sorted(len("".join(texts[c.path][c.start : c.end].split())) for c in chunks)
+        medians[cell["chunker"]] = sizes[(len(sizes) - 1) // 2]
+        assert cell["health"]["median_c"] == medians[cell["chunker"]]
+    rows = as_markdown(document).split("\n")
+    assert all(any(f"| {size} |" in row for row in rows) for size in medians.values())
+    (*notes,) = (line for line in notes_of(document, document["cells"]) if "in kind" in line)
+    parts = [
+        f"{name} ({unit}) {medians[name]}" for name, unit in zip(chunkers, units, strict=False)
+    ]
+    assert [line.partition(", in c: ")[2] for line in notes] == [" and ".join(parts)] * bool(units)
 
 
 def test_a_corpus_beyond_the_budget_decides(tmp_path):
