@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _DROPS = {"before": "before", "value": "value", "drop": "drop", "drop_at_least": "at least",
           "detects": "detects"}  # fmt: skip
 _TEXT = 90  # characters of a query that are shown
+_DETAILED = (
+    10  # failed checks with their queries: a comment on GitHub has at most 65,536 characters
+)
 
 
 def table_of(document: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
@@ -64,7 +67,10 @@ def as_markdown(document: Mapping[str, Any], notes: Iterable[str]) -> str:
         *markdown_table(*table_of(document)),
         *(f"- {markdown_escaped(note)}" for note in notes),
     ]
-    for check in _fallen(document):
+    fallen = list(_fallen(document))
+    if len(fallen) > _DETAILED:
+        lines.append(f"- the queries of {len(fallen) - _DETAILED} more are in --format json")
+    for check in fallen[:_DETAILED]:
         lines += [
             "",
             f"<details><summary>{html.escape(plain(_heading(check)))}</summary>",

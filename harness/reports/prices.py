@@ -19,8 +19,11 @@ def parse_prices(texts: Sequence[str], embedders: Sequence[str]) -> dict[str, fl
         embedders: The names of the run's embedders.
 
     Raises:
-        InputError: A text is not a price, an embedder is not in the run, or has two prices.
+        InputError: A text is not a price, an embedder is not in the run, or has two prices; or the
+            run has none.
     """
+    if texts and not embedders:
+        raise InputError("--price: the run has no embedder, so nothing has a price")
     prices: dict[str, float] = {}
     for text in texts:
         name, _, figure = text.strip().rpartition("=")

@@ -9,6 +9,8 @@ import sys
 import pytest
 from commands import call, says
 
+from harness.reports.gate import as_markdown
+
 MEASURE = "SpanR@10000c"
 DATA = "repo:code,queries=questions.jsonl"
 NAMES = ("apricot", "beetle", "candle", "dolphin", "ember", "falcon", "garnet", "harbour",
@@ -111,6 +113,17 @@ def test_a_regression_of_a_chunker_fails_and_names_the_queries(made, base, capsy
     # Better than before, it passes.
     assert gate(capsys, base, worse).code == 0
     assert gate(capsys, worse, base, most="0.9").code == 0
+
+
+def test_a_comment_stays_shorter_than_github_allows(made, base, capsys):
+    (check,) = gate(capsys, run(made, "worse", HALF), base).json["checks"]
+    long = [query | {"text": "what <b>is\n" + "x" * 999} for query in check["queries"]]
+    checks = [check | {"queries": long}] * 30
+    comment = as_markdown({"checks": checks, "verdict": "fail"}, [])
+    assert comment.count("<details>") == comment.count("</details>") == 10
+    assert "- the queries of 20 more are in --format json" in comment
+    assert len(comment) < 65_536
+    assert "what \\<b\\>is x" in comment
 
 
 def test_what_did_not_change_passes(base, tmp_path, capsys):

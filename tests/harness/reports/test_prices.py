@@ -52,6 +52,12 @@ def test_what_is_no_price_is_named(texts, words):
         parse_prices(texts, NAMES)
 
 
+def test_a_run_by_words_has_no_price():
+    assert parse_prices([], []) == {}
+    with pytest.raises(InputError, match="the run has no embedder"):
+        parse_prices(["0.02"], [])
+
+
 def test_tokens_that_are_not_counted_have_no_price():
     cells = [
         {"embedder": name, "cost": {"tokens": tokens}}
