@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from harness.building.built_queries import REJECTED, draw
+from harness.building.built_queries import REJECTED, draw, with_packages
 from harness.building.tree import Reading, read_commits, read_tree, without_file
 from harness.model import DEFINITIONS, GOLD_FOLLOWS, Corpus, Dataset
 from harness.support.wording import counted, left_out_line
@@ -73,7 +73,7 @@ def build(root: Path, options: BuildOptions) -> Dataset:
     if options.names != "kept" and options.queries != "docstring":
         raise InputError("names= needs queries=docstring")
     rejected = _ids(options.leave_out)
-    built = _built(root, options, rejected)
+    built = with_packages(_built(root, options, rejected))
     if options.queries != "commits" and rejected:
         kept = tuple(query for query in built.queries if query.id not in rejected)
         if unknown := sorted(rejected - {query.id for query in built.queries}):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from harness.support.paths import prefixes
 from harness.support.word_runs import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Set as AbstractSet
 
     from harness.model import Corpus, Query
 
@@ -25,6 +27,17 @@ _OF_PACKAGES = frozenset(
         "modules", "packages", "pkg", "plugins", "projects", "services", "src", "workspaces",
     )
 )  # fmt: skip
+# Files in the top folder of a package, and folders whose packages are material of others.
+_MANIFESTS = frozenset(
+    (
+        "Cargo.toml", "Package.swift", "build.gradle", "build.gradle.kts", "composer.json",
+        "go.mod", "mix.exs", "package.json", "pom.xml", "pubspec.yaml", "pyproject.toml",
+        "setup.py",
+    )
+)  # fmt: skip
+_MATERIAL = frozenset(
+    ("__fixtures__", "examples", "fixtures", "templates", "test", "testdata", "tests")
+)
 _NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SHORTEST_NAME_WORD = 3
 # What comes before the last part of a name; a colon ends the parts of names in Objective-C.
@@ -75,6 +88,43 @@ def folder_of(path: str, depth: int | None = None) -> str:
         if folders and folders[0] in _OF_PACKAGES:
             depth = 3 if folders[1:] and folders[1].startswith("@") else 2  # npm's scopes
     return "/".join(folders[:depth]) or "."
+
+
+def with_packages(built: BuiltQueries) -> BuiltQueries:
+    """The same queries; where targets are in packages of their corpus, these are the tag `folder`.
+
+    A package is a folder below the top with a file such as `package.json` or `go.mod`, indexed or
+    not; the innermost counts. Those in folders of tests, fixtures, examples and templates do not.
+    """
+    tops = {corpus.id: _packages(corpus) for corpus in built.corpora}
+
+    def tagged(query: Query) -> Query:
+        own = tops[query.corpus]
+        if not own:
+            return query
+        folders = {
+            _package_of(target.path, own) or folder_of(target.path) for target in query.targets
+        }
+        folder = folders.pop() if len(folders) == 1 else "several"
+        return replace(query, tags={**query.tags, "folder": folder})
+
+    return replace(built, queries=tuple(map(tagged, built.queries)))
+
+
+def _packages(corpus: Corpus) -> frozenset[str]:
+    """The top folders of the packages of a corpus, its own top apart."""
+    paths = [*(source.path for source in corpus.sources), *(file.path for file in corpus.skipped)]
+    return frozenset(
+        folder
+        for folder, _, name in (path.rpartition("/") for path in paths)
+        if name in _MANIFESTS and folder and _MATERIAL.isdisjoint(folder.split("/"))
+    )
+
+
+def _package_of(path: str, packages: AbstractSet[str]) -> str | None:
+    """The innermost package around a file."""
+    tops = (top[:-1] for top in reversed(prefixes(path)[:-1]))
+    return next((top for top in tops if top in packages), None)
 
 
 def names_overlap(name: str, text: str) -> bool:

@@ -327,7 +327,7 @@ class TestCommand:
                 seen[option] = cell["mask_query"], cell["metrics"]["MRR"]["mean"]
             assert seen == {None: (True, 1.0), "--mask-query": (True, 1.0),
                             "--no-mask-query": (False, 0.5)}  # fmt: skip
-        shown = call(capsys, *start, spec)
+        shown = call(capsys, *start, spec, "--details")
         assert "masked: each query's own lines are blank in its corpus" in shown.out
 
     def test_info_of_a_card_names_the_faults(self, capsys):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from harness.building.built_queries import names_overlap, same_words
+from chunkers.source import Source
+from harness.building.built_queries import BuiltQueries, names_overlap, same_words, with_packages
+from harness.model import Corpus, Query, Skipped, Target
 
 
 def test_texts_with_the_same_words_are_alike() -> None:
@@ -39,3 +43,30 @@ def test_texts_with_the_same_words_are_alike() -> None:
 )
 def test_words_of_the_name_in_the_summary(name: str, summary: str, overlap: bool) -> None:
     assert names_overlap(name, summary) is overlap
+
+
+@pytest.mark.parametrize(
+    ("targets", "folder"),
+    [
+        (["web/ui/src/a.ts"], "web/ui"),
+        (["web/ui/deep/er/b.ts", "web/ui/a.ts"], "web/ui"),
+        (["web/c.ts"], "web"),  # the package around the inner one
+        (["srv/billing/main.go"], "srv/billing"),
+        (["srv/billing/main.go", "web/ui/a.ts"], "several"),
+        (["srv/lib.go"], "srv"),  # of no package: the first folder
+        (["packages/x/a.py"], "packages/x"),
+        (["web/ui/tests/kit/a.ts"], "web/ui"),  # a package that tests use
+        (["a.py"], "."),  # the package of the top is all there is
+    ],
+)
+def test_the_folder_of_a_query_is_the_package_of_its_targets(
+    targets: list[str], folder: str
+) -> None:
+    marks = ("package.json", "web/package.json", "web/ui/package.json", "srv/billing/go.mod")
+    skipped = [Skipped(path, "json is excluded") for path in (*marks, "web/ui/tests/kit/setup.py")]
+    corpus = Corpus("c", tuple(Source("", path) for path in targets), tuple(skipped))
+    query = Query("q", "c", "text", tuple(map(Target, targets)), tags={"folder": "x", "a": "b"})
+    (tagged,) = with_packages(BuiltQueries((corpus,), (query,))).queries
+    assert tagged.tags == {"folder": folder, "a": "b"}
+    plain = replace(corpus, skipped=())
+    assert with_packages(BuiltQueries((plain,), (query,))).queries == (query,)
