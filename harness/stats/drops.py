@@ -64,6 +64,6 @@ def drop_of(
     if count < FEWEST_CLUSTERS or estimate.ci90 is None or spread is None:
         return Drop(estimate.mean, None, None)
     # Of few flips, the largest number that is at most 5 % may be far less.
-    flips = 2.0**count
+    flips = 2 ** min(count, 20)
     detects = smallest_difference(spread, math.floor(ALPHA * flips) / flips)
     return Drop(estimate.mean, estimate.ci90[0], detects)

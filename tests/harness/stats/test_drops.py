@@ -65,7 +65,9 @@ def test_the_same_queries_in_one_file_show_less():
     assert pairs.mean == lone.mean
 
 
-@pytest.mark.parametrize(("clusters", "unseen"), [(6, 0.3995), (20, 0.1391), (300, 0.0099)])
+@pytest.mark.parametrize(
+    ("clusters", "unseen"), [(6, 0.3995), (20, 0.1391), (300, 0.0099), (2000, 0.0015)]
+)
 def test_equal_queries_say_little_about_others(clusters, unseen):
     queries = [("corpus", f"file {at}") for at in range(clusters)]
     assert drop([0.0] * clusters, queries).detects == pytest.approx(unseen, abs=1e-4)
