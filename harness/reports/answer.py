@@ -59,19 +59,30 @@ def answers(
     for key, group in groups.items():
         seen = [cell for cell in group if not truncated(cell.cell["health"])]
         measure = headline(group[0].metrics["metrics"])
-        names = [cell.names["chunker"] for cell in seen]
-        compared = {name for name in names if contends(name)} | ({baseline} & set(names))
-        if measure is None or len(compared) < 2:
+        if measure is None or len(_compared(group, baseline)) < 2:
             continue
-        document = dict(zip(PARTS, key, strict=True)) | {"measure": measure, "margin": margin}
-        documents.append(document | _answer(seen, measure, margin, baseline))
+        document: dict[str, Any] = dict(zip(PARTS, key, strict=True)) | {
+            "measure": measure,
+            "margin": margin,
+        }
+        if len(_compared(seen, baseline)) > 1:
+            document |= _answer(seen, measure, margin, baseline)
+        else:
+            document |= {"baseline": None, "sentences": [], "differences": []}
         unseen = [f"`{cell.names['chunker']}`" for cell in group if cell not in seen]
         if unseen:
-            documents[-1]["sentences"].append(
+            document["sentences"].append(
                 f"Not compared, since the embedder never saw over {TRUNCATION_MARK:.0%} of the "
-                f"chunk tokens: {listed(unseen)}."
+                f"chunk tokens: {listed(unseen)}. Use a smaller max_size, or windows=max."
             )
+        documents.append(document)
     return documents
+
+
+def _compared(cells: Sequence[StoredCell], baseline: str | None) -> list[str]:
+    """The contenders, and the baseline, whatever it is."""
+    names = [cell.names["chunker"] for cell in cells]
+    return [name for name in names if contends(name) or name == baseline]
 
 
 def _answer(

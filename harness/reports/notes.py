@@ -152,13 +152,14 @@ def _marks(cells: list[CellDocument]) -> Iterator[str]:
 
 def _marks_in_brief(cells: list[CellDocument]) -> Iterator[str]:
     """A line for each kind of mark, with the numbers of the first cell that has it."""
-    names: dict[str, list[str]] = {}
-    first: dict[str, str] = {}
+    kinds: dict[str, list[tuple[str, str]]] = {}
     for cell in cells:
         for mark in cell["marks"]:
-            kind = re.sub(r"[\d.,]+", "0", mark)
-            names.setdefault(kind, []).append(cell["chunker"])
-            first.setdefault(kind, mark)
-    for kind, (name, *others) in names.items():
-        likewise = f"; likewise {listed(others)}" if others else ""
-        yield f"! {name}: {first[kind]}{likewise}"
+            kinds.setdefault(re.sub(r"[\d.,]+", "0", mark), []).append((cell["chunker"], mark))
+    for (name, first), *others in kinds.values():
+        everywhere = len(cells) > 1 and len(others) == len(cells) - 1
+        if everywhere and all(mark == first for _, mark in others):
+            yield f"! all: {first}"
+            continue
+        names = "all others" if everywhere else listed([other for other, _ in others])
+        yield f"! {name}: {first}" + f"; likewise {names}" * bool(others)

@@ -14,6 +14,7 @@ from harness.model import Corpus, Dataset, Query
 from harness.reports.answer import answers
 from harness.reports.document import run_document
 from harness.reports.first_screen import print_first_screen
+from harness.reports.notes import _marks_in_brief
 
 LEXICAL = {"retrievers": ("bm25",), "embedders": ("minilm",)}
 BOTH = (MEASURE, TIGHT, "Complete@10000c")
@@ -74,6 +75,30 @@ def test_sizes_that_may_explain_a_difference_are_said(median, is_said):
     sentences = answer_of(cell("fixed", base), cell("other", base, median=median))["sentences"]
     wanted = f"Median chunk: `fixed` 500 c, `other` {median} c"
     assert any(wanted in sentence for sentence in sentences) == is_said
+
+
+def test_it_is_said_where_the_only_other_chunker_was_not_seen():
+    base = noise(1)
+    answer = answer_of(cell("ast", base), cell("fixed", base, unseen=0.2))
+    assert answer["baseline"] is None
+    assert answer["differences"] == []
+    (sentence,) = answer["sentences"]
+    assert sentence.startswith("Not compared, since the embedder never saw over 10%")
+
+
+@pytest.mark.parametrize(
+    ("marks", "lines"),
+    [
+        ([["1 file is lost"], ["1 file is lost"], ["1 file is lost"]], ["! all: 1 file is lost"]),
+        ([["lost 1.5 %"], ["lost 2 %"], ["lost 3 %"]], ["! a: lost 1.5 %; likewise all others"]),
+        ([["lost 1"], [], ["lost 3", "slow"]], ["! a: lost 1; likewise c", "! c: slow"]),
+        ([[], [], ["lost 3"]], ["! c: lost 3"]),
+        ([["lost 3"]], ["! a: lost 3"]),
+    ],
+)
+def test_marks_of_a_kind_share_a_line(marks, lines):
+    cells = [{"chunker": name, "marks": own} for name, own in zip("abc", marks, strict=False)]
+    assert list(_marks_in_brief(cells)) == lines
 
 
 def test_what_is_equivalent_or_worse_is_not_called_undecided():
