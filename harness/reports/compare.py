@@ -19,6 +19,7 @@ from harness.reports.recommendation import (
     recommendation,
     verdict_sentence,
 )
+from harness.reports.tables import print_named
 from harness.reports.tuning import tuning_lines
 from harness.reports.variance import variance, variance_line
 from harness.runs.record import read_ranked_ids
@@ -45,6 +46,9 @@ DELIVERED = 3
 
 COLUMNS = ("a", "b", "difference", "95 %", "p", "wins", "ties", "losses", "verdict", "detects",
            "to decide")  # fmt: skip
+
+_COLUMNS = (*COLUMNS[:2], "points", "95 %", "p", "wins, ties,\nlosses", "verdict", "detects",
+            "to\ndecide")  # fmt: skip
 
 
 def compare_document(
@@ -210,7 +214,9 @@ def print_compare(document: Mapping[str, Any], console: Console) -> None:
         console.print()
         for title, rows in _tables(part):
             console.print(plain(title), style="bold")
-            print_rows(COLUMNS, rows, console)
+            narrow = [[*row[:5], "/".join(row[5:8]), *row[8:]] for row in rows]
+            # The other columns take 68 characters.
+            print_named(console, _COLUMNS, narrow, 2, max(16, (console.width - 68) // 2))
             console.print()
         for line in _lines_of(part):
             console.print(plain(line))

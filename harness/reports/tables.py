@@ -84,7 +84,7 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
     for overview in overviews(document, console.width):
         console.print(plain(overview.heading), style="bold")
         columns = [name.replace("@", "\n@") for name in overview.columns]
-        _print(console, columns, overview.rows, overview.parts)
+        print_named(console, columns, overview.rows, overview.parts)
         if overview.hidden:
             rest = ", ".join(overview.hidden)
             console.print(f"not shown, too wide: {rest}; use --format markdown", style="dim")
@@ -104,7 +104,7 @@ def print_group(
     hidden = [*_print_scores(cells, console), *_print_health(cells, console)]
     print_breakdowns(cells, console)
     for columns, summary in _reference_tables(cells):
-        _print(console, columns, summary)
+        print_named(console, columns, summary)
     notes = notes_of(document, cells)
     if hidden:
         notes.append(f"not shown, too wide: {', '.join(hidden)}; use --format markdown")
@@ -116,7 +116,7 @@ def print_group(
 def print_breakdowns(cells: list[CellDocument], console: Console) -> None:
     """Print a table for each break-down of the first measure."""
     for columns, rows, note in breakdown_tables(cells):
-        _print(console, ["\n".join(map(_half_wrapped, c.split("\n"))) for c in columns], rows)
+        print_named(console, ["\n".join(map(_half_wrapped, c.split("\n"))) for c in columns], rows)
         if note:
             console.print(note, style="dim")
 
@@ -128,23 +128,29 @@ def _sentences(document: Mapping[str, Any], cell: CellDocument) -> Iterator[str]
             yield from verdict["sentences"]
 
 
-def _table(columns: Iterable[str], names: int = 1) -> Table:
-    """An empty table, the first columns of which are names."""
+def _table(columns: Iterable[str], names: int = 1, width: int = NAMES) -> Table:
+    """An empty table, the first columns of which are names of at most `width`."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for place, column in enumerate(columns):
         if place >= names:
             table.add_column(column, justify="right", no_wrap=True)
         else:
-            table.add_column(column, max_width=NAMES, overflow="fold")
+            table.add_column(column, max_width=width, overflow="fold")
     return table
 
 
-def _print(
-    console: Console, columns: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1
+def print_named(
+    console: Console,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    names: int = 1,
+    width: int = NAMES,
 ) -> None:
-    table = _table(columns, names)
+    """Print a table whose first columns are names, which wrap at `width`, and the rest does not."""
+    table = _table(columns, names, width)
     for row in rows:
-        table.add_row(*(wrapped(plain(name)) for name in row[:names]), *map(plain, row[names:]))
+        first = (wrapped(plain(name), width) for name in row[:names])
+        table.add_row(*first, *map(plain, row[names:]))
     console.print(table)
 
 
@@ -168,7 +174,7 @@ def _print_health(cells: list[CellDocument], console: Console) -> list[str]:
     columns = health_columns(cells)
     fits = _fitting_health(cells, console.width)
     rows = [[marked(cell), *(show(cell) for _, show in columns[:fits])] for cell in cells]
-    _print(console, ["chunker", *(name for name, _ in columns[:fits])], rows)
+    print_named(console, ["chunker", *(name for name, _ in columns[:fits])], rows)
     return [_in_line(name) for name, _ in columns[fits:]]
 
 
