@@ -14,7 +14,7 @@ from harness.reports.columns import NONE, CellDocument, column_name, number
 from harness.support.arrays import mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from harness.model import Dataset
@@ -25,10 +25,14 @@ BREAKDOWNS = ("language", "folder", "corpus", "source", "name-overlap")
 NOT_READ = "not read: "
 """Start of a chunker's note on files in a language that it does not read."""
 
+_GROUPED = ("language", "folder", "corpus", "source")
+"""Break-downs, with `folder:N`, whose values are groups that a mean may weigh alike."""
+
 _DEPTH = re.compile(r"folder:([1-9][0-9]?)")
 _NONE, _SEVERAL = "none", "several"
 _WIDE = 8  # values that are columns; more values are rows
 _TALL = 30  # rows, for the values with most queries
+_NAMED = 5  # values with one query that a note names
 
 
 def refuse_breakdowns(names: Iterable[str], datasets: Iterable[Dataset]) -> None:
@@ -88,26 +92,79 @@ def means_of(cell: CellDocument, tag: str, value: str) -> dict[str, str]:
     return {name: NONE if unread else number(mean) for name, mean in metrics.items()}
 
 
+def group_means(by: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Means over groups, each of which counts once however many queries it has.
+
+    Args:
+        by: The break-downs of a cell.
+
+    Returns:
+        For `language`, `folder`, `corpus` and `source` with several values `n`, their number, and
+        `metrics`, the mean over them.
+    """
+    return {
+        tag: {
+            "n": len(values),
+            "metrics": {
+                name: _mean([part["metrics"] for part in values.values()], name)
+                for name in next(iter(values.values()))["metrics"]
+            },
+        }
+        for tag, values in by.items()
+        if tag.partition(":")[0] in _GROUPED and len(values) > 1
+    }
+
+
+def single_queries(tag: str, values: Mapping[str, Any]) -> str:
+    """A note on the values of a break-down that have one query; empty without any."""
+    names = [value for value, part in values.items() if part["n"] == 1]
+    if not names:
+        return ""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return (
+        f"by {tag}, one query alone: {', '.join(names[:_NAMED])}{more}; such a mean says nothing "
+        "about other queries"
+    )
+
+
 def breakdown_tables(
     cells: Sequence[CellDocument],
-) -> Iterator[tuple[list[str], list[list[str]], str]]:
-    """Columns, rows and a note for each break-down of the first measure, for a terminal."""
+) -> Iterator[tuple[list[str], list[list[str]], list[str]]]:
+    """Columns, rows and notes for each break-down of the first measure, for a terminal.
+
+    Beside groups stand the mean over queries and the mean over groups.
+    """
     headline = next(iter(cells[0]["metrics"]))
     for tag, values in cells[0]["by"].items():
         title = f"{column_name(headline, cells[0])} by {tag}"
+        notes = [note for note in (single_queries(tag, values),) if note]
+        overall: list[tuple[str, int, list[float | None]]] = []
+        if tag in cells[0]["by_groups"]:
+            over_queries = [cell["metrics"][headline]["mean"] for cell in cells]
+            over_groups = [cell["by_groups"][tag]["metrics"][headline] for cell in cells]
+            overall = [
+                ("all queries", cells[0]["n_queries"], over_queries),
+                ("mean of groups", len(values), over_groups),
+            ]
         if len(values) <= _WIDE:
             columns = [title, *(f"{value}\nn={part['n']}" for value, part in values.items())]
-            means = [[means_of(cell, tag, value)[headline] for value in values] for cell in cells]
-            yield columns, [[c["chunker"], *row] for c, row in zip(cells, means, strict=True)], ""
+            columns += [f"{name}\nn={n}" for name, n, _ in overall]
+            table = [
+                [cell["chunker"], *(means_of(cell, tag, value)[headline] for value in values)]
+                + [number(means[at]) for _, _, means in overall]
+                for at, cell in enumerate(cells)
+            ]
+            yield columns, table, notes
             continue
         largest = sorted(values, key=lambda value: (-values[value]["n"], value))
         rows = [
             [value, str(values[value]["n"]), *(means_of(c, tag, value)[headline] for c in cells)]
             for value in largest[:_TALL]
         ]
-        hidden = len(values) - len(rows)
-        note = f"{hidden} more with fewer queries; use --format markdown" if hidden else ""
-        yield [title, "n", *(cell["chunker"] for cell in cells)], rows, note
+        if hidden := len(values) - len(rows):
+            notes.insert(0, f"{hidden} more with fewer queries; use --format markdown")
+        rows += [[name, str(n), *map(number, means)] for name, n, means in overall]
+        yield [title, "n", *(cell["chunker"] for cell in cells)], rows, notes
 
 
 def _value(name: str, query: dict[str, Any], paths: set[str]) -> str:

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.answer import answers
-from harness.reports.breakdowns import break_down
+from harness.reports.breakdowns import break_down, group_means
 from harness.reports.prices import with_price
 from harness.runs.folder import PARTS, read_manifest
 from harness.runs.health import TRUNCATION_MARK, truncated
@@ -41,6 +41,8 @@ def run_document(
     if by and result.out is not None:
         for cell in cells:
             cell["by"] = break_down(result.out / "cells" / cell["key"], by)
+    for cell in cells:
+        cell["by_groups"] = group_means(cell["by"])
     for cell in cells if prices else ():
         cell["cost"] = with_price(cell, prices or {})
     stored = () if result.out is None else _stored(result, result.out)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich import box
 from rich.table import Table
 
-from harness.reports.breakdowns import breakdown_tables, means_of
+from harness.reports.breakdowns import breakdown_tables, means_of, single_queries
 from harness.reports.columns import (
     NAMES,
     NONE,
@@ -115,10 +115,10 @@ def print_group(
 
 def print_breakdowns(cells: list[CellDocument], console: Console) -> None:
     """Print a table for each break-down of the first measure."""
-    for columns, rows, note in breakdown_tables(cells):
+    for columns, rows, notes in breakdown_tables(cells):
         print_named(console, ["\n".join(map(_half_wrapped, c.split("\n"))) for c in columns], rows)
-        if note:
-            console.print(note, style="dim")
+        for note in notes:
+            console.print(plain(note), markup=False, highlight=False, style="dim")
 
 
 def _sentences(document: Mapping[str, Any], cell: CellDocument) -> Iterator[str]:
@@ -259,9 +259,18 @@ def as_markdown(document: Mapping[str, Any]) -> str:
             for value, part in values.items():
                 rows = [[one["chunker"], *means_of(one, tag, value).values()] for one in cells]
                 lines += markdown_table([f"{tag}={value}, n={part['n']}", *names], rows)
+        for tag, part in cells[0]["by_groups"].items():
+            groups_of = [one["by_groups"][tag]["metrics"].values() for one in cells]
+            rows = [
+                [one["chunker"], *map(number, means)]
+                for one, means in zip(cells, groups_of, strict=True)
+            ]
+            lines += markdown_table([f"{tag}, mean of {part['n']} groups", *names], rows)
         for columns, reference in _reference_tables(cells):
             lines += markdown_table(columns, reference)
-        lines += [f"- {markdown_escaped(note)}" for note in notes_of(document, cells)] + [""]
+        alone = filter(None, (single_queries(*item) for item in cells[0]["by"].items()))
+        notes = [*alone, *notes_of(document, cells)]
+        lines += [f"- {markdown_escaped(note)}" for note in notes] + [""]
     for overview in overviews(document):
         lines += [f"### {markdown_escaped(overview.heading)}", ""]
         lines += markdown_table(list(map(_in_line, overview.columns)), overview.rows)
@@ -316,6 +325,9 @@ def _csv_rows(cell: CellDocument) -> Iterator[list[object]]:
             for name, mean in part["metrics"].items():
                 label = csv_safe(f"{tag}={value}: {name}")
                 yield ["by", label, mean, None, None, part["n"]]
+    for tag, part in cell["by_groups"].items():
+        for name, mean in part["metrics"].items():
+            yield ["by_groups", csv_safe(f"{tag}: {name}"), mean, None, None, part["n"]]
     yield ["mark", "truncated", cell["truncated"]]
     for kind in ("health", "cost"):
         for name, value in cell[kind].items():

@@ -3,10 +3,13 @@
 import csv
 import io
 import math
+import re
 from pathlib import Path
 
 import pytest
 from commands import call, says
+
+from harness.reports.breakdowns import single_queries
 
 CODE = {
     "a/one.py": 'def first(x):\n    """Add one to whatever number comes."""\n    return x + 1\n',
@@ -55,6 +58,44 @@ def test_tags_are_broken_down_as_they_are_without_being_asked_for(repository: st
     assert [set(cell["by"]) for cell in asked] == [{"folder"}] * 2
 
 
+def test_a_mean_of_groups_stands_beside_the_mean_over_queries(repository: str, capsys):
+    names = ("language", "source", "folder:1", "corpus", "name-overlap")
+    options = [part for name in names for part in ("--by", name)]
+    cells = run(capsys, repository, "--format", "json", *options).json["cells"]
+    for cell in cells:
+        # One corpus is no mean of groups, and neither are values of another kind.
+        assert list(cell["by_groups"]) == ["language", "source", "folder:1"]
+        for tag, part in cell["by_groups"].items():
+            values = [one["metrics"] for one in cell["by"][tag].values()]
+            assert part["n"] == len(values)
+            for name, mean in part["metrics"].items():
+                assert math.isclose(mean, sum(one[name] for one in values) / len(values))
+    languages = {cell["chunker"]: cell["by_groups"]["language"]["metrics"] for cell in cells}
+    table = run(capsys, repository, "--by", "language").out
+    queries = {cell["chunker"]: cell["metrics"]["nDCG@10"]["mean"] for cell in cells}
+    for name, means in languages.items():
+        assert re.search(rf"^{name} .* {queries[name]:.3f} +{means['nDCG@10']:.3f} *$", table, re.M)
+    assert "by language, one query alone: go; such a mean says nothing" in table
+    markdown = run(capsys, repository, "--by", "language", "--format", "markdown").out
+    assert "| language, mean of 2 groups |" in markdown
+    assert "- by language, one query alone: go;" in markdown
+    rows = csv.DictReader(io.StringIO(
+        run(capsys, repository, "--by", "language", "--format", "csv").out
+    ))  # fmt: skip
+    found = {row["chunker"]: row["value"] for row in rows if row["name"] == "language: MRR"}
+    assert found == {name: str(means["MRR"]) for name, means in languages.items()}
+
+
+def test_groups_of_one_query_are_named():
+    one, two = {"n": 1, "metrics": {}}, {"n": 2, "metrics": {}}
+    assert single_queries("language", {"go": two}) == ""
+    assert single_queries("language", {"go": one, "c": two}).startswith(
+        "by language, one query alone: go; "
+    )
+    many = {f"{name}.py": one for name in "abcdefg"}
+    assert ": a.py, b.py, c.py, d.py, e.py and 2 more; " in single_queries("source", many)
+
+
 def test_every_form_of_a_result_has_them(repository: str, capsys):
     table = run(capsys, repository, "--by", "source").out
     assert "nDCG@10* by source" in table
@@ -79,7 +120,8 @@ def test_many_values_stand_below_each_other(tmp_path: Path, monkeypatch, capsys)
         )  # fmt: skip
     monkeypatch.chdir(tmp_path)
     out = run(capsys, "repo:.", "--by", "source").out
-    assert out.count(".py ") == 30
+    assert len(re.findall(r"^m\d+\.py ", out, re.M)) == 30
+    assert "m12.py and 35 more; " in out
     assert "10 more with fewer queries" in out
 
 
