@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -48,6 +49,7 @@ FEW = 10
 _MOST = 0.8  # share of a group above which it dominates the mean
 
 _COMMON = 100  # queries that may share a line before it says nothing about them
+_WORD = re.compile(r"[^\W_]")
 _FEWEST_LINES = 4  # of a query that is compared line by line
 
 _TARGET_FAULTS: dict[str, tuple[State, str, str]] = {
@@ -280,8 +282,11 @@ def _duplicates(dataset: Dataset) -> Iterator[ValidationCheck]:
 
 
 def _sharing_lines(queries: Sequence[Query]) -> list[str]:
-    """Ids of queries that share over half of their lines with one that has other targets."""
-    lines = [set(filter(None, map(str.strip, query.text.split("\n")))) for query in queries]
+    """Ids of queries that share over half of their lines with one that has other targets.
+
+    Lines without a letter or a digit, such as `}`, do not count.
+    """
+    lines = [set(filter(_WORD.search, map(str.strip, q.text.split("\n")))) for q in queries]
     holders: defaultdict[str, list[int]] = defaultdict(list)
     for at, own in enumerate(lines):
         for line in own if len(own) >= _FEWEST_LINES else ():

@@ -340,6 +340,11 @@ def window(first, count=11):
         ((window(1), window(3, 6)), (1, 2), 2),  # a shorter one inside
         ((window(1), window(1).replace("  ", "\t")), (1, 2), 0),  # equal, which has its own line
         (("a\nb\nc", "a\nb\nd"), (1, 2), 0),  # too short to say
+        (
+            ("a\nb\nc\nd\n}\n)\n});\n},\n];", "e\nf\ng\nh\n}\n)\n});\n},\n];"),
+            (1, 2),
+            0,
+        ),  # only closing
     ],
 )
 def test_queries_that_share_most_of_their_lines_with_other_targets(texts, targets, near):
