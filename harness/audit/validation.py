@@ -27,6 +27,7 @@ from harness.runs.query_set import prepare
 from harness.runs.stored_values import read_stored_cell
 from harness.stats.clusters import clusters_of
 from harness.stats.power import Spread, smallest_difference, spread_of, units_for, worst_case
+from harness.stats.sign_flips import FEWEST_CLUSTERS
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ class Power:
     """The smallest difference that a test can show; see `harness.stats.power`.
 
     `sd` is the standard deviation of one query's difference, as if queries were independent; `mdd`
-    the minimum detectable difference in units of the measure; `queries_for` the number of queries
+    the minimum detectable difference in units of the measure, None under 6 clusters, of which no
+    p-value is below 5 %; `queries_for` the number of queries
     needed, by difference in points.
     """
 
@@ -98,7 +100,7 @@ class Power:
     queries: int
     clusters: int
     sd: float
-    mdd: float
+    mdd: float | None
     queries_for: Mapping[int, int]
 
     @classmethod
@@ -109,7 +111,7 @@ class Power:
             spread.units,
             spread.clusters,
             spread.sd,
-            smallest_difference(spread),
+            None if spread.clusters < FEWEST_CLUSTERS else smallest_difference(spread),
             {points: units_for(spread, points / 100) for points in POINTS},
         )
 

@@ -156,7 +156,9 @@ def _examples(check: ValidationCheck) -> str:
 def _power_row(power: Power) -> tuple[str, ...]:
     # A measure between 0 and 1 cannot differ by more than 1.
     detected = (
-        f"a difference of {100 * power.mdd:.1f} points" if power.mdd <= 1 else "no difference"
+        "no difference"
+        if power.mdd is None or power.mdd > 1
+        else f"a difference of {100 * power.mdd:.1f} points"
     )
     found = f"{power.queries} queries in {power.clusters} clusters detect {detected}"
     needed = ", ".join(f"{points}: {count}" for points, count in power.queries_for.items())
