@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chunkers.grammars.model import words
 from harness.building.docs.definitions import definitions_in
-from harness.building.docs.nodes import Tree
+from harness.building.docs.nodes import Tree, docstrings_of
 from harness.building.git.changes import Gold, gold_of
 from harness.chunking.parsing import UnparsedError
 from harness.model import Target
@@ -31,7 +31,7 @@ BLANK = "only blank lines changed"
 APART = "only inserts, inside no definition"
 ELSEWHERE = "only inserts, but changes lines of files that are not indexed"
 TESTED = "only tests changed among the indexed files"
-IMPORTS = "only imports and closing lines changed"
+IMPORTS = "only imports, comments and closing lines changed"
 SPREAD = f"over {MOST_TARGETS} places or {MOST_TARGET_FILES} files to find"
 BESIDE = "most of its lines are new, or in files that are not indexed"
 
@@ -78,9 +78,9 @@ def commit_gold(
 ) -> Gold | str:
     """The targets of a commit, or why it has none.
 
-    They are the lines that it removed or changed, without imports, lines that only close something,
-    and tests. If there are none in any indexed file, they are the innermost definitions around what
-    it inserted, tests apart.
+    They are the lines that it removed or changed, without imports, comments, lines that only close
+    something, and tests. If there are none in any indexed file, they are the innermost definitions
+    around what it inserted, tests apart.
 
     Args:
         files: The old texts of the indexed files that it changes, and what happened to them.
@@ -118,20 +118,23 @@ def _checked(gold: Gold, core: int, beside: int) -> Gold | str:
 
 
 def _speaking(targets: Iterable[Target], sources: Iterable[Source]) -> list[Target]:
-    """The targets in some sources, without imports at their ends or lines that only close."""
+    """The targets in some sources, without imports and comments at their ends.
+
+    None only closes something.
+    """
     by_path = {source.path: source for source in sources}
-    imports: dict[str, frozenset[int]] = {}
+    aside: dict[str, frozenset[int]] = {}
     kept = []
     for target in targets:
         source = by_path.get(target.path)
         if source is None or target.start_line is None or target.end_line is None:
             continue
-        if source.path not in imports:
-            imports[source.path] = _import_lines(source)
+        if source.path not in aside:
+            aside[source.path] = _lines_aside(source)
         texts = {
             line: source.text[slice(*source.lines.offsets_of(line, line))]
             for line in range(target.start_line, target.end_line + 1)
-            if not (line in imports[source.path] or source.lines.blank(line))
+            if not (line in aside[source.path] or source.lines.blank(line))
         }
         own = [line for line, text in texts.items() if not _LOADS.match(text)]
         if not all(_CLOSES.fullmatch(texts[line]) for line in own):
@@ -139,20 +142,26 @@ def _speaking(targets: Iterable[Target], sources: Iterable[Source]) -> list[Targ
     return kept
 
 
-def _import_lines(source: Source) -> frozenset[int]:
-    """The lines of a source that import something."""
+def _lines_aside(source: Source) -> frozenset[int]:
+    """The lines of a source that import something, or hold nothing but comments and docstrings."""
     try:
         tree = Tree.of(source)
     except UnparsedError:
+        tree = None
+    if tree is None:
         return frozenset()
-    nodes = tree.nodes(_IMPORTS) if tree else []
-    spans = ((node.start_point[0], node.end_point) for node in nodes)
-    # To some grammars the end of the line is part of an import.
-    return frozenset(
-        line
-        for first, (last, column) in spans
-        for line in range(first + 1, last + 1 + (column > 0))
-    )
+    nodes = tree.nodes(_IMPORTS | tree.grammar.comments)
+    spans = [(tree.at(node.start_byte), tree.at(node.end_byte)) for node in nodes]
+    if source.language == "python":
+        spans += [span for string in docstrings_of(tree) for span in string.strings]
+    found: set[int] = set()
+    for start, end in spans:
+        # To some grammars the end of the line is part of what is on it.
+        lines = source.lines.line_of(start), source.lines.line_of(max(start, end - 1))
+        low, high = source.lines.offsets_of(*lines)
+        if not (source.text[low:start] + source.text[end:high]).strip(" \t\r\n\f;"):
+            found |= set(range(lines[0], lines[1] + 1))
+    return frozenset(found)
 
 
 def _around(source: Source, places: Iterable[int]) -> list[Target]:

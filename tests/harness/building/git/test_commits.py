@@ -420,6 +420,7 @@ def test_code_that_only_gains_lines_comes_before_tests_that_change(tmp_path: Pat
 BODY = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(40))
 LONG = "import os\n" + BODY
 ONE = LONG.replace("return 7\n", "return 70\n")
+NOTED = '"""A note."""\n# A note.\ndef f():\n    """A note."""\n    x = 1  # why\n'
 MORE = LONG.replace("return 7\n", "x\n    return 7\n")
 
 
@@ -436,6 +437,12 @@ MORE = LONG.replace("return 7\n", "x\n    return 7\n")
         ({"a.py": MORE.replace("os", "re")}, [(30, 31)]),
         ({"a.py": LONG.replace("os", "re")}, commit_gold.IMPORTS),
         ({"a.js": "import {b} from 'c';\nlet a = 1;\nf(\n  1\n]);\n"}, commit_gold.IMPORTS),
+        # Comments and docstrings are no code; a comment beside code is.
+        ({"a.py": NOTED.replace("note", "remark")}, commit_gold.IMPORTS),
+        ({"a.py": NOTED.replace("note", "remark").replace("= 1", "= 3")}, [(5, 5)]),
+        ({"a.py": NOTED.replace("# why", "# for what")}, [(5, 5)]),
+        ({"a.c": "/* A note. */ int a = 2;\n/* A\n   note. */\n"}, [(1, 1)]),
+        ({"a.c": "/* A note. */ int a = 1;\n/* A\n   remark. */\n"}, commit_gold.IMPORTS),
         # Most of it is elsewhere.
         ({"a.py": ONE + "y = 1\n" * 5}, commit_gold.BESIDE),
         ({"a.py": ONE + "y = 1\n" * 4}, [(31, 31)]),
@@ -451,10 +458,11 @@ def test_targets_are_what_the_message_can_ask_for(
 ) -> None:
     repo = new_repo(tmp_path / "repo")
     old = {
-        "a.py": LONG,
+        "a.py": NOTED if "f()" in files.get("a.py", "") else LONG,
         "test_a.py": "x = 1\n",
         "a.js": "import {a} from 'b';\nlet a = 1;\nf(\n  1\n);\n",
         "a.rb": "require_relative 'json'\nb = 1\n",
+        "a.c": "/* A note. */ int a = 1;\n/* A\n   note. */\n",
         "a.go": 'package a\n\nimport (\n\t"os"\n)\n\nvar b = 1\n',
         **{f"s{n}.py": "x = 1\n" for n in range(5)},
     }
