@@ -97,7 +97,13 @@ def compare(
         raise InputError(why_none(cells, over))
     shown = curves or form is Format.JSON
     document = compare_document(
-        parts, measure or (), baseline, margin, seed, with_curves=shown, cells=cells
+        parts,
+        measure or (),
+        baseline,
+        margin,
+        seed,
+        with_curves=shown,
+        cells=() if tune else cells,  # the dev half shall have no part in what is reported
     )
     if tune:
         document["tuning"] = choices

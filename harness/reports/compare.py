@@ -8,7 +8,7 @@ from chunkers.errors import InputError, suggestion
 from harness.measures.grammar import parse_measure
 from harness.reports.agreement import agreement_lines, agreements
 from harness.reports.contests import differences
-from harness.reports.curves import curve_lines, curve_table, curves
+from harness.reports.curves import Values, curve_lines, curve_table, curves
 from harness.reports.front import front_line, pareto_front
 from harness.reports.matched import matched_lines, matched_sizes
 from harness.reports.plain import latex_table, markdown_escaped, markdown_table, plain, print_rows
@@ -77,6 +77,7 @@ def compare_document(
     """
     names = [str(parse_measure(measure)) for measure in measures]
     parts = []
+    drawn: Values = {}
     for contest in contests:
         if not contest.queries:
             raise InputError(f"{contest.dataset}: no query has a value, so nothing can be compared")
@@ -99,7 +100,7 @@ def compare_document(
         part["front"] = pareto_front(contest, results[0])
         part["matched"] = matched_sizes(contest, results[0].measure, seed)
         if with_curves:
-            part["curves"] = curves(contest, seed)
+            part["curves"] = curves(contest, seed, drawn)
         parts.append(part)
     primary = parts[0]["primary"] if parts else None
     return {

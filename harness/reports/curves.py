@@ -18,6 +18,7 @@ from harness.stats.sign_flips import estimates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -32,24 +33,32 @@ TURNS = 5
 """Turns that are printed; the document has all."""
 
 
-def curves(contest: Contest, seed: int = 0) -> dict[str, Any] | None:
+Values = dict[tuple["Path", tuple[int, ...]], "dict[str, list[float]] | None"]
+"""SpanR of each query at the budgets of a curve, by cell: several contests may share a cell."""
+
+
+def curves(contest: Contest, seed: int = 0, known: Values | None = None) -> dict[str, Any] | None:
     """The span curves of a contest, from the stored rankings.
 
     Args:
         contest: The cells to draw.
         seed: 0 or above.
+        known: Values that were computed before; new ones are added.
 
     Returns:
         `chunkers`: by name, a mean and a 95 % interval for each of `budgets`. `too_shallow`:
         budgets beyond the rankings of some cell, which have no values. `turns`: see `turns_of`.
         None where the gold is documents.
     """
+    known = {} if known is None else known
     limit = min(int(cell.cell["identity"]["budget"]) for cell in contest.cells.values())
     budgets = [budget for budget in BUDGETS if budget <= limit]
     columns: dict[str, NDArray[np.float64]] = {}
     for name, cell in contest.cells.items():
-        values = recompute(cell, [Measure("SpanR", budget, "c") for budget in budgets])
-        if values is None:
+        key = cell.folder, tuple(budgets)
+        if key not in known:
+            known[key] = recompute(cell, [Measure("SpanR", budget, "c") for budget in budgets])
+        if (values := known[key]) is None:
             return None
         columns[name] = np.array([values[query] for query in contest.queries])
     return {

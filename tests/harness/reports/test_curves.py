@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from worlds import grid
 
+from harness.reports import curves as curves_module
 from harness.reports.contests import contests
 from harness.reports.curves import BUDGETS, curve_lines, curves, turns_of
 from harness.runs.stored_values import read_stored_cells
@@ -35,6 +36,23 @@ def test_a_curve_is_what_a_run_with_these_measures_gives(run):
         )
     means = [point["mean"] for point in document["chunkers"]["whole-file"]]
     assert means[0] < means[-1]
+
+
+def test_contests_that_share_cells_read_them_once(run, monkeypatch):
+    parts = contests(read_stored_cells(run), "corpus")
+    assert len(parts) == 2
+    calls = []
+
+    def counting(cell, measures, real=curves_module.recompute):
+        calls.append(cell.folder)
+        return real(cell, measures)
+
+    monkeypatch.setattr(curves_module, "recompute", counting)
+    known = {}
+    drawn = [curves(part, 0, known) for part in parts]
+    assert sorted(calls) == sorted(one.folder for one in parts[0].cells.values())
+    assert drawn[0]["chunkers"] != drawn[1]["chunkers"]
+    assert drawn[1] == curves(parts[1])
 
 
 def test_budgets_beyond_the_rankings_have_no_value_and_it_is_said(run):

@@ -89,6 +89,7 @@ def test_the_command_prints_and_stores_what_was_chosen(tmp_path, capsys):
         "ast:max_size=300", "ast:max_size=1200",
     }  # fmt: skip
     assert document["pairs"][0]["a"] == choice["chosen"]
+    assert document["variance"] is None  # nothing but the test half is reported
     for form in ("table", "markdown"):
         assert "on the dev half" in " ".join(call(capsys, *options, "--format", form).out.split())
     done = call(capsys, "compare", run, "--over", "overlap", "--tune", "dev/test")
