@@ -118,7 +118,8 @@ def _twins(twins: Twins) -> Finding:
     return Finding(
         "twins",
         "",
-        f"{twins.with_twins} of {twins.targets} targets have copies, {twins.twins} in all; "
+        f"{twins.with_twins} of {counted(twins.targets, 'target')} "
+        f"{'has' if twins.with_twins == 1 else 'have'} copies, {twins.twins} in all; "
         f"{_percent(twins.queries_touched)} of queries",
         "a copy counts as the target in the profile default, as a miss in the others"
         if twins.twins
@@ -156,7 +157,8 @@ def _duplicates(chunker: str, count: Duplicates) -> Finding:
         reading = "equal texts tie: many ranks depend on the order of the corpus"
     else:
         reading = "few ranks depend on the order of the corpus"
-    shared = f"{count.duplicates} of {count.chunks} chunks ({_percent(count.share)})"
+    chunks = counted(count.chunks, "chunk")
+    shared = f"{count.duplicates} of {chunks} ({_percent(count.share)})"
     return Finding("duplicates", chunker, f"{shared} share their text", reading)
 
 
@@ -166,8 +168,9 @@ def _truncation(what: str, of: str, truncation: Truncation | None) -> Finding:
         return Finding(audit, of, "the limit is unknown", "tokens may be unseen")
     found = f"{_percent(truncation.unseen)} of tokens are not seen"
     if truncation.truncated is not None:
-        among = "" if truncation.texts is None else f" of {truncation.texts}"
-        found += f"; {truncation.truncated}{among} texts are over the limit"
+        texts = counted(truncation.texts or truncation.truncated, "text")
+        among = f"{truncation.truncated} of {texts}" if truncation.texts else texts
+        found += f"; {among} {'is' if truncation.truncated == 1 else 'are'} over the limit"
     if truncation.limit is not None:
         found += f" of {truncation.limit}"
     if not truncation.marked:
@@ -184,7 +187,8 @@ def _truncation(what: str, of: str, truncation: Truncation | None) -> Finding:
 
 def _gold_cut(chunker: str, cut: GoldCut) -> Finding:
     if cut.uncovered:
-        reading = f"{cut.uncovered} targets can never be found: their text is in no chunk"
+        targets = counted(cut.uncovered, "target has", "targets have")
+        reading = f"{targets} no text in a chunk, and can never be found"
     elif cut.whole <= 0.5:
         reading = "most targets come in pieces: read SpanR and Complete, not the first hit"
     elif cut.first_line_cut > SOME * cut.targets:
@@ -194,7 +198,7 @@ def _gold_cut(chunker: str, cut: GoldCut) -> Finding:
     return Finding(
         "gold cut",
         chunker,
-        f"{_percent(cut.whole)} of {cut.targets} targets whole in one chunk; "
+        f"{_percent(cut.whole)} of {counted(cut.targets, 'target')} whole in one chunk; "
         f"{cut.chunks_per_target:.2f} chunks a target, {cut.uncovered} in none; "
         f"cut off: first line {cut.first_line_cut}, last {cut.last_line_cut}",
         reading,

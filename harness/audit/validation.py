@@ -239,7 +239,9 @@ def _texts(dataset: Dataset) -> Iterator[ValidationCheck]:
     if dataset.absent:
         lost = sum(corpus.n_queries for corpus in dataset.absent)
         names = tuple(corpus.corpus for corpus in dataset.absent)
-        found = f"{len(names)} corpora with {lost} queries are not at hand"
+        corpora = counted(len(names), "corpus is", "corpora are")
+        queries = counted(lost, "query", "queries")
+        found = f"{corpora} not at hand, with {queries}"
         yield ValidationCheck("absent", "finding", found, "scores are of the others", names)
     for reason, count in sorted(dataset.left_out.items()):
         if count:
@@ -276,7 +278,7 @@ def _duplicates(dataset: Dataset) -> Iterator[ValidationCheck]:
         ),
     ):
         if ids:
-            found = f"{len(ids)} queries have {what}"
+            found = f"{counted(len(ids), 'query has', 'queries have')} {what}"
             yield ValidationCheck("duplicate queries", "finding", found, reading, tuple(ids))
     if not same and not other and not near:
         reading = "every query has a text of its own"
@@ -337,8 +339,9 @@ def _masking(query_set: QuerySet | None, fault: str) -> ValidationCheck:
     parses = Counter(mask.parse for mask in masks)
     broken = tuple(mask.query.id for mask in masks if mask.parse == "broken")
     found = (
-        f"of {counted(len(masks), 'masked file')}, {len(broken)} have syntax errors that masks "
-        f"made; {parses['filled']} more would, without brackets and keywords in the blank lines"
+        f"of {counted(len(masks), 'masked file')}, {counted(len(broken), 'has', 'have')} syntax "
+        f"errors that masks made; {parses['filled']} more would, without brackets and keywords in "
+        "the blank lines"
     )
     if broken:
         return ValidationCheck("masking", "finding", found, "ast may cut these otherwise", broken)
@@ -408,8 +411,8 @@ def _balance_checks(balance: Sequence[QueryGroup]) -> Iterator[ValidationCheck]:
             yield ValidationCheck(f"balance, {name}", "ok", found, "scores say nothing of others")
             continue
         found = (
-            f"{len(groups)} values; {first.value} has {100 * first.share:.1f} % of the queries, "
-            f"{len(small)} have fewer than {FEW}"
+            f"{counted(len(groups), 'value')}; {first.value} has {100 * first.share:.1f} % of the "
+            f"queries, {counted(len(small), 'has', 'have')} fewer than {FEW}"
         )
         if first.share > _MOST:
             reading = f"means are mostly those of {first.value}"

@@ -52,9 +52,14 @@ def doctor(
     if shown:
         write_rows(form, ("what", "state", "detail"), shown)
     if form is Format.TABLE:
+        from harness.support.wording import counted
+
         counts = Counter(state for _, state, _ in states)
         others = "".join(f", {counts[state]} {state}" for state in ("absent", "FAILED"))
-        write(f"{counts['ok']} checks ok{others}" + ("" if show_all else "; --all shows all"))
+        write(
+            f"{counted(counts['ok'], 'check')} ok{others}"
+            + ("" if show_all else "; --all shows all")
+        )
     return code
 
 

@@ -70,11 +70,14 @@ class Progress:
         if self._announced or expected <= _MANY:
             return
         self._announced = True
+        from harness.support.wording import counted
+
+        minutes = counted(math.ceil(expected / _A_SECOND / 60), "minute")
         more = f", then about as many {others} more times" if others > 1 else ""
         more = ", then about as many once more" if others == 1 else more
         self._print(
-            f"embedding {texts:,} texts{more}: about {math.ceil(expected / _A_SECOND / 60)} "
-            f"minutes at {_A_SECOND} texts per second (minilm on two cores); "
+            f"embedding {texts:,} texts{more}: about {minutes} "
+            f"at {_A_SECOND} texts per second (minilm on two cores); "
             "-r bm25 needs no embedding"
         )
 

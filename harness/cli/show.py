@@ -11,6 +11,7 @@ import typer
 from chunkers.errors import InputError
 from harness.cli.output import DataDirOption, Format, FormatOption, write, write_json
 from harness.reports.plain import plain
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,7 +123,7 @@ def _text(row: Mapping[str, Any]) -> str:
             for n, line in target["lines"]
         ]
         shown = target["lines"][-1][0] if target["lines"] else 0
-        rest = [f"         … {last - shown} more lines"] if last and last > shown else []
+        rest = [f"         … {counted(last - shown, 'more line')}"] if last and last > shown else []
         parts.append("\n".join([f"  {place}", *lines, *rest]))
     return "\n".join(parts) + "\n"
 

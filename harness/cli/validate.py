@@ -154,13 +154,16 @@ def _examples(check: ValidationCheck) -> str:
 
 
 def _power_row(power: Power) -> tuple[str, ...]:
+    from harness.support.wording import counted
+
     # A measure between 0 and 1 cannot differ by more than 1.
     detected = (
         "no difference"
         if power.mdd is None or power.mdd > 1
         else f"a difference of {100 * power.mdd:.1f} points"
     )
-    found = f"{power.queries} queries in {power.clusters} clusters detect {detected}"
+    queries = counted(power.queries, "query", "queries")
+    found = f"{queries} in {counted(power.clusters, 'cluster')}: {detected} can be detected"
     needed = ", ".join(f"{points}: {count}" for points, count in power.queries_for.items())
     needed = f"queries needed to detect a difference, by points: {needed}"
     return ("power", "ok", f"{found} (sd {power.sd:.3f})", needed, power.assumed)

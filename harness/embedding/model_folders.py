@@ -10,6 +10,7 @@ from typing import Any
 
 from chunkers.errors import InputError
 from harness.support.files import file_sha256
+from harness.support.wording import counted
 
 NO_LIMIT = 1_000_000
 """Tokenizers without a limit state a huge number: from here on it counts as none."""
@@ -120,7 +121,7 @@ def refuse_missing_weights(model: Any, folder: Path, who: str, unused: str = "")
     missing = sorted(key for key in report["missing_keys"] if not unused or unused not in key)
     if missing:
         raise InputError(
-            f"{who}: {folder} lacks {len(missing)} weights of {type(model).__name__}, "
+            f"{who}: {folder} lacks {counted(len(missing), 'weight')} of {type(model).__name__}, "
             f"first {missing[0]}"
         )
 

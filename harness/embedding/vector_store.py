@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -139,7 +140,7 @@ class VectorStore:
                 self.put(fingerprint, name, whole.items())
                 kept += len(whole)
         warnings.warn(
-            f"{self._path}: the store of vectors was damaged; {kept} vectors are kept, "
+            f"{self._path}: the store of vectors was damaged; it keeps {counted(kept, 'vector')}, "
             "missing ones are embedded again",
             stacklevel=2,
         )
@@ -175,7 +176,7 @@ class VectorStore:
         if damaged:
             db.executemany("DELETE FROM vectors WHERE model=? AND text=?", damaged)
             warnings.warn(
-                f"{self._path}: {len(damaged)} stored vectors were damaged, and are embedded again",
+                f"{self._path}: {counted(len(damaged), 'stored vector')} damaged; embedding again",
                 stacklevel=2,
             )
         return vectors

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from chunkers.errors import InputError
 from harness.support.json_files import decode_utf8, finite_number
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,7 +73,8 @@ def read_qrels(path: Path, lines: Iterable[tuple[int, bytes]], layout: Layout) -
             columns, count = _columns(fields), len(fields)
             continue
         if len(fields) != count:
-            raise InputError(f"{where}: {len(fields)} fields; judgements have {_FIELDS[layout]}")
+            found = counted(len(fields), "field")
+            raise InputError(f"{where}: {found}; judgements have {_FIELDS[layout]}")
         query, document, text = (fields[column] for column in columns)
         if text not in values:
             values[text] = _grade(text, where)

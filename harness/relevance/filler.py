@@ -16,6 +16,7 @@ from chunkers.errors import InputError
 from chunkers.grammars.loading import GRAMMARS
 from harness.chunking.parsing import UnparsedError, parse, prepare
 from harness.support.word_runs import words_of
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +57,7 @@ def blanked(source: Source, region: Region, query: str) -> Source:
     if region.end_line > source.lines.count:
         raise InputError(
             f"query {query}: its region {region.path}:{region.start_line}-{region.end_line} "
-            f"passes the file's {source.lines.count} lines"
+            f"passes the file's {counted(source.lines.count, 'line')}"
         )
     return _filled(source, region, [_ending(line) for line in _lines(source, region)])
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from harness.chunking.layout import squeezed
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -174,9 +175,8 @@ def locate(
         source, layout = corpus.sources[number], layouts[number]
         first, last = target.start_line or 1, target.end_line or source.lines.count
         if target.start_line is not None and last > source.lines.count:
-            dropped.append(
-                f"{target.path}:{first}-{last} passes the file's {source.lines.count} lines"
-            )
+            lines = counted(source.lines.count, "line")
+            dropped.append(f"{target.path}:{first}-{last} passes the file's {lines}")
             continue
         low, high = layout.interval(*source.lines.offsets_of(first, last)) if last else (0, 0)
         if low == high:

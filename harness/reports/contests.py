@@ -15,6 +15,7 @@ from chunkers.plugins.spec import parse_spec
 from harness.reports.breakdowns import values_by_query
 from harness.runs.health import TRUNCATION_MARK, truncated
 from harness.stats.comparison import best_shares, compare
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -235,7 +236,7 @@ def contest_of(
             missing = sorted(cell.values.keys() ^ first.values.keys())
             raise InputError(
                 f"{first.folder} and {cell.folder} have different queries; "
-                f"{len(missing)} are in one alone, such as {missing[0]!r}"
+                f"{counted(len(missing), 'is', 'are')} in one alone, such as {missing[0]!r}"
             )
     return Contest(dataset, shared, cells, queries, tuple(first.members[q] for q in queries))
 

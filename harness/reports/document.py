@@ -168,11 +168,11 @@ def _marks(cell: CellResult) -> list[str]:
         )
     if health["single_chunk_files"] > 0.5 and cell.chunker != "whole-file":
         marks.append(f"{health['single_chunk_files']:.0%} of the files are one chunk")
-    queries = cell.metrics["n_queries"]
+    queries = counted(cell.metrics["n_queries"], "query", "queries")
     if count := health.get("unranked_queries"):
-        marks.append(f"nothing was retrieved for {count} of {queries} queries; they score 0")
+        marks.append(f"nothing was retrieved for {count} of {queries}, scored as 0")
     if count := health.get("short_rankings"):
-        marks.append(f"less than the budget was retrieved for {count} of {queries} queries")
+        marks.append(f"less than the budget was retrieved for {count} of {queries}")
     if count := health["disturbed"]:
         rankings = counted(count, "ranking has", "rankings have")
         marks.append(f"{rankings} NaN scores, which the reproduced system cannot sort; put last")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.reports.plain import markdown_escaped, markdown_table, plain, print_rows
 from harness.runs.folder import PARTS
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -62,7 +63,7 @@ def as_markdown(document: Mapping[str, Any], notes: Iterable[str]) -> str:
     lines = [
         f"### Retrieval: {document['verdict']}",
         "",
-        f"{failed} of {len(checks)} checks failed.",
+        f"{failed} of {counted(len(checks), 'check')} failed.",
         "",
         *markdown_table(*table_of(document)),
         *(f"- {markdown_escaped(note)}" for note in notes),

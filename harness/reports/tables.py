@@ -228,7 +228,8 @@ def _reference_tables(
                 for cell in cells
             }
             (_, *columns), *rows = macro_table(means)
-            yield [f"mean of {len(corpora)} repositories, k={cut}", *columns], rows
+            repositories = counted(len(corpora), "repository", "repositories")
+            yield [f"mean of {repositories}, k={cut}", *columns], rows
 
 
 def _half_wrapped(line: str) -> str:

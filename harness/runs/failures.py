@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -70,7 +71,7 @@ class FailedCell:
         """One line."""
         first = f"the first {self.tried} of " if self.tried < self.files else ""
         return (
-            f"failed on {len(self.failures)} of {first}{self.files} files, "
+            f"failed on {len(self.failures)} of {first}{counted(self.files, 'file')}, "
             f"over --max-failures {self.allowed}"
         )
 
@@ -92,4 +93,4 @@ def failure_lines(
         for corpus, path, reason in list(rows)[:_SHOWN]:
             yield f"{chunker} failed on {path} of {corpus}: {reason}"
         if len(rows) > _SHOWN:
-            yield f"{chunker} failed on {len(rows) - _SHOWN} more files"
+            yield f"{chunker} failed on {counted(len(rows) - _SHOWN, 'more file')}"

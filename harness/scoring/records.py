@@ -23,6 +23,7 @@ from harness.support.json_files import (
     validated,
 )
 from harness.support.paths import plain_path
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -185,7 +186,9 @@ def from_table(path: Path, lines: Iterable[tuple[int, bytes]]) -> Iterator[Query
             refuse_repeated_columns(columns, where)
             continue
         if len(cells) != len(columns):
-            raise InputError(f"{where}: {len(cells)} cells, but the header has {len(columns)}")
+            raise InputError(
+                f"{where}: {counted(len(cells), 'cell')}, but the header has {len(columns)}"
+            )
         yield _row(dict(zip(columns, cells, strict=True)), where)
 
 

@@ -24,6 +24,7 @@ from harness.scoring.files import (
 from harness.scoring.judging import judge, judge_as_memorybench
 from harness.scoring.located_cells import LocatedQuery, SourceFolder, line_cell
 from harness.scoring.trec_runs import Run
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -269,7 +270,9 @@ def _judge_records(
     result.strategies["qrels"] += sum(
         bool(row) and query not in rankings for query, row in grades.items()
     )
-    result.warnings += [f"{n} queries have {why}" for why, n in sorted(unlabelled.items())]
+    result.warnings += [
+        f"{counted(n, 'query has', 'queries have')} {why}" for why, n in sorted(unlabelled.items())
+    ]
     return _Inputs(rankings, gold, frozenset(found), located)
 
 
@@ -368,13 +371,13 @@ def _score_lines(
             result.skip(spans, f"no target is found in {options.source}")
         if folder.lost_items:
             result.warnings.append(
-                f"{folder.lost_items} retrieved items are not found in {options.source}: the span "
-                "measures neither charge nor credit them"
+                f"{counted(folder.lost_items, 'retrieved item')} not found in {options.source}: "
+                "the span measures neither charge nor credit what is not there"
             )
         if folder.lost_targets:
             result.warnings.append(
-                f"{folder.lost_targets} targets are not found in {options.source}, or blank: the "
-                "span measures do without them"
+                f"{counted(folder.lost_targets, 'target')} not found in {options.source}, or "
+                "blank: not in the span measures"
             )
 
 

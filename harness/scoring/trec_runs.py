@@ -17,6 +17,7 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.reading.qrels import is_comment
 from harness.support.json_files import decode_utf8
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -146,8 +147,8 @@ def read_run(
             if not fields or is_comment(line):
                 continue
             raise InputError(
-                f"{path}, line {number}: {len(fields)} fields; a run has query, Q0, document, "
-                "rank, score and tag"
+                f"{path}, line {number}: {counted(len(fields), 'field')}; a run has query, Q0, "
+                "document, rank, score and tag"
             )
         query, _, document, rank, text, tag = fields
         if query.startswith(b"#") and is_comment(line):

@@ -23,7 +23,7 @@ from harness.datasets.loaders.files import blank
 from harness.model import Absent, Corpus, Dataset, Query
 from harness.support.arrays import mean
 from harness.support.json_files import StrictModel, decode_utf8, numbered_lines, read_rows
-from harness.support.wording import left_out_line
+from harness.support.wording import counted, left_out_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -145,7 +145,8 @@ def _table(file: Path, columns: list[str]) -> Iterator[tuple[str, list[str]]]:
             if first and row != columns:
                 raise InputError(f"{where}: the heading must be {','.join(columns)}")
             if row and len(row) != len(columns):
-                raise InputError(f"{where}: {len(row)} cells, but the heading has {len(columns)}")
+                cells = counted(len(row), "cell")
+                raise InputError(f"{where}: {cells}, but the heading has {len(columns)}")
             if row and not first:
                 yield where, row
     except csv.Error as error:

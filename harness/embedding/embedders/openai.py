@@ -21,6 +21,7 @@ from harness.embedding.server import RefusedError, Server
 from harness.embedding.vector_store import StoredVector
 from harness.support.files import file_sha256
 from harness.support.json_files import StrictModel, first_fault
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -324,8 +325,9 @@ class RemoteModel(EmbedderBase):
             advice = "give tokenizer=FILE to truncate texts"
             if self.tokenizer is not None:
                 advice = "a smaller max_tokens truncates it"
+            size = counted(len(text), "character")
             raise InputError(
-                f"{self.name}: the server refuses a text of {len(text)} characters: {reason}\n"
+                f"{self.name}: the server refuses a text of {size}: {reason}\n"
                 f"it starts: {' '.join(text.split())[:60]!r}; {advice}"
             )
         half = len(indices) // 2
@@ -363,7 +365,8 @@ class RemoteModel(EmbedderBase):
         except ValidationError as error:
             raise self._invalid(first_fault(error)) from None
         if len(rows) != count:
-            raise self._invalid(f"{len(rows)} vectors, not one for each of {count} texts")
+            number = counted(len(rows), "vector")
+            raise self._invalid(f"{number}, not one for each of {counted(count, 'text')}")
         indexes = [place if row.index is None else row.index for place, row in enumerate(rows)]
         if sorted(indexes) != list(range(count)):
             fault = "repeat" if len(set(indexes)) < count else f"are not 0 to {count - 1}"

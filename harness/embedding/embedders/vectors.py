@@ -15,6 +15,7 @@ from chunkers.errors import InputError
 from harness.embedding.embedder import EmbedderBase
 from harness.embedding.vector_store import StoredVector
 from harness.support.files import file_sha256
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -106,7 +107,7 @@ class StoredVectors(EmbedderBase):
         if missing:
             start = " ".join(texts[missing[0]].split())[:60]
             raise InputError(
-                f"{self.name} has no vector for {len(missing)} of {len(texts)} texts, "
+                f"{self.name} has no vector for {len(missing)} of {counted(len(texts), 'text')}, "
                 f"first for sha256 {digests[missing[0]][:16]}…\nthe text starts: {start!r}"
             )
         yield [(n, StoredVector(vectors[digest], 0, 0.0)) for n, digest in enumerate(digests)]
@@ -132,7 +133,7 @@ class StoredVectors(EmbedderBase):
         if rows.ndim != 2 or rows.dtype != np.float32 or len(rows) != len(digests):
             raise InputError(
                 f"{self.folder / 'vectors.npy'} has shape {rows.shape} and type {rows.dtype}; "
-                f"{len(digests)} rows of float32 are needed"
+                f"{counted(len(digests), 'row is', 'rows are')} needed, of float32"
             )
         return dict(zip(digests, rows, strict=True))
 

@@ -15,6 +15,8 @@ from chunkers.errors import InputError
 from chunkers.plugins.loading import load_chunker
 from chunkers.source import Source, Span
 from harness.audit.audit import (
+    Audit,
+    ChunkerAudit,
     Duplicates,
     GoldCut,
     Sizes,
@@ -330,3 +332,27 @@ def test_all_corpora_of_an_audit_are_cut_in_the_same_processes(tmp_path, monkeyp
     assert one.duplicates.chunks == 3
     pids = {int(path.stem) for path in tmp_path.glob("*.pid")}
     assert len(pids - {os.getpid()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "phrases"),
+    [
+        (
+            1,
+            ["1 of 1 target has copies", "1 of 1 text is over", "1 target has no text", "1 chunk "],
+        ),
+        (2, ["2 of 2 targets have", "2 of 2 texts are over", "2 targets have no", "2 chunks "]),
+    ],
+)
+def test_findings_of_one_are_singular(count, phrases):
+    chunker = ChunkerAudit(
+        "some",
+        Duplicates(count, 0),
+        Sizes(1, 1, 1),
+        GoldCut(count, 0.0, 0.0, count, 0, 0),
+        {"words": Truncation(count, 9, 0.5, count, 2)},
+    )
+    twins = Twins(count, count, count, 1.0)
+    whole = Audit("data set", "d", "f", False, count, None, twins, None, {}, (chunker,))
+    said = "\n".join(f"{row.found} {row.reading}" for row in findings(whole))
+    assert [phrase for phrase in phrases if phrase not in said] == []

@@ -114,7 +114,7 @@ def test_planted_copies_are_found():
     validation = validate(dataset(query("q1"), texts=texts))
     [(state, text, ids)] = found(validation, "twins")
     assert (state, ids) == ("finding", ("q1",))
-    assert text.startswith("1 of 1 targets have copies, 1 in all")
+    assert text.startswith("1 of 1 target has copies, 1 in all")
     assert found(validation, "identical files") == [("finding", "2 files equal another one", ())]
 
 
@@ -176,14 +176,14 @@ def test_masks_that_break_a_file_are_findings(monkeypatch):
     made = dataset(asked, texts={"a.py": CALLER, "b.py": function("weigh")}, mask=True)
     [(state, text, examples)] = found(validate(made), "masking")
     assert (state, examples) == ("finding", ("q",))
-    assert text.startswith("of 1 masked file, 1 have syntax errors that masks made; 0 more")
+    assert text.startswith("of 1 masked file, 1 has syntax errors that masks made; 0 more")
 
 
 def test_absent_corpora_and_what_was_left_out_are_findings():
     validation = validate(dataset(*GOOD, absent=(Absent("two", "no tree", 7),),
                                   left_out={"too short": 3, "none such": 0}))  # fmt: skip
     assert found(validation, "absent")[0][1:] == (
-        "1 corpora with 7 queries are not at hand", ("two",))  # fmt: skip
+        "1 corpus is not at hand, with 7 queries", ("two",))  # fmt: skip
     assert found(validation, "left out") == [("finding", "3: too short", ())]
 
 
@@ -201,7 +201,7 @@ def test_balance_over_corpus_language_folder_and_tags():
         ("language", "python"): (20, 1.0),
     }
     assert found(validation, "balance, folder")[0] == (
-        "finding", "2 values; pkg has 90.0 % of the queries, 1 have fewer than 10", (".",)
+        "finding", "2 values; pkg has 90.0 % of the queries, 1 has fewer than 10", (".",)
     )  # fmt: skip
     assert found(validation, "balance, language")[0][0] == "ok"
 
@@ -331,7 +331,7 @@ def test_a_handful_of_queries_shows_no_difference(capsys, tmp_path, monkeypatch)
     monkeypatch.syspath_prepend(tmp_path)
     done = call(capsys, "dataset", "validate", "few_set:load")
     assert done.code == 0
-    assert "3 queries in 3 clusters detect no difference (sd 1.000)" in done.out
+    assert "3 queries in 3 clusters: no difference can be detected (sd 1.000)" in done.out
 
 
 def window(first, count=11):

@@ -103,7 +103,7 @@ def test_a_regression_of_a_chunker_fails_and_names_the_queries(made, base, capsy
     assert "1.000 -> " in table
     assert "gate: fail" in table
     markdown = gate(capsys, worse, base, form="markdown").out
-    assert markdown.startswith("### Retrieval: fail\n\n1 of 1 checks failed.\n")
+    assert markdown.startswith("### Retrieval: fail\n\n1 of 1 check failed.\n")
     assert markdown.count("<details>") == markdown.count("</details>") == 1
     assert f"{queries[0]['targets'][0]} | 1.000 |" in markdown
     rows = list(csv.DictReader(io.StringIO(gate(capsys, worse, base, form="csv").out)))
@@ -230,7 +230,7 @@ def test_other_queries_are_refused(base, tmp_path, capsys):
     (cell,) = (other / "cells").iterdir()
     lines = (cell / "per_query.jsonl").read_text().splitlines()
     (cell / "per_query.jsonl").write_text("\n".join(lines[1:]) + "\n")
-    says(gate(capsys, other, base), 2, "have different queries; 1 are in one alone")
+    says(gate(capsys, other, base), 2, "have different queries; 1 is in one alone")
 
 
 def test_a_measure_that_a_run_lacks_is_skipped(base, tmp_path, capsys):

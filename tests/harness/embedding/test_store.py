@@ -64,7 +64,7 @@ def test_a_damaged_vector_is_noticed_and_can_be_stored_again(tmp_path, damage):
         else:
             db.execute("UPDATE vectors SET vector=? WHERE text=?", (damage, text_key("x")))
     store = VectorStore(path)
-    with pytest.warns(UserWarning, match=r"v\.sqlite: 1 stored vectors were damaged"):
+    with pytest.warns(UserWarning, match=r"v\.sqlite: 1 stored vector damaged"):
         vectors = store.get("m", [text_key("x"), text_key("y")])
     assert vectors.keys() == {text_key("y")}
     assert (vectors[text_key("y")].vector == row(2).vector).all()
@@ -131,7 +131,7 @@ def test_of_a_file_that_is_no_store_nothing_is_kept_but_the_file(tmp_path):
     data = b"this is no database, and long enough to be read as one" * 100
     path.write_bytes(data)
     store = VectorStore(path)
-    with pytest.warns(UserWarning, match="0 vectors are kept"):
+    with pytest.warns(UserWarning, match="it keeps 0 vectors"):
         store.open()
     store.put("m", "m", [(text_key("x"), row(1))])
     assert store.counts() == [("m", "m", 1)]

@@ -156,7 +156,7 @@ def test_a_zero_vector_scores_nan_and_marks_the_list_as_disturbed(tmp_path: Path
     ("make", "says"),
     [
         (lambda p: p / "nothing", "has no vectors"),
-        (lambda p: table(p / "v", {"other": [1.0]}), "no vector for 1 of 1 texts"),
+        (lambda p: table(p / "v", {"other": [1.0]}), "no vector for 1 of 1 text"),
     ],
 )
 def test_a_missing_vector_is_named(make, says, tmp_path: Path):
@@ -167,7 +167,7 @@ def test_a_missing_vector_is_named(make, says, tmp_path: Path):
 def test_a_table_of_another_shape_is_refused(tmp_path: Path):
     folder = table(tmp_path / "v", {"a": [1.0], "b": [2.0]})
     (folder / "text_sha256.txt").write_text("0" * 64 + "\n")
-    with pytest.raises(InputError, match="1 rows of float32"):
+    with pytest.raises(InputError, match="1 row is needed, of float32"):
         list(load_embedder(f"vectors:{folder}").embed(["a"], "document"))
     np.save(folder / "vectors.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match="cannot be read"):

@@ -176,7 +176,7 @@ def test_an_option_of_chunkers_is_a_factor():
 
 def test_a_missing_query_is_an_error():
     short = cell("ast", noise(2, 199))
-    with pytest.raises(Exception, match="different queries; 1 are in one alone, such as 'q199'"):
+    with pytest.raises(Exception, match="different queries; 1 is in one alone, such as 'q199'"):
         contests([cell("fixed", noise(1)), short])
 
 

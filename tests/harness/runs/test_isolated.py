@@ -162,7 +162,7 @@ def test_the_program_says_what_failed_and_exits_with_3_above_the_limit(tmp_path,
 def test_only_a_few_failures_are_named(tmp_path):
     result = grid(tmp_path, chunkers=("worlds:leaving",), max_failures="100%", **LEXICAL)
     assert len(result.failures) == 4
-    assert result.failures[-1] == "worlds:leaving failed on 1 more files"
+    assert result.failures[-1] == "worlds:leaving failed on 1 more file"
 
 
 def test_after_a_few_files_that_hang_no_others_are_tried(tmp_path, monkeypatch):

@@ -92,8 +92,8 @@ def test_places_that_are_not_found_are_counted(score, tree):
     for name in ("SpanR@99c", "SpanP@99c"):
         found = done.json["metrics"][name]
         assert (found["mean"], found["n"]) == (1.0, 1)
-    assert "3 retrieved items are not found" in done.err
-    assert "3 targets are not found" in done.err
+    assert "3 retrieved items not found" in done.err
+    assert "3 targets not found" in done.err
 
 
 def test_no_target_in_the_source_is_skipped(score, tree):
