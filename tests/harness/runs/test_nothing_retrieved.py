@@ -1,5 +1,7 @@
 """A ranking ends with what the retriever scored: what was never found earns nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from worlds import grid, small
@@ -96,16 +98,31 @@ ASKED = {
 }  # fmt: skip
 
 
+JAPANESE = {
+    "area": "長方形の面積を計算する", "mail": "会員にメールを送信する",
+    "login": "パスワードを確認する", "log": "古い記録を削除する",
+}  # fmt: skip
+ASKED_IN_JAPANESE = {
+    "area": "面積の計算はどこ", "mail": "メール送信の処理",
+    "login": "パスワード確認はどうする", "log": "記録の削除",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("retriever", ["bm25", "bow", "bm25:tokens=words"])
-def test_questions_in_chinese_meet_their_files(tmp_path, retriever):
+@pytest.mark.parametrize(
+    ("comments", "asked"),
+    [(COMMENTS, ASKED), (JAPANESE, ASKED_IN_JAPANESE)],
+    ids=["Chinese", "Japanese"],
+)
+def test_questions_in_scripts_without_spaces_meet_their_files(tmp_path, retriever, comments, asked):
     sources = tuple(
         Source(f"# {text}\ndef {name}(value):\n    return value\n", f"{name}.py", "python")
-        for name, text in sorted(COMMENTS.items())
+        for name, text in sorted(comments.items())
     )
     queries = tuple(
-        Query(name, "zh", text, (Target(f"{name}.py", 1, 3),)) for name, text in ASKED.items()
+        Query(name, "some", text, (Target(f"{name}.py", 1, 3),)) for name, text in asked.items()
     )
-    dataset = Dataset(name="zh", gold="span", corpora=(Corpus("zh", sources),), queries=queries)
+    dataset = Dataset("some", "span", (Corpus("some", sources),), queries)
     cell = only_cell(tmp_path, dataset, retriever)
     assert cell.metrics["metrics"]["MRR"]["mean"] > 0.9
 
@@ -154,12 +171,21 @@ def test_a_retriever_that_returns_nonsense_is_named_with_the_query(
 
 
 def of_documents(*grades):
-    sources = tuple(Source(f"alpha word{at}", f"d{at}", "") for at, _ in enumerate(grades))
+    sources = tuple(Source(f"alpha {NAMES[at]}", f"d{at}", "") for at, _ in enumerate(grades))
     queries = tuple(
-        Query(f"q{at}", "docs", f"word{at}", (), qrels={f"d{at}": grade})
+        Query(f"q{at}", "docs", NAMES[at], (), qrels={f"d{at}": grade})
         for at, grade in enumerate(grades)
     )
     return Dataset("docs", "document", (Corpus("docs", sources),), queries)
+
+
+def test_documents_without_a_word_of_the_query_earn_nothing(tmp_path):
+    dataset = of_documents(1, 1, 1)
+    texts = (NAMES[1], "unheard", NAMES[2])  # a word of another document, of none, of its own
+    asked = tuple(replace(q, text=t) for q, t in zip(dataset.queries, texts, strict=True))
+    cell = only_cell(tmp_path, replace(dataset, queries=asked), "bm25", "trec")
+    assert cell.metrics["metrics"]["MRR"]["mean"] == pytest.approx(1 / 3)
+    assert cell.cell["health"]["unranked_queries"] == 1
 
 
 @pytest.mark.parametrize(
