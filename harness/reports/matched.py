@@ -10,14 +10,12 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chunkers.plugins.spec import parse_spec
 from harness.reports.recommendation import points, points_interval
-from harness.runs.record import read_chunk_sizes
 from harness.stats.clusters import clusters_of
 from harness.stats.sign_flips import estimates
 from harness.support.wording import counted
@@ -61,9 +59,10 @@ def matched_sizes(contest: Contest, measure: str, seed: int = 0) -> list[dict[st
     columns = contest.columns(measure)
     names = [name for name in contest.contenders if name in columns]
     sizes = {
-        name: float(median(lengths))
+        name: size
         for name in names
-        if (lengths := read_chunk_sizes(contest.cells[name].folder))
+        # Cells of older versions lack it.
+        if (size := contest.cells[name].cell["health"].get("median_c"))
     }
     kinds = {name: _without_size(contest.cells[name].names["chunker"]) for name in sizes}
     clusters = clusters_of(contest.members)

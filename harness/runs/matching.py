@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from statistics import median
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from chunkers.errors import InputError
 from chunkers.plugins.loading import load_chunker
 from chunkers.plugins.spec import parse_spec
+from harness.chunking.corpus import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from chunkers.plugins.loading import LoadedChunker
+    from chunkers.plugins.spec import Spec
     from harness.chunking.corpus import ChunkedCorpus
 
     Cut = Callable[[LoadedChunker], Sequence[ChunkedCorpus]]
@@ -50,6 +53,10 @@ def parse_match_size(text: str | None) -> int | LoadedChunker | None:
     return chunker
 
 
+class _SizeError(Exception):
+    """The options of a chunker do not allow a size."""
+
+
 def match_sizes(
     chunkers: Sequence[LoadedChunker], target: int | LoadedChunker, cut: Cut
 ) -> tuple[list[LoadedChunker], list[str]]:
@@ -68,11 +75,19 @@ def match_sizes(
     """
     wanted = float(target) if isinstance(target, int) else median_chunk(cut(target), target.name)
     matched: dict[str, LoadedChunker] = {}
+    seen: dict[str, str] = {}
     lines = [f"wanted median chunk: {wanted:.0f} c"]
     for chunker in chunkers:
+        same = seen.setdefault(str(_without_size(chunker)), chunker.name)
+        if same != chunker.name:
+            lines.append(f"{chunker.name}: as {same}")
+            continue
         sized, line = chunker, _why_not(chunker)
         if line is None:
-            sized, line = _matched(chunker, wanted, cut)
+            try:
+                sized, line = _matched(chunker, wanted, cut)
+            except _SizeError as error:
+                line = f"left as it is, since {error}"
         lines.append(f"{chunker.name}: {line}")
         matched[sized.name] = sized
     return list(matched.values()), lines
@@ -82,7 +97,11 @@ def _matched(chunker: LoadedChunker, wanted: float, cut: Cut) -> tuple[LoadedChu
     """A chunker with the limit that comes nearest, and what its median chunk is."""
 
     def median_of(limit: int) -> float:
-        return median_chunk(cut(_sized(chunker, limit)), chunker.name)
+        try:
+            sized = _sized(chunker, limit)
+        except InputError as error:  # its overlap, say, is as large
+            raise _SizeError(str(error)) from error
+        return median_chunk(cut(sized), chunker.name)
 
     limit, medians = search(median_of, chunker.max_size or 1, wanted)
     reached = medians[limit]
@@ -100,7 +119,7 @@ def median_chunk(corpora: Sequence[ChunkedCorpus], name: str) -> float:
     sizes = [chunk.chars for one in corpora for chunk in one.chunks]
     if not sizes:
         raise InputError(f"{name} makes no chunk, so its size cannot be matched; leave it out")
-    return float(median(sizes))
+    return float(percentile(np.array(sizes), 50))
 
 
 def search(
@@ -145,9 +164,13 @@ def search(
 
 
 def _sized(chunker: LoadedChunker, size: int) -> LoadedChunker:
+    spec = _without_size(chunker)
+    return load_chunker(replace(spec, options=(*spec.options, ("max_size", str(size)))))
+
+
+def _without_size(chunker: LoadedChunker) -> Spec:
     spec = parse_spec(chunker.name)
-    options = [item for item in spec.options if item[0] != "max_size"]
-    return load_chunker(replace(spec, options=(*options, ("max_size", str(size)))))
+    return replace(spec, options=tuple(item for item in spec.options if item[0] != "max_size"))
 
 
 def _why_not(chunker: LoadedChunker) -> str | None:

@@ -367,21 +367,6 @@ def read_ranked_ids(folder: Path) -> dict[str, list[str]]:
     return ranked
 
 
-def read_chunk_sizes(folder: Path) -> list[int]:
-    """The non-white-space characters of each chunk of a stored cell.
-
-    Raises:
-        InputError: The file is missing or damaged.
-    """
-    try:
-        chunks = [_chunk(row) for row in _read_lines(folder / "chunks.jsonl")]
-    except DAMAGE_ERRORS as error:
-        raise InputError(
-            f"{folder}: the stored cell is damaged ({type(error).__name__}: {error}); remove it"
-        ) from error
-    return [chunk.chars for chunk in chunks]
-
-
 def _place(row: Mapping[str, Any]) -> LocatedTarget:
     low, high = row["nws"]
     first, behind = row["lines"]

@@ -77,14 +77,22 @@ def test_chunkers_are_set_to_the_median_of_another_and_the_rest_is_left_and_said
     assert lines[4] == "semantic: left as it is, since it embeds to cut"
 
 
-def test_options_are_kept_and_equal_chunkers_run_once():
+def test_options_are_kept_and_a_sweep_of_sizes_is_matched_once():
     chunkers = [load_chunker(f"fixed:overlap=1,max_size={size}") for size in (80, 160)]
-    matched, lines = match_sizes(chunkers, 100, cut)
-    assert len(lines) == 3
-    for chunker in matched:
-        assert "overlap=1" in chunker.name
-    median = median_chunk(cut(matched[0]), "fixed")
+    (matched,), lines = match_sizes(chunkers, 100, cut)
+    assert lines[-1] == "fixed:max_size=160,overlap=1: as fixed:max_size=80,overlap=1"
+    assert "overlap=1" in matched.name
+    median = median_chunk(cut(matched), "fixed")
     assert median == pytest.approx(100, rel=0.25)  # whole lines
+
+
+def test_a_chunker_that_allows_no_such_size_is_left_as_it_is():
+    chunkers = [load_chunker("memorybench-fixed"), load_chunker("fixed")]
+    matched, lines = match_sizes(chunkers, 60, cut)
+    assert matched[0].name == "memorybench-fixed"
+    assert lines[1].startswith("memorybench-fixed: left as it is, since ")
+    assert "overlap=96" in lines[1]
+    assert matched[1].name.startswith("fixed:max_size=")
 
 
 @pytest.mark.parametrize(
