@@ -23,6 +23,7 @@ from harness.runs.record import read_record
 from harness.runs.results import table_of
 from harness.runs.texts import texts_of
 from harness.support.arrays import mean
+from harness.support.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from harness.model import Corpus, Dataset, Query
     from harness.relevance.targets import LocatedTarget
     from harness.runs.query_set import QuerySet
+    from harness.support.progress import Tell
 
 
 @dataclass(frozen=True)
@@ -243,7 +245,7 @@ def audit_dataset(
     limit: int | None = None,
     *,
     seed: int = 0,
-    tell: Callable[[str, int, int], None] = lambda phase, done, total: None,
+    tell: Tell = silent,
 ) -> Audit:
     """Audit a data set; nothing is embedded.
 

@@ -11,6 +11,7 @@ from chunkers.errors import InputError
 from harness.building.built_queries import REJECTED, draw, with_packages
 from harness.building.tree import Reading, read_commits, read_tree, without_file
 from harness.model import DEFINITIONS, GOLD_FOLLOWS, Corpus, Dataset
+from harness.support.progress import silent
 from harness.support.wording import counted, left_out_line
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from harness.building.built_queries import BuiltQueries, Names
+    from harness.support.progress import Tell
 
 KINDS = ("docstring", "commits", "calls")
 _LACKING = {
@@ -53,10 +55,11 @@ class BuildOptions:
     leave_out: Path | None = None
 
 
-def build(root: Path, options: BuildOptions) -> Dataset:
+def build(root: Path, options: BuildOptions, tell: Tell = silent) -> Dataset:
     """Build a data set, called `repo`.
 
-    Each folder and language has its share of the sample.
+    Each folder and language has its share of the sample. `tell` gets a phase of reading commits and
+    the numbers of finished steps and of all.
 
     Raises:
         InputError: The folder does not exist, an option does not fit the queries, or no query can
@@ -73,7 +76,7 @@ def build(root: Path, options: BuildOptions) -> Dataset:
     if options.names != "kept" and options.queries != "docstring":
         raise InputError("names= needs queries=docstring")
     rejected = _ids(options.leave_out)
-    built = with_packages(_built(root, options, rejected))
+    built = with_packages(_built(root, options, rejected, tell))
     if options.queries != "commits" and rejected:
         kept = tuple(query for query in built.queries if query.id not in rejected)
         if unknown := sorted(rejected - {query.id for query in built.queries}):
@@ -126,14 +129,22 @@ def _ids(file: Path | None) -> frozenset[str]:
     return frozenset(line.strip() for line in lines if line.strip())
 
 
-def _built(root: Path, options: BuildOptions, rejected: AbstractSet[str]) -> BuiltQueries:
+def _built(
+    root: Path, options: BuildOptions, rejected: AbstractSet[str], tell: Tell
+) -> BuiltQueries:
     if options.queries == "commits":
         from harness.building.git.commits import commit_queries
 
         limit = COMMITS if options.limit is None else options.limit
         with read_commits(root, options.reading) as rules:
             return commit_queries(
-                root, rules, limit=limit, seed=options.seed, since=options.since, without=rejected
+                root,
+                rules,
+                limit=limit,
+                seed=options.seed,
+                since=options.since,
+                without=rejected,
+                tell=tell,
             )
     questions = None if options.queries in KINDS else _questions(options.queries)
     tree = read_tree(root, options.reading)

@@ -142,7 +142,8 @@ def chunk_corpora(
     """Chunk every source, on all cores. A failure on one file affects that file alone.
 
     Equal files of several corpora are cut once, unless the chunker may read the corpus's id; the
-    corpora share their chunks. `progress` gets the numbers of finished files and of all.
+    corpora share their chunks. `progress` gets the numbers of distinct files that are
+    finished and of all.
     `keep_blank` makes chunks of spans of white space alone. `limits` are those of a file; `most` is
     how many may fail, None for any.
 
@@ -173,7 +174,7 @@ def chunk_corpora(
                 raise TooManyFailuresError(failures, tried, total)
             files[task] = maker.file(task.source, outcome)
             if progress:
-                progress(tried, total)
+                progress(len(files), len(holders))
     if most is not None and most < total and _returned_nothing(files.values()):
         pairs = [(name, task) for task, names in holders.items() for name in names]
         failures = [(name, task.source.path, NOTHING) for name, task in pairs]

@@ -118,6 +118,7 @@ def build(
     from harness.building import build as building
     from harness.building.folder import refuse_folder, write_folder
     from harness.building.tree import Reading
+    from harness.cli.progress import Progress
 
     refuse_folder(out)
     overrides = parse_overrides(language or ())
@@ -126,7 +127,8 @@ def build(
     wanted = building.BuildOptions(
         queries, whole, limit, seed, since, reading, names=names.value, leave_out=leave_out
     )
-    made = building.build(repository, wanted)
+    with Progress() as progress:
+        made = building.build(repository, wanted, progress.tell)
     options: dict[str, Any] = {
         "queries": queries if queries in building.KINDS else Path(queries).name,
         "whole": whole,

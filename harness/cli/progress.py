@@ -1,4 +1,7 @@
-"""Progress on standard error: a bar on a terminal, else a line every 30 seconds."""
+"""Progress on standard error: a bar on a terminal, else a line every 30 seconds.
+
+Of long work a line says how long the rest will take, by the time of its first seconds.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from harness.support.progress import RESULTS
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -15,6 +20,8 @@ _PATIENCE = 1.0  # seconds before a bar appears
 _BETWEEN = 30.0  # seconds between lines
 _MANY = 2_400  # texts from which a time estimate is printed
 _A_SECOND = 30  # texts of code that the default model embeds per second on two cores
+_FIRST = 2.5  # seconds of work by which the rest is estimated
+_LONG = 10.0  # seconds left from which an estimate is printed
 
 
 class Progress:
@@ -33,6 +40,8 @@ class Progress:
         self._since = 0.0
         self._printed = 0.0
         self._sample: tuple[float, int] | None = None  # time and steps at the first line of a phase
+        self._starts: dict[str, tuple[float, int]] = {}  # time and steps at which a phase began
+        self._forecasts: set[str] = set()
 
     def __enter__(self) -> Progress:
         return self
@@ -50,9 +59,15 @@ class Progress:
         if phase == "embedding" and done == 0:
             self._announce(total)
         now = time.monotonic()
+        if phase == RESULTS:
+            self._forecast(phase, now, done, total)
+            return
         if phase != self._phase or done <= 1:
             self._stop()
             self._phase, self._since, self._sample = phase, now, None
+            self._starts[phase] = (now, done)
+        if phase != "embedding":
+            self._forecast(phase, now, done, total)
         if not sys.stderr.isatty():
             self._print_line(now, done, total)
             return
@@ -80,6 +95,21 @@ class Progress:
             f"at {_A_SECOND} texts per second (minilm on two cores); "
             "-r bm25 needs no embedding"
         )
+
+    def _forecast(self, phase: str, now: float, done: int, total: int) -> None:
+        """Print once for a phase how long the rest of it takes, until the whole run is known."""
+        since, steps = self._starts.setdefault(phase, (now, done))
+        spent = now - since
+        if not {phase, RESULTS}.isdisjoint(self._forecasts) or spent < _FIRST or done <= steps:
+            return
+        self._forecasts.add(phase)
+        left = spent * (total - done) / (done - steps)
+        if left >= _LONG:
+            self._stop()
+            self._print(
+                f"{phase}: {done:,} of {total:,} after {spent:.0f} seconds, about "
+                f"{_duration(left)} left"
+            )
 
     def _print_line(self, now: float, done: int, total: int) -> None:
         """Print the progress of a phase, unless a line was printed recently."""
@@ -132,3 +162,10 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+
+
+def _duration(seconds: float) -> str:
+    """Seconds, or minutes from two on."""
+    if seconds < 120:
+        return f"{math.ceil(seconds)} seconds"
+    return f"{math.ceil(seconds / 60)} minutes"

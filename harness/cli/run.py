@@ -153,16 +153,23 @@ def run(
     # A plug-in's prints are not part of the result, and it may change the working folder.
     with contextlib.redirect_stdout(sys.stderr), contextlib.chdir(Path.cwd()):
         plan = make_plan(config)
-        datasets = [
-            load_dataset(text, data_dir=data_dir, languages=config.languages, seed=config.seed)
-            for text in config.datasets
-        ]
+        passes = len(config.datasets) * len(plan.chunkers) * len(plan.embedders)
+        with Progress(passes) as progress:
+            datasets = [
+                load_dataset(
+                    text,
+                    data_dir=data_dir,
+                    languages=config.languages,
+                    seed=config.seed,
+                    tell=progress.tell,
+                )
+                for text in config.datasets
+            ]
     refuse_breakdowns(by or (), datasets)
     if baseline is not None:
         baseline = _baseline(baseline, [chunker.name for chunker in plan.chunkers])
     prices = parse_prices(price or (), [embedder.name for embedder in plan.embedders])
-    passes = len(datasets) * len(plan.chunkers) * len(plan.embedders)
-    with Progress(passes) as progress, contextlib.redirect_stdout(sys.stderr):
+    with progress, contextlib.redirect_stdout(sys.stderr):
         result = run_grid(plan, datasets, out, progress.tell)
     document = run_document(result, by or (), baseline, prices)
     for name in uncounted(document["cells"], prices):

@@ -16,12 +16,14 @@ from harness.building.folder import CARD
 from harness.datasets.cards import card_names, load_card, missing_files
 from harness.datasets.negatives.mining import Kind, add_negatives
 from harness.model import Dataset, Relevance, Rule
+from harness.support.progress import silent
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from chunkers.source import Source
+    from harness.support.progress import Tell
 
 _PLUG_INS = Registry("data set", (), "chunkmark.datasets")
 
@@ -47,6 +49,7 @@ def load_dataset(
     data_dir: Path | None = None,
     languages: Iterable[str] = (),
     seed: int = 0,
+    tell: Tell = silent,
 ) -> Dataset:
     """Load a data set.
 
@@ -58,7 +61,8 @@ def load_dataset(
     (`harness.datasets.negatives.mining`). A loader with a parameter `languages`
     before its keys is given the languages by pattern, as
     `harness.reading.reader.ReadRules.languages` takes them, so that it can index what no table
-    names.
+    names; one with a parameter `tell`, what takes a phase and the numbers of finished steps and of
+    all.
 
     Args:
         spec: Such as `repoeval-function:target=body`.
@@ -66,6 +70,7 @@ def load_dataset(
         languages: `PATTERN=LANGUAGE`: the language of files, by name or path; the last pattern
             that fits a file decides. See `chunkers.languages.language_of`.
         seed: Random seed.
+        tell: Gets the progress of loaders that report it.
 
     Returns:
         The data set, named by the spec in canonical form. Where `languages` are given, its
@@ -95,6 +100,8 @@ def load_dataset(
     relevance, negatives, count = _common(**common)
     if "languages" in inspect.signature(load).parameters:
         bound["languages"] = overrides
+    if "tell" in inspect.signature(load).parameters:
+        bound["tell"] = tell
     dataset = load(*given, **bound)
     if not isinstance(dataset, Dataset):
         raise InputError(

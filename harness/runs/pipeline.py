@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from harness.measures.profiles import Profile
     from harness.retrieval.options import RankingOptions
     from harness.retrieval.ranking import Index, Material, Order, Ranker, Retriever
+    from harness.support.progress import Tell
 
 EMBEDDERS = Registry("embedder", ("harness.embedding.embedders",), "chunkmark.embedders")
 RETRIEVERS = Registry("retriever", ("harness.retrieval.retrievers",), "chunkmark.retrievers")
@@ -68,7 +69,7 @@ class Pipeline:
 class PhaseTimer:
     """Adds up the wall time of phases, in seconds, and reports their progress."""
 
-    tell: Callable[[str, int, int], None]
+    tell: Tell
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     @contextmanager

@@ -52,6 +52,12 @@ class Plan:
     match: int | LoadedChunker | None = None
 
     @property
+    def cells(self) -> int:
+        """Number of results for each data set, at most."""
+        each = sum(len(self.embedders) if one.dense else 1 for _, one in self.retrievers)
+        return len(self.chunkers) * each
+
+    @property
     def depth(self) -> int:
         """Units in every ranking, at least: as many as the deepest cut-off looks at."""
         return max([self.config.depth, *(m.cut or 0 for m in self.measures if m.unit is None)])

@@ -33,9 +33,10 @@ from harness.runs.results import JudgedCell, MetricOptions, judge, qrels_of, sco
 from harness.support.data_folders import cache_dir
 from harness.support.files import file_sha256
 from harness.support.json_files import read_json, write_json, write_json_lines
+from harness.support.progress import RESULTS, silent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from chunkers.plugins.loading import LoadedChunker
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from harness.runs.plan import Plan
     from harness.runs.query_set import QuerySet
     from harness.runs.record import Record
+    from harness.support.progress import Tell
 
 SCHEMA = 1
 """Version of the cells; it is part of every key, so that a new version computes them again."""
@@ -96,16 +98,17 @@ class _Session:
     folder: RunFolder
     manifest: Manifest
     store: VectorStore
-    tell: Callable[[str, int, int], None]
+    tell: Tell
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     matched: list[str] = field(default_factory=list)
+    computed: int = 0  # cells that were not stored
 
 
 def run(
     plan: Plan,
     datasets: Sequence[Dataset],
     out: Path,
-    tell: Callable[[str, int, int], None] = lambda phase, done, total: None,
+    tell: Tell = silent,
 ) -> RunResult:
     """Run a plan.
 
@@ -129,7 +132,12 @@ def run(
     try:
         if plan.embedders:
             store.open()  # an unusable store is refused before any work
-        cells = [cell for dataset in distinct for cell in _cells(session, dataset)]
+        cells = []
+        total = len(distinct) * plan.cells
+        tell(RESULTS, 0, total)
+        for cell in (cell for dataset in distinct for cell in _cells(session, dataset)):
+            cells.append(cell)
+            tell(RESULTS, session.computed, session.computed + total - len(cells))
     finally:
         store.close()
     session.manifest.complete({**session.seconds, "total": time.perf_counter() - started})
@@ -300,6 +308,7 @@ class _ChunkerCells:
         """Compute a cell, and store it with its metrics."""
         key = cell_key(identity)
         session, plan = self._session, self._session.plan
+        session.computed += 1
         timer = PhaseTimer(session.tell)
         files = self._chunks.get(helper, timer)
         budget = plan.budget if self._query_set.dataset.gold == "span" else 0

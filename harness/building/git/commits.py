@@ -34,6 +34,7 @@ from harness.building.git.repository import (
 from harness.building.git.trees import Trees
 from harness.model import Query
 from harness.reading.generated import is_lock
+from harness.support.progress import silent
 from harness.support.word_runs import RUN, grams_of, shared_grams
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from harness.building.git.repository import Change, Repository
     from harness.model import Corpus
     from harness.reading.reader import ReadRules
+    from harness.support.progress import Tell
     from harness.support.word_runs import Gram
 
 NEWEST = 10_000
@@ -107,6 +109,7 @@ def commit_queries(
     seed: int = 0,
     since: str | None = None,
     without: AbstractSet[str] = frozenset(),
+    tell: Tell = silent,
 ) -> BuiltQueries:
     """Make queries out of the history of HEAD; the working tree is not read.
 
@@ -117,7 +120,8 @@ def commit_queries(
     targets lie in several languages or folders, the tag is `several`. The unit of resampling is the
     file with most of a query's target lines. With a `limit`, commits are tried in the order of the
     sample until there are enough, and the rest is not counted. `since` is a date in UTC, such as
-    `2024-05-31`. `without` are hashes of commits to leave out.
+    `2024-05-31`. `without` are hashes of commits to leave out. `tell` gets a
+    phase and the numbers of finished steps and of all.
 
     Raises:
         InputError: There is no repository, it has no commit or lacks objects, the date is
@@ -142,7 +146,7 @@ def commit_queries(
     tried = 0
     while len(queries) < wanted and tried < len(order):
         batch = order[tried : tried + wanted - len(queries)]
-        queries += _queries(batch, trees, repository, left_out)
+        queries += _queries(batch, trees, repository, left_out, tell)
         tried += len(batch)
     corpora = {query.corpus: trees.corpus(query.corpus) for query in queries}
     return BuiltQueries(
@@ -262,11 +266,16 @@ def _common(values: Iterable[str]) -> str:
 
 
 def _queries(
-    candidates: Iterable[_Candidate], trees: Trees, repository: Repository, left_out: Counter[str]
+    candidates: Sequence[_Candidate],
+    trees: Trees,
+    repository: Repository,
+    left_out: Counter[str],
+    tell: Tell,
 ) -> list[Query]:
     """The queries of those commits that make one."""
     answered = []
-    for candidate in candidates:
+    for at, candidate in enumerate(candidates):
+        tell("reading commits", at, len(candidates))
         gold = _gold(candidate, trees, repository)
         if isinstance(gold, str):
             left_out[gold] += 1

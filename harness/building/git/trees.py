@@ -36,6 +36,7 @@ class Trees:
         # By path and hash.
         self._read: dict[tuple[str, pygit2.Oid], Source | Skipped] = {}
         self._folders: dict[tuple[str, pygit2.Oid], tuple[Source | Skipped, ...]] = {}
+        self._refusals: dict[tuple[str, int], str | None] = {}
         self._corpora: dict[str, Corpus] = {}
         self._characters = self._files = 0
 
@@ -73,6 +74,12 @@ class Trees:
 
     def refusal(self, path: str, mode: int) -> str | None:
         """Why a file of a tree is not read, by its path and mode; None where it is."""
+        key = (path, mode)
+        if key not in self._refusals:
+            self._refusals[key] = self._refusal(path, mode)
+        return self._refusals[key]
+
+    def _refusal(self, path: str, mode: int) -> str | None:
         try:
             path.encode("utf-8")
         except UnicodeEncodeError:

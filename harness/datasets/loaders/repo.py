@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
     from harness.datasets.cards import Card
     from harness.model import Dataset
+    from harness.support.progress import Tell
 
 
 def load(
     card: Card,
     data_dir: Path | None,
     languages: Mapping[str, str],
+    tell: Tell,
     *,
     argument: str,
     queries: str = "docstring",
@@ -41,6 +43,7 @@ def load(
         card: Not looked at.
         data_dir: Not looked at.
         languages: Language by pattern.
+        tell: Gets the progress of reading commits.
         argument: The folder.
         queries: `docstring`, `commits`, `calls`, or a file of questions.
         whole: Whether all of a doc comment is the query, not its first sentence.
@@ -65,4 +68,4 @@ def load(
     wanted = BuildOptions(
         queries, whole, limit, seed, since, reading, names=names, leave_out=rejected
     )
-    return build(Path(argument), wanted)
+    return build(Path(argument), wanted, tell)

@@ -47,6 +47,37 @@ def test_the_minutes_that_are_left_are_told_by_those_that_went(
     )
 
 
+@pytest.mark.parametrize(
+    ("calls", "lines"),
+    [
+        # Seconds, phase, steps. The first step of a phase says when it began, not how fast it is.
+        ([(0, "chunking", 1), (2, "chunking", 5), (3, "chunking", 11)],
+         ["chunking: 11 of 100 after 3 seconds, about 27 seconds left"]),
+        ([(0, "chunking", 1), (3, "chunking", 11), (9, "chunking", 12)],
+         ["chunking: 11 of 100 after 3 seconds, about 27 seconds left"]),  # once
+        ([(0, "chunking", 1), (3, "chunking", 40), (9, "chunking", 41)], []),  # soon done
+        ([(0, "chunking", 1), (2, "chunking", 99), (3, "searching", 1), (4, "searching", 2)], []),
+        ([(0, "reading commits", 0), (30, "reading commits", 2)],
+         ["reading commits: 2 of 100 after 30 seconds, about 25 minutes left"]),
+        ([(0, "results", 0), (1, "chunking", 1), (20, "results", 1), (21, "chunking", 1),
+          (25, "chunking", 2), (40, "results", 2)],
+         ["results: 1 of 100 after 20 seconds, about 33 minutes left"]),
+        ([(0, "embedding", 1), (30, "embedding", 2)], []),  # it has an estimate of its own
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_rest_of_long_work_is_estimated_once_by_its_first_seconds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, calls, lines, terminal
+):
+    clock = iter([second for second, *_ in calls])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progress, "_BETWEEN", 1e9)
+    monkeypatch.setattr(progress, "_PATIENCE", 1e9)
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: terminal)
+    told_lines = told(capsys, *((phase, done, 100) for _, phase, done in calls)).splitlines()
+    assert told_lines == [f"chunkmark: {line}" for line in lines]
+
+
 def test_texts_of_all_chunkers_count_for_the_time_that_is_told(
     capsys: pytest.CaptureFixture[str],
 ):
