@@ -132,7 +132,7 @@ def count_cuts(queries: Iterable[tuple[ChunkTable, Sequence[LocatedTarget]]]) ->
             units = table.touching(place.stretch)
             _, low, high = place.stretch
             begin, end = place.lines
-            starts, ends = table.first[units], table.behind[units]
+            starts, ends = table.first[units], table.stop[units]
             several = end - begin > 1 and len(units) > 0
             touching.append(len(units))
             whole.append(bool((table.held(units, low, high) == high - low).any()))
@@ -313,7 +313,9 @@ def _audit_chunker(
         sizes=chunk_sizes(chunk.chars for corpus in chunked for chunk in corpus.chunks),
         gold_cut=gold_cut,
         truncation={model.name: chunk_truncation(chunked, model, windows) for model in embedders},
-        failures=tuple((one.corpus.id, path, why) for one in chunked for path, why in one.failures),
+        failures=tuple(
+            (part.corpus.id, path, why) for part in chunked for path, why in part.failures
+        ),
     )
 
 

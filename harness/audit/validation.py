@@ -166,7 +166,8 @@ def validate(dataset: Dataset, run: Path | None = None, measure: str | None = No
         checks=tuple(checks),
         balance=balance,
         power=tuple(power),
-        run_without_scatter=run is not None and not any(_MEASURED in one.assumed for one in power),
+        run_without_scatter=run is not None
+        and not any(_MEASURED in result.assumed for result in power),
     )
 
 

@@ -58,13 +58,13 @@ class Boundaries:
 
     def document(self) -> dict[str, Any]:
         """As JSON holds it."""
-        made = dataclasses.asdict(self)
+        document = dataclasses.asdict(self)
         names = ("p5", "p50", "p95", "max")
-        made["sizes"] = self.sizes and dict(zip(names, self.sizes, strict=True))
-        made["histogram"] = [
+        document["sizes"] = self.sizes and dict(zip(names, self.sizes, strict=True))
+        document["histogram"] = [
             {"from": low, "chunks": count} for low, count in zip(BINS, self.histogram, strict=True)
         ]
-        return made
+        return document
 
 
 def boundaries(chunked: ChunkedCorpus) -> Boundaries:
@@ -136,13 +136,13 @@ def definition_lines(source: Source) -> list[tuple[int, int, int]]:
         return []
     lines = measure(source, Services(), "nws")
     starts = sorted(scope.start_line for scope in outline(source))
-    found = []
+    functions = []
     for first, last in definitions(root, lines):
         head, end = int(lines.rows[first]) + 1, int(lines.rows[last]) + 1
         at = bisect_right(starts, head - 1)
         start = starts[at] if at < len(starts) and starts[at] <= end else head
-        found.append((head, start, end))
-    return found
+        functions.append((head, start, end))
+    return functions
 
 
 def _alone(source: Source, chunks: Iterable[Chunk]) -> Iterator[bool]:

@@ -228,8 +228,8 @@ class _ChunkMaker:
         layout = Layout.of(source)
         if outcome.failure is not None:
             return _CutFile(layout, failure=((source.path, outcome.failure.reason),))
-        found = outcome.spans or ()
-        spans = [span for span in found if self._keep_blank or not _is_blank(source, span)]
+        every_span = outcome.spans or ()
+        spans = [span for span in every_span if self._keep_blank or not _is_blank(source, span)]
         seen: Counter[str] = Counter()
         chunks = []
         for span in sorted(spans, key=lambda span: (span.start, span.end)):
@@ -238,8 +238,8 @@ class _ChunkMaker:
             seen[name] += 1
             chunk_id = name if seen[name] == 1 else f"{name}#{seen[name]}"
             chunks.append(self._chunk(chunk_id, source, layout, span))
-        notes = outcome.notes if found or not layout.size else {**outcome.notes, NOTHING: 1}
-        return _CutFile(layout, tuple(chunks), len(found) - len(spans), notes)
+        notes = outcome.notes if every_span or not layout.size else {**outcome.notes, NOTHING: 1}
+        return _CutFile(layout, tuple(chunks), len(every_span) - len(spans), notes)
 
     def _chunk(self, chunk_id: str, source: Source, layout: Layout, span: Span) -> Chunk:
         first, last = source.lines.lines_of(span.start, span.end)
@@ -334,8 +334,8 @@ def coverage_shares(chunked: Sequence[ChunkedCorpus]) -> dict[str, float]:
         those that are in the texts embedded for them; 1 without any). `embedded_per_char` is the
         number of characters embedded for each character of a chunk.
     """
-    distinct, total, whole = np.sum([covered_chars(one) for one in chunked], axis=0).tolist()
-    chunks = [chunk for one in chunked for chunk in one.chunks]
+    distinct, total, whole = np.sum([covered_chars(corpus) for corpus in chunked], axis=0).tolist()
+    chunks = [chunk for corpus in chunked for chunk in corpus.chunks]
     lost = sum(chunk.lacking for chunk in chunks)
     embedded = sum(len(squeezed(chunk.text)) for chunk in chunks)
     return {
@@ -354,7 +354,7 @@ def size_statistics(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) ->
         (0 without a chunk), `over_size` (chunks over the declared limit), `limit_unit` (the unit of
         the limit; None without one).
     """
-    chunks = [chunk for one in chunked for chunk in one.chunks]
+    chunks = [chunk for corpus in chunked for chunk in corpus.chunks]
     sizes = np.array([chunk.size for chunk in chunks] or [0])
     chars = np.array([chunk.chars for chunk in chunks] or [0])
     limit = chunker.max_size

@@ -196,15 +196,15 @@ class _Here:
         """What the chunker will ask vectors for; None for a source of which it cannot say so."""
         asks = self._chunker.texts
         for task in tasks:
-            found: list[str] = []
+            wanted: list[str] = []
 
-            def ask(source: Source, services: Services, found: list[str] = found) -> list[Span]:
-                found += [str(text) for text in asks(source, services)] if asks else ()
+            def ask(source: Source, services: Services, wanted: list[str] = wanted) -> list[Span]:
+                wanted += [str(text) for text in asks(source, services)] if asks else ()
                 return []
 
             # What fails here fails again when the file is cut, and is counted there.
             failed = "failure" in self._attempt(ask, task)
-            yield None if failed or asks is None else found
+            yield None if failed or asks is None else wanted
 
     def _attempt(
         self, call: Callable[[Source, Services], list[Span]], task: Task

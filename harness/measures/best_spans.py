@@ -134,8 +134,8 @@ def gold_units(gold: Gold, units: Units, numbers: Ints | None = None) -> GoldUni
     row = np.searchsorted(numbers, gold.pieces.unit[kept])
     stretches = [edge for target in gold.targets for stretch in target for edge in stretch]
     edges = np.unique(np.concatenate((start, start + length, np.array(stretches, dtype=np.int64))))
-    first, behind = np.searchsorted(edges, start), np.searchsorted(edges, start + length)
-    count = behind - first
+    first, stop = np.searchsorted(edges, start), np.searchsorted(edges, start + length)
+    count = stop - first
     piece = np.repeat(np.arange(len(start)), count)
     segment = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
     segment += first[piece]
@@ -450,12 +450,12 @@ def _leave_one_out(
         yield begin, best
         return
     middle = (begin + end) // 2
-    for (low, high), (other, behind) in (
+    for (low, high), (other, stop) in (
         ((begin, middle), (middle, end)),
         ((middle, end), (begin, middle)),
     ):
         with_others = best.copy()
-        for unit in range(other, behind):
+        for unit in range(other, stop):
             _add(with_others, int(units.size[unit]), int(units.gain[unit]))
         yield from _leave_one_out(units, low, high, with_others)
 

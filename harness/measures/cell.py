@@ -110,12 +110,12 @@ class Runs:
         edges: First line of each run, and last the number of lines, shape (n_runs + 1,). A run
             has 1 to 10 lines of one file.
         first: First line of each unit, shape (n_units,).
-        behind: Its last line + 1, shape (n_units,).
+        stop: Its last line + 1, shape (n_units,).
     """
 
     edges: Ints
     first: Ints
-    behind: Ints
+    stop: Ints
 
 
 @dataclass(frozen=True)

@@ -67,11 +67,11 @@ class Cuts:
     def of(cls, units: Units) -> Cuts:
         """Cut a corpus whose units have offsets."""
         ends = np.zeros(n_files(units), dtype=np.int64)
-        behind = units.low + units.size
-        np.add.at(behind, units.gap[:, 0], units.gap[:, 2] - units.gap[:, 1])
-        np.maximum.at(ends, units.file, behind)
+        stop = units.low + units.size
+        np.add.at(stop, units.gap[:, 0], units.gap[:, 2] - units.gap[:, 1])
+        np.maximum.at(ends, units.file, stop)
         base = (np.cumsum(ends) - ends)[units.file]
-        low, high = units.low + base, behind + base
+        low, high = units.low + base, stop + base
         gap = units.gap[:, 1:] + base[units.gap[:, 0], None]
         edges = np.unique(np.concatenate((low, high, gap.reshape(-1))))
         first = np.searchsorted(edges, low)
@@ -102,15 +102,15 @@ class Cuts:
             for piece in range(first, int(np.searchsorted(start, low + length))):
                 if owner[piece] == unit:
                     at = int(start[piece])
-                    begin, behind = max(low, at), min(low + length, int(end[piece]))
-                    rows.append((piece, begin - at, behind - begin, gold + begin - low))
+                    begin, stop = max(low, at), min(low + length, int(end[piece]))
+                    rows.append((piece, begin - at, stop - begin, gold + begin - low))
         return Pieces(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
     def _place(self, unit: int, offset: int) -> int:
         """The character at an offset in the text of a unit."""
         place = int(self.low[unit]) + offset
-        for _, begin, behind in self.gap[self.gap[:, 0] == unit].tolist():
-            place += behind - begin if begin <= place else 0
+        for _, begin, stop in self.gap[self.gap[:, 0] == unit].tolist():
+            place += stop - begin if begin <= place else 0
         return place
 
     def order(self, ranking: Ints) -> Ints:
@@ -126,6 +126,6 @@ class Cuts:
 def _inside(holder: Ints, place: Ints, unit: Ints, gap: Ints) -> Bools:
     """Which places lie in a gap of their holder."""
     lost = np.zeros(len(holder), dtype=np.bool_)
-    for owner, (begin, behind) in zip(unit.tolist(), gap.tolist(), strict=True):
-        lost |= (holder == owner) & (place >= begin) & (place < behind)
+    for owner, (begin, stop) in zip(unit.tolist(), gap.tolist(), strict=True):
+        lost |= (holder == owner) & (place >= begin) & (place < stop)
     return lost

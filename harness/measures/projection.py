@@ -101,7 +101,7 @@ class RunLayout:
     @classmethod
     def of(cls, runs: Runs) -> RunLayout:
         """Lay the units out by line."""
-        count = runs.behind - runs.first
+        count = runs.stop - runs.first
         unit = np.repeat(np.arange(len(count)), count)
         line = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
         line += runs.first[unit]
@@ -135,7 +135,7 @@ class RunLayout:
 
     @cached_property
     def _within(self) -> tuple[Ints, Ints]:
-        """For every line, the first run that lies in all units of the line, and behind the last.
+        """For every line, the first run that lies in all units of the line, and the next one after.
 
         The first is -1 where no unit holds the line. There may be no such run.
         """
@@ -144,9 +144,9 @@ class RunLayout:
         high = low.copy()
         if len(self.line):
             first = np.maximum.reduceat(runs.first[self.unit], self.begin)
-            behind = np.minimum.reduceat(runs.behind[self.unit], self.begin)
+            stop = np.minimum.reduceat(runs.stop[self.unit], self.begin)
             low[self.line] = np.searchsorted(runs.edges, first, side="left")
-            high[self.line] = np.searchsorted(runs.edges, behind, side="right") - 1
+            high[self.line] = np.searchsorted(runs.edges, stop, side="right") - 1
         return low, high
 
     def best_ranks(self, wanted: Ints) -> list[int]:
@@ -185,7 +185,7 @@ class RunLayout:
         is_wanted = np.zeros(len(runs.edges) - 1, dtype=np.int64)
         is_wanted[wanted] = 1
         lines = np.concatenate(([0], np.cumsum(np.repeat(is_wanted, np.diff(runs.edges)))))
-        inside, size = lines[runs.behind] - lines[runs.first], runs.behind - runs.first
+        inside, size = lines[runs.stop] - lines[runs.first], runs.stop - runs.first
         level = {
             "share": inside * _STEPS // np.maximum(size, 1),
             "pure": ((inside == size) & (size > 0)).astype(np.int64),

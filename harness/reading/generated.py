@@ -95,10 +95,10 @@ def _open_block(line: str, closing: str) -> str:
     at = 0
     while True:
         if closing:
-            found = line.find(closing, at)
-            if found < 0:
+            place = line.find(closing, at)
+            if place < 0:
                 return closing
-            at, closing = found + len(closing), ""
+            at, closing = place + len(closing), ""
         starts = [(line.find(mark, at), mark, end) for mark, end in _BLOCKS if mark in line[at:]]
         if not starts:
             return ""

@@ -73,8 +73,8 @@ def read_qrels(path: Path, lines: Iterable[tuple[int, bytes]], layout: Layout) -
             columns, count = _columns(fields), len(fields)
             continue
         if len(fields) != count:
-            found = counted(len(fields), "field")
-            raise InputError(f"{where}: {found}; judgements have {_FIELDS[layout]}")
+            size = counted(len(fields), "field")
+            raise InputError(f"{where}: {size}; judgements have {_FIELDS[layout]}")
         query, document, text = (fields[column] for column in columns)
         if text not in values:
             values[text] = _grade(text, where)

@@ -255,13 +255,13 @@ def walk_folder(
         folder = folders.pop()
         try:
             with os.scandir(root / folder) as entries:
-                found = list(entries)
+                children = list(entries)
         except OSError as error:
             if not folder:
                 raise InputError(f"{root} cannot be read: {error.strerror}") from None
             yield Skipped(shown(folder), f"unreadable: {error.strerror}")
             continue
-        for entry in found:
+        for entry in children:
             path = folder + entry.name
             if entry.is_symlink():
                 yield Skipped(shown(path), "link")

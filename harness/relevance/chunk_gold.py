@@ -34,9 +34,9 @@ class ChunkTable:
         numbers: Number of every file that has a chunk, by path.
         file: Those numbers, ascending.
         low: First character of each chunk.
-        high: Behind its last character.
+        high: After its last character.
         first: Its first non-blank line.
-        behind: Behind its last non-blank line.
+        stop: After its last non-blank line.
         begin: Its first line, blank or not, from 0.
         end: Its last line, blank or not, from 0.
         gaps: Intervals between `low` and `high` that a chunk does not have, by its number.
@@ -47,7 +47,7 @@ class ChunkTable:
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     first: NDArray[np.int64]
-    behind: NDArray[np.int64]
+    stop: NDArray[np.int64]
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
     gaps: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict)
@@ -68,14 +68,14 @@ class ChunkTable:
         for path, *_ in rows:
             numbers.setdefault(path, len(numbers))
         flat = [(numbers[path], *nws, *lines, *whole) for path, nws, lines, whole in rows]
-        with_gaps = {number: its for number, its in enumerate(gaps) if its}
+        with_gaps = {number: intervals for number, intervals in enumerate(gaps) if intervals}
         table = cls(numbers, *np.array(flat, dtype=np.int64).reshape(-1, 7).T)
         return replace(table, gaps=with_gaps)
 
     @property
     def units(self) -> Units:
         """The chunks as units."""
-        gaps = [(number, *gap) for number, its in self.gaps.items() for gap in its]
+        gaps = [(number, *gap) for number, intervals in self.gaps.items() for gap in intervals]
         gap = np.array(gaps, dtype=np.int64).reshape(-1, 3)
         size = self.high - self.low
         np.subtract.at(size, gap[:, 0], gap[:, 2] - gap[:, 1])
@@ -92,11 +92,11 @@ class ChunkTable:
 
     def held(self, units: NDArray[np.int64], low: int, high: int) -> NDArray[np.int64]:
         """How many of the characters [low, high) of their file each of some chunks has."""
-        found = np.minimum(self.high[units], high) - np.maximum(self.low[units], low)
+        counts = np.minimum(self.high[units], high) - np.maximum(self.low[units], low)
         for at, unit in enumerate(units.tolist()) if self.gaps else ():
             for begin, end in self.gaps.get(unit, ()):
-                found[at] -= max(0, min(end, high) - max(begin, low))
-        return found
+                counts[at] -= max(0, min(end, high) - max(begin, low))
+        return counts
 
     def pieces(self, units: NDArray[np.int64], low: int, high: int) -> NDArray[np.int64]:
         """Stretches of the characters [low, high) of their file that some chunks have.
@@ -112,11 +112,11 @@ class ChunkTable:
         cut: list[tuple[int, int, int, int]] = []
         for unit, offset, size, start in rows.T.tolist():
             at, lost = start, 0
-            for gap, behind in (*self.gaps.get(unit, ()), (start + size, start + size)):
+            for gap, stop in (*self.gaps.get(unit, ()), (start + size, start + size)):
                 if at < min(gap, start + size):
                     cut.append((unit, offset + at - start - lost, min(gap, start + size) - at, at))
-                lost += behind - gap
-                at = max(at, behind)
+                lost += stop - gap
+                at = max(at, stop)
         return np.array(cut, dtype=np.int64).reshape(-1, 4).T
 
     def sharing_a_line(self, path: str, first: int, last: int) -> NDArray[np.int64]:
@@ -158,10 +158,10 @@ def span_gold(
         ious, shares = _overlaps(table, units, place.stretch, place.lines)
         passed = _passed(relevance, ious, shares)
         worth = place.grade * (shares if relevance.rule == "graded" else np.ones(len(units)))
-        for unit, one in zip(units.tolist(), ious.tolist(), strict=True):
-            iou[unit] = max(iou.get(unit, 0.0), one)
-        for unit, one in zip(units[passed].tolist(), worth[passed].tolist(), strict=True):
-            grades[unit] = max(grades.get(unit, 0.0), one)
+        for unit, value in zip(units.tolist(), ious.tolist(), strict=True):
+            iou[unit] = max(iou.get(unit, 0.0), value)
+        for unit, value in zip(units[passed].tolist(), worth[passed].tolist(), strict=True):
+            grades[unit] = max(grades.get(unit, 0.0), value)
         if overlap == "any-line" and place.start_line and place.end_line:
             lines = (place.start_line - 1, place.end_line - 1)
             for unit in table.sharing_a_line(place.path, *lines).tolist():
@@ -172,7 +172,7 @@ def span_gold(
     return Gold(
         corpus=corpus,
         unit=np.array(unit, dtype=np.int64),
-        grade=np.array([grades[one] for one in unit], dtype=np.float64),
+        grade=np.array([grades[number] for number in unit], dtype=np.float64),
         twins=_twin_units(places, own, table, relevance, grades),
         best_iou=tuple(sorted(iou.items())),
         target_files=_target_files(places, table),
@@ -194,9 +194,9 @@ def _overlaps(
     table: ChunkTable, units: NDArray[np.int64], stretch: Stretch, lines: tuple[int, int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Line IoU of each unit with a target, and the share of its characters that each holds."""
-    first, behind = lines
-    shared = np.minimum(table.behind[units], behind) - np.maximum(table.first[units], first)
-    union = (table.behind[units] - table.first[units]) + (behind - first) - shared
+    first, stop = lines
+    shared = np.minimum(table.stop[units], stop) - np.maximum(table.first[units], first)
+    union = (table.stop[units] - table.first[units]) + (stop - first) - shared
     _, low, high = stretch
     return shared / union, table.held(units, low, high) / (high - low)
 
@@ -262,9 +262,9 @@ def _number(
     for place in places:
         file, low, high = place.stretch
         begin = next(
-            number + low - one[1]
-            for one, number in stretches
-            if one[0] == file and one[1] <= low and high <= one[2]
+            number + low - start
+            for (name, start, stop), number in stretches
+            if name == file and start <= low and high <= stop
         )
         targets.append(((begin, begin + high - low),))
         twins += [(twin, begin) for twin in place.twins]

@@ -101,7 +101,7 @@ def masks_of(corpora: Mapping[str, Corpus], queries: Iterable[Query]) -> tuple[M
     }
     for query in queries:
         corpus, region = corpora[query.corpus], query.region
-        if region is None or any(region.path == one.path for one in corpus.skipped):
+        if region is None or any(region.path == skipped.path for skipped in corpus.skipped):
             continue
         number = numbers[corpus.id].get(region.path)
         if number is None:
@@ -151,12 +151,12 @@ def spliced(
 def _spliced(base: ChunkedCorpus, own: ChunkedCorpus, mask: Mask) -> ChunkedCorpus:
     number, path = mask.number, own.corpus.sources[0].path
     at = chunks_before(base, number)
-    behind = (chunk for chunk in base.chunks[at:] if chunk.path != path)
+    after = (chunk for chunk in base.chunks[at:] if chunk.path != path)
     return replace(
         base,
         corpus=mask.corpus,
         layouts=(*base.layouts[:number], *own.layouts, *base.layouts[number + 1 :]),
-        chunks=(*base.chunks[:at], *own.chunks, *behind),
+        chunks=(*base.chunks[:at], *own.chunks, *after),
     )
 
 

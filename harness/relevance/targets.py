@@ -111,13 +111,13 @@ class Squeezed:
         if high - low < MIN_TWIN:
             return []
         wanted = self.files[self.numbers[path]].text[low:high]
-        found: list[Stretch] = []
+        matches: list[Stretch] = []
         for number, start in self._beginning_with(wanted[:MIN_TWIN]):
             file, twin = self.files[number], (self.paths[number], start, start + len(wanted))
             equal = file.text.startswith(wanted, start) and file.ends(twin[2])
-            if equal and not any(_touch(twin, one) for one in (*taken, *found)):
-                found.append(twin)
-        return found
+            if equal and not any(_touch(twin, other) for other in (*taken, *matches)):
+                matches.append(twin)
+        return matches
 
     def _beginning_with(self, head: str) -> list[tuple[int, int]]:
         """File and start of the lines that may begin with a head, in corpus order."""

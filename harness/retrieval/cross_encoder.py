@@ -234,10 +234,10 @@ class CrossEncoder:
                     f"{self.name}: {_ROWS} pairs of {width} tokens do not fit into memory"
                 ) from error
             raise
-        found: NDArray[np.float64] = logits[: len(rows), 0].numpy().astype(np.float64)
-        if not np.isfinite(found).all():
+        scores: NDArray[np.float64] = logits[: len(rows), 0].numpy().astype(np.float64)
+        if not np.isfinite(scores).all():
             raise InputError(f"{self.name}: the model gives scores that are no finite numbers")
-        return found
+        return scores
 
 
 def _lengths(pair: tuple[list[int], list[int]]) -> tuple[int, int]:

@@ -38,15 +38,15 @@ def companions(
     A chunk may be among its own companions. A file that cannot be parsed gives a warning.
     """
     sources = {source.path: source for source in chunked.corpus.sources}
-    found: list[Sequence[int]] = []
+    families: list[Sequence[int]] = []
     for path, group in itertools.groupby(chunked.chunks, key=lambda chunk: chunk.path):
-        chunks, first = tuple(group), len(found)
+        chunks, first = tuple(group), len(families)
         if kind == "parent":
-            found += _families(chunks, first, sources[path])
+            families += _families(chunks, first, sources[path])
         else:
             numbers = range(first, first + len(chunks))
-            found += [[near for near in (at - 1, at + 1) if near in numbers] for at in numbers]
-    return tuple(found)
+            families += [[near for near in (at - 1, at + 1) if near in numbers] for at in numbers]
+    return tuple(families)
 
 
 def _families(chunks: Sequence[Chunk], first: int, source: Source) -> Iterator[Sequence[int]]:

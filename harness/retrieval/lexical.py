@@ -100,16 +100,16 @@ def parts(run: str) -> list[str]:
     follows: `HTTPServer2_utf8` is `HTTP`, `Server`, `2`, `utf`, `8`. Letters without case, such
     as Chinese ones, are no capitals and no small letters. None for underscores alone.
     """
-    found: list[str] = []
+    pieces: list[str] = []
     for piece in run.split("_"):
         start = 0
         for at in range(1, len(piece)):
             if _is_border(piece, at):
-                found.append(piece[start:at])
+                pieces.append(piece[start:at])
                 start = at
         if piece:
-            found.append(piece[start:])
-    return found
+            pieces.append(piece[start:])
+    return pieces
 
 
 def _is_border(piece: str, at: int) -> bool:

@@ -82,8 +82,8 @@ class TokenCounter:
 
     def _count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Numbers and counts of the tokens of a text."""
-        found = Counter(tokenize(text, self.kind))
-        numbers = [self._numbers.setdefault(token, len(self._numbers)) for token in found]
-        row = np.array(numbers, np.int32), np.array([*found.values()], np.int32)
+        terms = Counter(tokenize(text, self.kind))
+        numbers = [self._numbers.setdefault(token, len(self._numbers)) for token in terms]
+        row = np.array(numbers, np.int32), np.array([*terms.values()], np.int32)
         self._texts[text] = row
         return row

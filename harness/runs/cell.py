@@ -97,7 +97,7 @@ def compute(
     ranked = rank_cell(query_set, corpora, texts, pipeline, timer, embed_again=embed_again)
     health = chunk_health(chunked, chunker) | {"gold_uncut": uncovered_targets(query_set, corpora)}
     if pipeline.retriever.options.expand == "parent":
-        health["notes"] |= unparsed(source for one in corpora for source in one.corpus.sources)
+        health["notes"] |= unparsed(source for part in corpora for source in part.corpus.sources)
     vectors = (texts.documents, texts.queries, ranked.again)
     used = _used_texts(corpora, texts.embedded_of_chunk)
     return ComputedCell(
@@ -125,7 +125,9 @@ def compute(
             **_time_cost(vectors, files, timer),
         },
         latency_ms=_latency([texts.queries, ranked.again], ranked.seconds),
-        failures=tuple((one.corpus.id, path, why) for one in chunked for path, why in one.failures),
+        failures=tuple(
+            (part.corpus.id, path, why) for part in chunked for path, why in part.failures
+        ),
     )
 
 
@@ -145,15 +147,15 @@ def _time_cost(
     vectors: Sequence[Vectors | None], files: ChunkedFiles, timer: PhaseTimer
 ) -> dict[str, float | None]:
     """What the cell costs from an empty store: chunking and embedding count whenever they ran."""
-    known = [one for one in vectors if one is not None]
-    embedding = sum(float(one.share.sum()) for one in known)
+    known = [part for part in vectors if part is not None]
+    embedding = sum(float(part.share.sum()) for part in known)
     other = sum(
         seconds
         for name, seconds in timer.seconds.items()
         if name not in ("chunking", UNITS, "embedding")
     )
     seconds = other + files.seconds + (files.embedding or 0.0) + round(embedding, 3)
-    computed = sum(one.computed for one in known) if known else None
+    computed = sum(part.computed for part in known) if known else None
     if files.texts is not None:
         computed = (computed or 0) + files.computed
     return {
@@ -169,7 +171,7 @@ def _latency(
     hops: Sequence[Vectors | None], search: NDArray[np.float64]
 ) -> dict[str, dict[str, float] | None]:
     """p50 and p95 of a query in milliseconds: embedding, search, and both."""
-    embedding = sum((one.seconds for one in hops if one is not None), np.zeros(len(search)))
+    embedding = sum((part.seconds for part in hops if part is not None), np.zeros(len(search)))
     # Vectors that are only looked up say nothing about embedding.
     columns = {
         "embedding": embedding if embedding.any() else None,

@@ -75,12 +75,12 @@ class ChunkVectors:
     def _add(self, texts: Sequence[str]) -> None:
         started = time.perf_counter()
         try:
-            found = embed_texts(texts, self._embedder, self._store, "document", self._progress)
+            embedded = embed_texts(texts, self._embedder, self._store, "document", self._progress)
         finally:
             self.spent += time.perf_counter() - started
-        self._rows.update(zip(texts, unit_vectors(found.values)[0], strict=True))
-        self.seconds += float(found.share.sum())
-        self.computed += found.computed
+        self._rows.update(zip(texts, unit_vectors(embedded.values)[0], strict=True))
+        self.seconds += float(embedded.share.sum())
+        self.computed += embedded.computed
 
     def prepare(
         self,
@@ -93,7 +93,7 @@ class ChunkVectors:
         if chunker.texts is None:
             return
         # Equal files of several corpora want the same texts.
-        tasks = dict.fromkeys(task for one in corpora for task in tasks_of(one, chunker))
+        tasks = dict.fromkeys(task for corpus in corpora for task in tasks_of(corpus, chunker))
         wanted: dict[str, None] = {}
         with cutter(chunker, Services(self, count_tokens), limits or limits_of()) as cutting:
             for texts in cutting.texts([*tasks]):

@@ -116,7 +116,7 @@ def median_chunk(corpora: Sequence[ChunkedCorpus], name: str) -> float:
     Raises:
         InputError: There is none.
     """
-    sizes = [chunk.chars for one in corpora for chunk in one.chunks]
+    sizes = [chunk.chars for corpus in corpora for chunk in corpus.chunks]
     if not sizes:
         raise InputError(f"{name} makes no chunk, so its size cannot be matched; leave it out")
     return float(percentile(np.array(sizes), 50))

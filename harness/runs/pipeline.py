@@ -100,8 +100,8 @@ def load_embedder(text: str) -> Embedder:
     entry, spec = EMBEDDERS.find(parse_spec(text))
     make = EMBEDDERS.load(entry)
     bound = bind(make, spec, EMBEDDERS.kind)
-    made = _make(EMBEDDERS.kind, spec.name, make, bound)
-    return cast("Embedder", made).renamed(canonical(make, spec, bound))
+    embedder = _make(EMBEDDERS.kind, spec.name, make, bound)
+    return cast("Embedder", embedder).renamed(canonical(make, spec, bound))
 
 
 def load_retriever(text: str) -> tuple[str, LoadedRetriever]:

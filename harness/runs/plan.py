@@ -65,7 +65,9 @@ class Plan:
     @property
     def budget(self) -> int:
         """Size up to which rankings go on, in `c`."""
-        return max([BUDGET, *(one.cut or 0 for one in self.measures if one.unit == "c")])
+        return max(
+            [BUDGET, *(measure.cut or 0 for measure in self.measures if measure.unit == "c")]
+        )
 
 
 def needs_embedder(chunker: LoadedChunker) -> bool:

@@ -369,14 +369,14 @@ def read_ranked_ids(folder: Path) -> dict[str, list[str]]:
 
 def _place(row: Mapping[str, Any]) -> LocatedTarget:
     low, high = row["nws"]
-    first, behind = row["lines"]
+    first, stop = row["lines"]
     return LocatedTarget(
         path=row["path"],
         start_line=row["start_line"],
         end_line=row["end_line"],
         grade=row["grade"],
         stretch=(row["path"], low, high),
-        lines=(first, behind),
+        lines=(first, stop),
         twins=tuple((twin["path"], *twin["nws"]) for twin in row["twins"]),
         twin_lines=tuple((twin["lines"][0], twin["lines"][1]) for twin in row["twins"]),
     )

@@ -64,7 +64,7 @@ class JudgedRecord:
             gold = frozenset(name for name, grade in self.grades.items() if grade > 0)
             return frozenset(self.names), gold
         if self.strategy in ("span", "file"):
-            paths = frozenset(one.place.path for one in self.items if one.place is not None)
+            paths = frozenset(item.place.path for item in self.items if item.place is not None)
             return paths, frozenset(place.path for place, _ in self.record.targets)
         return None
 
@@ -87,9 +87,10 @@ def judge(
         return _ranked(record, "qrels", names, gold, each_counts=each_counts)
     strategy, why = _strategy(record)
     # Every name begins with the query's id, so that it differs from all others.
-    first = {one: at for at, one in reversed(list(enumerate(record.items)))}
+    first = {item: at for at, item in reversed(list(enumerate(record.items)))}
     names = [
-        f"{record.query} {at if each_counts else first[one]}" for at, one in enumerate(record.items)
+        f"{record.query} {at if each_counts else first[item]}"
+        for at, item in enumerate(record.items)
     ]
     judged = _ranked(record, strategy, names, {}, each_counts=each_counts, why=why)
     if strategy == "text":
@@ -111,7 +112,7 @@ def judge_as_memorybench(record: QueryRecord, benchmark: str, threshold: float) 
     from harness.parity.memorybench import results as theirs
 
     result = replace(theirs.read_result(record.raw or {}), benchmark=benchmark)
-    (found,) = theirs.judge([result], threshold)
+    (judgement,) = theirs.judge([result], threshold)
     pack: Strategy = "span" if benchmark == "repoeval" else "file"
     strategies: dict[theirs.Strategy, Strategy] = {
         "qrels": "qrels",
@@ -120,19 +121,19 @@ def judge_as_memorybench(record: QueryRecord, benchmark: str, threshold: float) 
     }
     judged = JudgedRecord(
         record=record,
-        strategy=strategies[found.strategy],
+        strategy=strategies[judgement.strategy],
         why="",
         items=record.items,
-        names=found.ids,
-        grades=dict.fromkeys(sorted(found.gold), 1.0),
+        names=judgement.ids,
+        grades=dict.fromkeys(sorted(judgement.gold), 1.0),
     )
-    if found.strategy != "token-fallback":
+    if judgement.strategy != "token-fallback":
         return judged
-    return _counted(judged, [record.items[int(one)].text or "" for one in found.gold])
+    return _counted(judged, [record.items[int(item)].text or "" for item in judgement.gold])
 
 
 def _ids(record: QueryRecord) -> list[str]:
-    ids = [one.id for one in record.items if one.id is not None]
+    ids = [item.id for item in record.items if item.id is not None]
     if len(ids) < len(record.items):
         raise InputError(f"{record.where}: the gold is ids, but a retrieved item has no id")
     return ids
@@ -141,12 +142,12 @@ def _ids(record: QueryRecord) -> list[str]:
 def _strategy(record: QueryRecord) -> tuple[Strategy | None, str]:
     why = NO_LABEL
     if record.targets:
-        if not record.items or any(one.place is not None for one in record.items):
+        if not record.items or any(item.place is not None for item in record.items):
             lines = any(place.first is not None for place, _ in record.targets)
             return ("span" if lines else "file"), ""
         why = NO_PATH
     if tokens(record.expected or ""):
-        if not record.items or any(one.text is not None for one in record.items):
+        if not record.items or any(item.text is not None for item in record.items):
             return "text", ""
         why = NO_TEXT if why == NO_LABEL else why
     return None, why
@@ -181,8 +182,8 @@ def _by_place(judged: JudgedRecord, names: Sequence[str]) -> JudgedRecord:
     for number, (target, grade) in enumerate(judged.record.targets):
         met = [
             name
-            for name, one in zip(names, judged.record.items, strict=True)
-            if one.place is not None and one.place.shared(target)
+            for name, item in zip(names, judged.record.items, strict=True)
+            if item.place is not None and item.place.shared(target)
         ]
         for name in met or [f"{judged.record.query} target {number}"]:
             grades[name] = max(grade, grades.get(name, 0.0))
@@ -192,9 +193,9 @@ def _by_place(judged: JudgedRecord, names: Sequence[str]) -> JudgedRecord:
 def _by_text(judged: JudgedRecord, names: Sequence[str], threshold: float) -> JudgedRecord:
     wanted = tokens(judged.record.expected or "")
     relevant = {
-        name: one.text
-        for name, one in zip(names, judged.record.items, strict=True)
-        if one.text is not None and relevant_by_text(tokens(one.text), wanted, threshold)
+        name: item.text
+        for name, item in zip(names, judged.record.items, strict=True)
+        if item.text is not None and relevant_by_text(tokens(item.text), wanted, threshold)
     }
     grades = dict.fromkeys(relevant, 1.0) or {f"{judged.record.query} nothing": 1.0}
     return _counted(replace(judged, grades=grades), relevant.values())

@@ -60,11 +60,19 @@ class ScoreOptions:
 
     def of_ranks(self) -> list[Measure]:
         """The measures that need ids alone."""
-        return [one for one in self.measures if not is_of_texts(one) and not family_of(one).lines]
+        return [
+            measure
+            for measure in self.measures
+            if not is_of_texts(measure) and not family_of(measure).lines
+        ]
 
     def of_lines(self) -> list[Measure]:
         """The measures of lines and files."""
-        return [one for one in self.measures if not is_of_texts(one) and family_of(one).lines]
+        return [
+            measure
+            for measure in self.measures
+            if not is_of_texts(measure) and family_of(measure).lines
+        ]
 
 
 @dataclass

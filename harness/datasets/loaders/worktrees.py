@@ -49,10 +49,10 @@ class Worktrees:
         Raises:
             InputError: `clones` is given and not a folder.
         """
-        named = Path(clones).expanduser() if clones else file.parent / "clones"
-        if clones and not named.is_dir():
+        repositories = Path(clones).expanduser() if clones else file.parent / "clones"
+        if clones and not repositories.is_dir():
             raise InputError(f"clones={clones} is not a folder")
-        return Worktrees(file.parent / "worktrees", named)
+        return Worktrees(file.parent / "worktrees", repositories)
 
     def read(self, instance: str, repo: str, commit: str) -> Read | str:
         """The tree of an instance as from `read_folder`, or the reason that it is absent.

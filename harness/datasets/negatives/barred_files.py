@@ -95,11 +95,11 @@ class BarredFiles:
 
     def _grams_in(self, text: str) -> frozenset[Gram]:
         words = words_of(text) if self._grams else []
-        found: set[Gram] = set()
+        common: set[Gram] = set()
         for length in self._lengths:
             runs = zip(*(words[at:] for at in range(length)), strict=False)
-            found.update(run for run in runs if run in self._grams)
-        return frozenset(found)
+            common.update(run for run in runs if run in self._grams)
+        return frozenset(common)
 
     def _runs_in(self, text: str) -> Counter[_Lines]:
         lines = lines_of(text)

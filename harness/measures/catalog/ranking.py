@@ -90,8 +90,8 @@ def ndcg(
         # The best order of the hits in the first k.
         order = np.lexsort((-gain, query))
         best = np.arange(len(order)) - np.searchsorted(query, query, side="left") + 1
-        found = sum_by(query, gain[order] / log_discount(best), gold.n_queries)
-        ideal = np.where(gold.named, ideal, found)
+        retrieved = sum_by(query, gain[order] / log_discount(best), gold.n_queries)
+        ideal = np.where(gold.named, ideal, retrieved)
     value = ratio(sum_by(query, gain / log_discount(rank), gold.n_queries), ideal)
     if gold.profile.repeats == "each-counts":
         return value

@@ -36,7 +36,7 @@ class BowIndex:
     def nbytes(self) -> int:
         """Size of the postings and lengths, in bytes."""
         arrays = (self.postings.starts, self.postings.chunks, self.postings.counts, self.squares)
-        return sum(int(one.nbytes) for one in arrays)
+        return sum(int(array.nbytes) for array in arrays)
 
     def scores(
         self, query: SearchQuery, depth: int

@@ -332,7 +332,7 @@ def _slow_projected(cell, query, k):
     levels = slow_levels(cell.projection.scores[query].tolist())
     line, shown = {}, set()
     for unit, level in zip(ranking, levels, strict=True):
-        for at in range(runs.first[unit], runs.behind[unit]):
+        for at in range(runs.first[unit], runs.stop[unit]):
             line[at] = max(line.get(at, level), level)
             shown.add(at)
     spans = [range(a, b) for a, b in itertools.pairwise(runs.edges.tolist())]

@@ -170,13 +170,13 @@ def test_dropping_gold_lines_never_pays(cells, rng):
     cell = cells.span_cell(rng, most=8, twins=False, overlapping=False)
     runs, gold = cell.projection.runs[0], cell.projection.gold[0].unit.tolist()
     is_gold = np.repeat(np.isin(np.arange(len(runs.edges) - 1), gold), np.diff(runs.edges))
-    first, behind = runs.first.copy(), runs.behind.copy()
+    first, stop = runs.first.copy(), runs.stop.copy()
     for unit in range(len(first)):
-        while first[unit] < behind[unit] and is_gold[first[unit]] and rng.random() < 0.5:
+        while first[unit] < stop[unit] and is_gold[first[unit]] and rng.random() < 0.5:
             first[unit] += 1
-        while first[unit] < behind[unit] and is_gold[behind[unit] - 1] and rng.random() < 0.5:
-            behind[unit] -= 1
-    poorer = replace(cell.projection, runs=(Runs(runs.edges, first, behind),))
+        while first[unit] < stop[unit] and is_gold[stop[unit] - 1] and rng.random() < 0.5:
+            stop[unit] -= 1
+    poorer = replace(cell.projection, runs=(Runs(runs.edges, first, stop),))
     after = evaluate(replace(cell, projection=poorer), MEASURES, DEFAULT).per_query
     for name, before in evaluate(cell, MEASURES, DEFAULT).per_query.items():
         assert after[name][0] <= before[0] + 1e-12, name
@@ -220,7 +220,7 @@ def test_an_oracle_that_is_called_exact_is_reached(cells, rng):
     runs, gold = cell.projection.runs[0], cell.projection.gold[0]
     wanted = {*gold.unit.tolist(), *(run for run, _ in gold.twins)}
     lines = {line for run in wanted for line in range(runs.edges[run], runs.edges[run + 1])}
-    spans = [range(a, b) for a, b in zip(runs.first, runs.behind, strict=True)]
+    spans = [range(a, b) for a, b in zip(runs.first, runs.stop, strict=True)]
     shares = [len(lines.intersection(span)) / max(len(span), 1) for span in spans]
     ways = [
         np.array(way) for way in (shares, np.floor(shares), np.sign(shares))
