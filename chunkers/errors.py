@@ -60,11 +60,19 @@ def reason_of(error: BaseException) -> str:
     return " ".join(text.split())[:_LONGEST]
 
 
-def suggestion(name: str, names: Iterable[str]) -> str:
-    """A hint for an unknown name: the nearest names, or all names."""
+def suggestion(name: str, names: Iterable[str], command: str = "") -> str:
+    """A hint for an unknown name: the nearest names, or all names.
+
+    Args:
+        name: The unknown name.
+        names: The known ones.
+        command: What lists them, in place of more names than a line holds.
+    """
     import difflib
 
     names = list(names)
     by_lower = {other.lower(): other for other in names}
     near = [by_lower[other] for other in difflib.get_close_matches(name.lower(), by_lower, n=3)]
-    return f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(names)}"
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"see `{command}`" if command and len(names) > 9 else f"choose from {', '.join(names)}"

@@ -258,13 +258,13 @@ def _parameters(entry: Entry, make: object) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(make).parameters  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise InputError(
-            f"chunker {entry.name} ({entry.origin}): {entry.target} is neither a function "
-            "make(**options) nor one whose first parameter is source"
+            f"chunker {entry.shown}: it cannot be called; give a function of source, "
+            "or one that returns a chunker"
         ) from None
 
 
 def _make(entry: Entry, make: Callable[..., Any], bound: Mapping[str, Any]) -> Any:
-    where = f"chunker {entry.name} ({entry.origin})"
+    where = f"chunker {entry.shown}"
     first = next(iter(_parameters(entry, make).values()), None)
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     is_option = first is None or first.name in bound or first.default is not first.empty
@@ -281,7 +281,7 @@ def _make(entry: Entry, make: Callable[..., Any], bound: Mapping[str, Any]) -> A
         raise InputError(f"{where} cannot be created: {reason_of(error)}") from error
     if not callable(getattr(chunker, "chunk", None)):
         raise InputError(
-            f"{where}: {entry.target} returned {type(chunker).__name__}, "
+            f"{where}: it returned {type(chunker).__name__}, "
             "which has no method chunk(source, services)"
         )
     return chunker

@@ -27,6 +27,12 @@ class Entry:
     target: str
     origin: str
 
+    @property
+    def shown(self) -> str:
+        """Its name for messages, with the distribution of one that is registered."""
+        own = self.origin in ("module", "built-in")
+        return self.name if own else f"{self.name} ({self.origin})"
+
 
 @dataclass(frozen=True)
 class Registry:
@@ -74,30 +80,45 @@ class Registry:
         entries = self.entries()
         if spec.name in entries:
             return entries[spec.name], spec
-        if spec.argument is not None and _ATTRIBUTE.fullmatch(spec.argument):
-            name = f"{spec.name}:{spec.argument}"
+        attribute, _, rest = (spec.argument or "").partition(":")
+        is_file = spec.name.endswith(".py")
+        if is_file or (not attribute and Path(f"{spec.name}.py").is_file()):
+            example = f"{Path(spec.name).stem}:{attribute or 'function'}"
+            problem = f"unknown {self.kind} {spec.name!r}; write {example}"
+            raise InputError(f"{problem} in the folder of the file" if is_file else problem)
+        if _ATTRIBUTE.fullmatch(attribute) and not rest:
+            name = f"{spec.name}:{attribute}"
             return Entry(name, name, "module"), Spec(name, None, spec.options)
-        if spec.name.endswith(".py") or Path(f"{spec.name}.py").is_file():
+        if _ATTRIBUTE.fullmatch(attribute):
             raise InputError(
-                f"unknown {self.kind} {spec.name!r}; "
-                "write module:function, with the module importable from this folder"
+                f"{self.kind} {spec.name}:{spec.argument}: "
+                f"options follow a comma; write {spec.name}:{attribute},{rest}"
             )
-        raise InputError(f"unknown {self.kind} {spec.name!r}; {suggestion(spec.name, entries)}")
+        hint = suggestion(spec.name, entries, f"chunkmark list {self.kind.replace(' ', '')}s")
+        raise InputError(f"unknown {self.kind} {spec.name!r}; {hint}")
 
     def load(self, entry: Entry) -> Any:
         """Import the object that makes a part; raises InputError with the reason if it fails."""
         module, _, attribute = entry.target.partition(":")
+        place = f"{self.kind} {entry.shown}"
         try:
             target: Any = importlib.import_module(module)
             for part in attribute.split("."):
+                if entry.origin == "module" and not hasattr(target, part):
+                    raise InputError(f"{place}: {module} has no {part!r}")
                 target = getattr(target, part)
+        except InputError:
+            raise
         # A plug-in may fail in any way while it is imported, SystemExit included.
         except BaseException as error:
             if type(error) in STOPPING:
                 raise
-            raise InputError(
-                f"{self.kind} {entry.name} ({entry.origin}) cannot be loaded: {reason_of(error)}"
-            ) from error
+            missing = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
+            if missing and f"{module}.".startswith(f"{missing}."):
+                top = missing.partition(".")[0]
+                advice = f"start chunkmark in the folder that holds {top}, or install it"
+                raise InputError(f"{place}: no module {missing!r}; {advice}") from error
+            raise InputError(f"{place} cannot be loaded: {reason_of(error)}") from error
         return target
 
 

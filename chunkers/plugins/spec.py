@@ -21,7 +21,7 @@ import typing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Union
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -209,7 +209,7 @@ def bind(
     keys = sorted(name for name in parameters if name != "argument")
     for key, value in spec.options:
         if key not in keys:
-            hint = f"choose from {', '.join(keys)}" if keys else "it has no options"
+            hint = suggestion(key, keys) if keys else "it has no options"
             raise InputError(f"{part}: unknown option {key!r}; {hint}")
         bound[key] = _convert(value, hints.get(key, str), f"{part}: {key}={value}")
     for key in needed(make):
@@ -295,7 +295,9 @@ def _convert(value: str, hint: Any, where: str) -> Any:
                 return number
         except (ValueError, OverflowError):
             pass
-        kind = f"a whole number up to {_LARGEST}" if hint is int else "a number"
+        kind = "a whole number" if hint is int else "a number"
+        with contextlib.suppress(ValueError):
+            kind += f" up to {_LARGEST}" if hint is int and int(value) > _LARGEST else ""
         commas = "; options are separated by commas" if ";" in value else ""
         raise InputError(f"{where}: must be {kind}{commas}")
     return value

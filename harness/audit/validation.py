@@ -518,8 +518,8 @@ def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[s
         return name, pairs
     if measures and name not in measures:
         raise InputError(f"{run} has no values of {name}; {suggestion(name, sorted(measures))}")
-    found = f"it has {', '.join(sorted(others))}, " if others else ""
+    other = f"\nit has cells of {', '.join(sorted(others))}" if others else ""
     raise InputError(
-        f"{run} has no two chunkers on this very data set ({dataset.name}, "
-        f"{dataset.fingerprint[:12]})\n{found}maybe of another version or with other options"
+        f"{run} has fewer than two chunkers on {dataset.name} with data "
+        f"{dataset.fingerprint[:12]}{other}"
     )

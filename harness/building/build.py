@@ -11,6 +11,7 @@ from chunkers.errors import InputError
 from harness.building.built_queries import REJECTED, draw, with_packages
 from harness.building.tree import Reading, read_commits, read_tree, without_file
 from harness.model import DEFINITIONS, GOLD_FOLLOWS, Corpus, Dataset
+from harness.support.files import unreadable
 from harness.support.progress import silent
 from harness.support.wording import counted, left_out_line
 
@@ -66,7 +67,8 @@ def build(root: Path, options: BuildOptions, tell: Tell = silent) -> Dataset:
             be built.
     """
     if not root.is_dir():
-        raise InputError(f"{root} is not a folder; give a repository")
+        problem = "is not a folder" if root.exists() else "does not exist"
+        raise InputError(f"{root} {problem}; give a repository or a folder")
     if options.limit is not None and options.limit < 1:
         raise InputError(f"limit={options.limit}: must be at least 1")
     if options.since is not None and options.queries != "commits":
@@ -124,8 +126,8 @@ def _ids(file: Path | None) -> frozenset[str]:
     try:
         lines = file.read_text("utf-8").splitlines()
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise InputError(f"cannot read {file}: {reason}; give a file of ids, one a line") from None
+        reason = unreadable(file, error) if isinstance(error, OSError) else f"{file} is not UTF-8"
+        raise InputError(f"{reason}; give a file of ids, one a line") from None
     return frozenset(line.strip() for line in lines if line.strip())
 
 
@@ -191,20 +193,22 @@ def _reading_notes(corpora: Iterable[Corpus]) -> dict[str, str]:
 def _questions(name: str) -> Path:
     if not Path(name).is_file():
         raise InputError(
-            f"queries={name}: must be {', '.join(KINDS)} or an existing file of questions"
+            f"queries={name}: no such file; give {', '.join(KINDS)} or a file of questions"
         )
     return Path(name)
 
 
 def _why(built: BuiltQueries, left_out: Mapping[str, int], queries: str) -> str:
     """The end of the error that no query can be made: what is lacking or was left out."""
-    line = left_out_line(left_out)
-    if line or not built.corpora:
-        return line
+    if line := left_out_line(left_out):
+        return f"{line}; try other queries= or questions of your own"
+    if not built.corpora:
+        return ""
     files = counted(sum(len(corpus.sources) for corpus in built.corpora), "indexed file")
     lacking, other = _LACKING.get(queries, ("no question has a target in the {files}", ""))
     skipped = Counter(file.reason for corpus in built.corpora for file in corpus.skipped)
-    not_indexed = left_out_line(skipped, "not indexed: ")
-    advice = f"try --queries {other} or questions of your own" if other else ""
+    reasons = ", ".join(f"{count} ({reason})" for reason, count in skipped.most_common())
+    not_indexed = reasons and f"not indexed: {reasons}"
+    advice = f"try queries={other} or questions of your own" if other else ""
     second = "; ".join(filter(None, (not_indexed, advice)))
     return f": {lacking.format(files=files)}" + (f"\n{second}" if second else "")

@@ -28,7 +28,7 @@ from chunkers.languages import LANGUAGES
 from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
 from harness.runs.folder import MANIFEST
-from harness.support.files import DAMAGE_ERRORS, PARTIAL, file_sha256
+from harness.support.files import PARTIAL, file_sha256, unreadable
 from harness.support.json_files import (
     Sha256,
     StrictModel,
@@ -151,7 +151,7 @@ def write_folder(dataset: Dataset, folder: Path, options: Mapping[str, Any]) -> 
             folder.rmdir()
         partial.rename(folder)
     except OSError as error:
-        raise InputError(f"cannot write {folder}: {error.strerror}") from None
+        raise InputError(f"{folder} cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
         if not folder.exists():
@@ -183,9 +183,13 @@ def read_card(folder: Path) -> dict[str, Any]:
     again = "build the folder again"
     try:
         card = parse_json(file.read_bytes(), str(file))
-        schema = card["schema"]
-    except (InputError, *DAMAGE_ERRORS) as error:
-        raise InputError(f"{file} is damaged ({error}); {again}") from None
+    except OSError as error:
+        raise InputError(f"{unreadable(file, error)}; {again}") from None
+    except InputError as error:
+        raise InputError(f"{error}; {again}") from None
+    if not isinstance(card, dict) or "schema" not in card:
+        raise InputError(f"{file} is damaged: it has no key 'schema'; {again}")
+    schema = card["schema"]
     if schema != SCHEMA:
         raise InputError(
             f"{file} has the schema {schema!r:.60}, but this version of chunkmark reads {SCHEMA}; "
@@ -194,7 +198,7 @@ def read_card(folder: Path) -> dict[str, Any]:
     try:
         validated(_Card, {key: value for key, value in card.items() if key != "schema"}, str(file))
     except InputError as error:
-        raise InputError(f"{error}; it is damaged, {again}") from None
+        raise InputError(f"{error}; {again}") from None
     if set(card["files"]) != set(FILES):
         raise InputError(f"{file} is damaged: it lists other files; {again}")
     return dict(card)

@@ -19,6 +19,7 @@ from chunkers.errors import InputError
 from harness.building.built_queries import BuiltQueries, folder_of, names_overlap, same_words
 from harness.building.docs.definitions import definitions_in, parts_of
 from harness.model import Query, Target
+from harness.support.files import unreadable
 from harness.support.json_files import (
     StrictModel,
     Text,
@@ -132,10 +133,10 @@ def read_questions(file: Path) -> tuple[Question, ...]:
         with file.open("rb") as opened:
             data = opened.read(_MOST + 1)
         text = data.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"cannot read {file}: {getattr(error, 'strerror', None) or error}"
-        ) from None
+    except OSError as error:
+        raise InputError(unreadable(file, error)) from None
+    except UnicodeDecodeError:
+        raise InputError(f"{file} is not UTF-8; save it as UTF-8") from None
     if len(data) > _MOST:
         raise InputError(f"{file} is larger than {_MOST >> 20} MiB")
     questions = []

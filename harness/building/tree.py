@@ -139,7 +139,9 @@ def read_tree(root: Path, reading: Reading = Reading()) -> WorkingTree:
                     "write patterns as in .gitignore, such as vendor/ or *_pb2.py"
                 )
     if not sources:
-        raise InputError(f"{root} has no file to index{_why(skipped)}")
+        raise InputError(
+            f"{root} has no file to index{_why(skipped) or '; is it the right folder?'}"
+        )
     return WorkingTree(sources, skipped)
 
 

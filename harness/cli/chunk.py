@@ -60,18 +60,23 @@ def chunk(
     from harness.model import Corpus
     from harness.reading.decoding import parse_encodings
     from harness.reading.reader import ReadRules, read_file
+    from harness.runs.failures import own_reason
+    from harness.support.json_files import require_regular_file
 
     chunkers = [load_chunker(spec) for text in chunker or ["ast"] for spec in expand_spec(text)]
     rules = ReadRules(
         languages=parse_overrides(language or ()), encodings=parse_encodings(encoding or ())
     )
+    if not file.exists():
+        raise InputError(f"{file} does not exist; give a file")
+    require_regular_file(file)
     source = read_file(file, file.name, rules)
     if not isinstance(source, Source):
-        raise InputError(f"cannot read {file}: {source.reason.removeprefix('unreadable: ')}")
+        raise InputError(f"{file} cannot be read: {source.reason.removeprefix('unreadable: ')}")
     corpora = _cut(Corpus(str(file), (source,)), chunkers, embedder)
     cuts = list(zip(chunkers, corpora, strict=True))
     failures = [
-        f"{cutter.name} failed on {path}: {reason}"
+        f"{cutter.name} failed on {path}: {own_reason(reason, cutter.name, path)}"
         for cutter, chunked in cuts
         for path, reason in chunked.failures
     ]

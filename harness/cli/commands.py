@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from chunkers.errors import InputError, suggestion
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -47,6 +49,10 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find a command as typer does, and import it."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            before = f"{ctx.command_path} ".partition(" ")[2]
+            hint = suggestion(args[0], self.commands)
+            raise InputError(f"unknown command {before + args[0]!r}; {hint}")
         name, command, rest = super().resolve_command(ctx, args)
         path = f"{ctx.command_path} {name}".partition(" ")[2]
         return name, load_command(path) if path in COMMANDS else command, rest

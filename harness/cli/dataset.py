@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
@@ -114,6 +115,7 @@ def build(
 
     The output folder holds queries, targets and a copy of the indexed files.
     """
+    from chunkers.errors import InputError
     from chunkers.languages import parse_overrides
     from harness.building import build as building
     from harness.building.folder import refuse_folder, write_folder
@@ -127,8 +129,11 @@ def build(
     wanted = building.BuildOptions(
         queries, whole, limit, seed, since, reading, names=names.value, leave_out=leave_out
     )
-    with Progress() as progress:
-        made = building.build(repository, wanted, progress.tell)
+    try:
+        with Progress() as progress:
+            made = building.build(repository, wanted, progress.tell)
+    except InputError as error:
+        raise InputError(_with_flags(str(error))) from error
     options: dict[str, Any] = {
         "queries": queries if queries in building.KINDS else Path(queries).name,
         "whole": whole,
@@ -140,6 +145,15 @@ def build(
         **dataclasses.asdict(reading),
     }
     _show(form, {"folder": str(out), **write_folder(made, out, options)})
+
+
+def _with_flags(message: str) -> str:
+    """A message with the options of a spec written as those of the command line."""
+    return re.sub(
+        r"(?<!\S)(queries|whole|names|since|limit|include|exclude)=(?=(\S?))",
+        lambda match: f"--{match[1]}" + (" " if match[2] else ""),
+        message,
+    )
 
 
 def info(
@@ -222,9 +236,10 @@ def fetch(
     from harness.cli.progress import Progress
     from harness.datasets.cards import card_names, load_card
     from harness.datasets.fetching import fetch as fetching
+    from harness.datasets.loading import LIST
 
     if name not in card_names():
-        raise InputError(f"unknown data set {name!r}; {suggestion(name, card_names())}")
+        raise InputError(f"unknown data set {name!r}; {suggestion(name, card_names(), LIST)}")
     card = load_card(name)
     with Progress() as progress:
         rows = fetching.fetch(card, data_dir, progress.tell)

@@ -122,13 +122,14 @@ def _folder_cells(run: Path) -> list[GateCell]:
 def _file_cells(path: Path) -> list[GateCell]:
     from chunkers.errors import InputError
     from harness.runs.gates import cells_of
+    from harness.support.files import unreadable
     from harness.support.json_files import parse_json, require_regular_file
 
     require_regular_file(path)
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
+        raise InputError(unreadable(path, error)) from error
     try:
         result = parse_json(raw, str(path))
     except InputError as error:

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, suggestion
 from harness.cli.commands import COMMANDS, app
 from harness.cli.signals import STOPPED
 
@@ -59,9 +59,9 @@ def _call(arguments: list[str]) -> int:
         # A usage error; its class depends on the release of typer.
         if not hasattr(error, "format_message"):
             raise
-        path = _command_path(error, arguments)
-        message = _usage_message(error)
-        return say(f"{message}\nsee `{path} --help`", USAGE) if message else USAGE
+        message, needs_help = _usage_message(error)
+        help_line = f"\nsee `{_command_path(error, arguments)} --help`" if needs_help else ""
+        return say(f"{message}{help_line}", USAGE) if message else USAGE
     if code == INTERRUPTED:
         raise KeyboardInterrupt  # typer turns an interrupt into an exit code
     return code if isinstance(code, int) else DONE
@@ -80,16 +80,47 @@ def _command_path(error: Any, arguments: list[str]) -> str:
     return f"chunkmark {path}".rstrip()
 
 
-def _usage_message(error: Any) -> str:
-    """The message of a usage error; a wrong value is named with its option and the rule."""
+_EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((?P<words>.*)\)")
+_VALUE = re.compile(r"Option (?P<option>'[^']*').*(?P<verb>requires|does not take).*")
+
+
+def _usage_message(error: Any) -> tuple[str, bool]:
+    """A usage error in the style of the other messages, and whether help should be read."""
     message = " ".join(error.format_message().replace("Value error, ", "").split())
-    parameter, cause = getattr(error, "param", None), error.__cause__ or error.__context__
-    if parameter is None or not hasattr(cause, "errors"):
-        return message
-    # typer checks values by pydantic.
-    fault = cause.errors()[0]
-    name, value = parameter.opts[-1], fault["input"]
-    name = name if name.startswith("-") else name.upper()
+    kind, parameter = type(error).__name__, getattr(error, "param", None)
+    if kind == "NoSuchOption":
+        message, known = _unknown_option(error)
+        return message, not known
+    if extra := _EXTRA.fullmatch(message):
+        message = f"unexpected argument {extra['words']!r}"
+    elif value := _VALUE.fullmatch(message):
+        verb = "needs a value" if value["verb"] == "requires" else "takes no value"
+        message = f"{value['option'][1:-1]} {verb}"
+    elif parameter is not None:
+        name = parameter.opts[-1]
+        name = name if name.startswith("-") else (parameter.metavar or name).upper()
+        cause = error.__cause__ or error.__context__
+        if kind == "MissingParameter":
+            name += f" {parameter.metavar}" if name.startswith("-") and parameter.metavar else ""
+            choices = message.partition("Choose from: ")[2]
+            message = f"{name} is missing{choices and f'; choose from {choices}'}"
+        elif hasattr(cause, "errors"):  # typer checks values by pydantic
+            return _value_message(parameter, name, cause.errors()[0]) or message, False
+    return message, True
+
+
+def _unknown_option(error: Any) -> tuple[str, bool]:
+    """The message on an unknown option, and whether it names similar ones."""
+    parameters = error.ctx.command.get_params(error.ctx)
+    names = [name for each in parameters for name in each.opts if name.startswith("--")]
+    hint = suggestion(error.option_name, names)
+    known = hint.startswith("did you mean")
+    return f"unknown option {error.option_name}{f'; {hint}' if known else ''}", known
+
+
+def _value_message(parameter: Any, name: str, fault: Any) -> str:
+    """A wrong value with its option and the rule; empty for a rule that is not known here."""
+    value = fault["input"]
     least = parameter.min if parameter.min is not None else _least(parameter.name)
     if fault["type"] in ("int_parsing", "float_parsing"):
         kind = "a whole number" if fault["type"] == "int_parsing" else "a number"
@@ -99,8 +130,9 @@ def _usage_message(error: Any) -> str:
         return f"{name} must be at least {least:g}, not {value}"
     if choices := re.fullmatch(r".* is not one of (.*)\.", fault["msg"]):
         names = ", ".join(re.findall(r"'([^']*)'", choices[1]))
-        return f"unknown {name} {value!r}; choose from {names}"
-    return message
+        title = name if name.startswith("-") else name.lower()
+        return f"unknown {title} {value!r}; choose from {names}"
+    return ""
 
 
 def _least(name: str) -> int | None:

@@ -123,7 +123,7 @@ def _input_file(run: Path | None, records: Path | None) -> Path:
     from chunkers.errors import InputError
 
     if run is not None and records is not None:
-        raise InputError("--run and --records exclude each other; give one of them")
+        raise InputError("--run and --records cannot be combined; give one of them")
     path = run if records is None else records
     if path is None:
         raise InputError("give either --run FILE with --qrels FILE, or --records FILE")

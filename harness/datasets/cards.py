@@ -11,7 +11,8 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from chunkers.errors import InputError
-from harness.support.data_folders import data_dirs, find_data
+from harness.support.data_folders import data_dirs, find_data, shown_folders
+from harness.support.files import unreadable
 from harness.support.json_files import Sha256, Text, first_fault
 
 _SHARE = Path("share/chunkmark/datasets")
@@ -165,7 +166,7 @@ def read_card(file: Path) -> Card:
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from None
+        raise InputError(unreadable(file, error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: invalid TOML: {error}") from None
     try:
@@ -188,14 +189,13 @@ def find_file(card: Card, number: int, data_dir: Path | None) -> Path:
     if path is not None:
         return path
     if _is_fetchable(needed):
-        looked = ", ".join(map(str, data_dirs(data_dir)))
         raise InputError(
-            f"data set {card.name} is not here: {needed.path} is in none of the data folders "
-            f"{looked}\nrun `chunkmark dataset fetch {card.name}`"
+            f"data set {card.name} is not here: {needed.path} is in none of the data folders: "
+            f"{shown_folders(data_dirs(data_dir))}\nrun `chunkmark dataset fetch {card.name}`"
         )
-    size = "" if needed.bytes is None else f" of {needed.bytes} bytes"
-    place = f"the file{size} from {card.source}"
-    return find_data(needed.path, data_dir, place=place)
+    size = "" if needed.bytes is None else f" ({needed.bytes:,} bytes)"
+    advice = f"get it{size} from {card.source}, and "
+    return find_data(needed.path, data_dir, advice=advice)
 
 
 def missing_files(card: Card, data_dir: Path | None) -> tuple[str, ...]:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from chunkers.source import Source
     from harness.support.progress import Tell
 
+LIST = "chunkmark list datasets"
+"""Lists the data sets, for messages."""
+
 _PLUG_INS = Registry("data set", (), "chunkmark.datasets")
 
 
@@ -123,6 +126,8 @@ def _refuse_folder(text: str) -> None:
         return
     kind = "built" if (folder / CARD).is_file() else "repo"
     kind = "beir" if (folder / "corpus.jsonl").is_file() else kind
+    if (folder / "manifest.json").is_file() and (folder / "cells").is_dir():
+        raise InputError(f"{text} is a run folder, not a data set")
     raise InputError(f"{text} is a folder; name it as {Spec(kind, text)}")
 
 
@@ -181,7 +186,7 @@ def _plug_in(spec: Spec) -> tuple[Entry, Spec]:
     """The entry point or the Python object that a spec names, and the spec of its options."""
     names = _PLUG_INS.entries()
     if spec.name not in names and spec.argument is None:
-        near = suggestion(spec.name, sorted({*names, *card_names()}))
+        near = suggestion(spec.name, sorted({*names, *card_names()}), LIST)
         if "/" in spec.name or spec.name == ".":
             near = "for a folder write repo:PATH or built:FOLDER"
         raise InputError(f"unknown data set {spec.name!r}; {near}")

@@ -47,10 +47,13 @@ def find_folder(name: str, who: str) -> Path:
     try:
         return Path(snapshot_download(name, allow_patterns=patterns))
     except (HFValidationError, LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
-        reason = " ".join(str(error).split())[:160]
+        reason = f"and the Hugging Face hub gives none ({type(error).__name__})"
+        if isinstance(error, HFValidationError):
+            reason = "and the Hugging Face hub has no such names"
+        elif isinstance(error, LocalEntryNotFoundError):
+            reason = "and the Hugging Face hub cannot be reached"
         raise InputError(
-            f"{who}:{name} is not a folder, and the download from the hub failed ({reason}); "
-            "download the model elsewhere and name its folder"
+            f"{who}:{name}: no such folder, {reason}; name the folder of a downloaded model"
         ) from error
 
 

@@ -146,7 +146,12 @@ def _nearest(text: str) -> str:
     }
     base = re.split(r"@|_at_", text, maxsplit=1, flags=re.IGNORECASE)[0]
     near = difflib.get_close_matches(_plain(base), spellings, n=4, cutoff=0.5)
-    examples = dict.fromkeys(_example(spellings[name]) for name in near)
+    cut = len(base) < len(text)
+    families = [spellings[name] for name in near]
+    examples = dict.fromkeys(
+        _example(family) if cut or family.cut in ("rank", "budget") else family.name
+        for family in families
+    )
     if examples:
         return f"did you mean {' or '.join(examples)}?"
-    return f"choose from {', '.join(family.name for family in list_all())}"
+    return "see `chunkmark list measures`"

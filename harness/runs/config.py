@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError, suggestion
 from harness.chunking import SECONDS
+from harness.support.files import unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,10 +133,12 @@ def load_suite(path: Path) -> RunConfig:
         )
     try:
         values = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(
-            f"cannot read suite {path}: {getattr(error, 'strerror', '') or error}"
-        ) from error
+    except OSError as error:
+        raise InputError(f"suite {unreadable(path, error)}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"suite {path} is not UTF-8; save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"suite {path}: invalid TOML: {_place(str(error))}") from error
     names = [option.name for option in fields(RunConfig)]
     options: dict[str, Any] = {}
     for key, value in values.items():
@@ -146,6 +149,12 @@ def load_suite(path: Path) -> RunConfig:
         return RunConfig(**options)
     except InputError as error:
         raise InputError(f"suite {path}: {error}") from None
+
+
+def _place(problem: str) -> str:
+    """A parser's message with its place first."""
+    text, _, place = problem.rstrip(")").rpartition(" (at ")
+    return f"{place}: {text[:1].lower()}{text[1:]}" if text else problem
 
 
 def _problem(option: Field[Any], value: Any) -> str | None:

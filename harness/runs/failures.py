@@ -76,6 +76,11 @@ class FailedCell:
         )
 
 
+def own_reason(reason: str, chunker: str, path: str) -> str:
+    """The reason of a failure without the chunker and the file, where both are named before it."""
+    return reason.removeprefix(f"chunker {chunker} on {path}: ")
+
+
 def failure_lines(
     scored: Iterable[tuple[str, Iterable[Sequence[str]]]], failed: Sequence[FailedCell]
 ) -> Iterator[str]:
@@ -91,6 +96,6 @@ def failure_lines(
         yield f"{names}: not scored: the chunker {cell.reason}"
     for chunker, rows in files.items():
         for corpus, path, reason in list(rows)[:_SHOWN]:
-            yield f"{chunker} failed on {path} of {corpus}: {reason}"
+            yield f"{chunker} failed on {path} of {corpus}: {own_reason(reason, chunker, path)}"
         if len(rows) > _SHOWN:
             yield f"{chunker} failed on {counted(len(rows) - _SHOWN, 'more file')}"

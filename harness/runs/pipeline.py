@@ -124,7 +124,9 @@ def _make(kind: str, name: str, make: Callable[..., Any], bound: dict[str, Any])
     try:
         return make(**bound)
     except InputError as error:
-        raise type(error)(f"{kind} {name}: {str(error).removeprefix(f'{name}: ')}") from error
+        message = str(error)
+        named = message.startswith((f"{name}: ", f"{name}:"))
+        raise type(error)(f"{kind} {message}" if named else f"{kind} {name}: {message}") from error
 
 
 def describe(

@@ -20,7 +20,7 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.relevance.targets import LocatedTarget
-from harness.support.files import DAMAGE_ERRORS
+from harness.support.files import DAMAGE_ERRORS, damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -307,9 +307,7 @@ def read_record(folder: Path) -> Record:
     try:
         return _read_record(folder)
     except DAMAGE_ERRORS as error:
-        raise InputError(
-            f"{folder}: the stored cell is damaged ({type(error).__name__}: {error}); remove it"
-        ) from error
+        raise InputError(f"{damage(folder, error)}; remove the cell, and run again") from error
 
 
 def _read_record(folder: Path) -> Record:

@@ -14,7 +14,7 @@ from harness.model import GOLD_FOLLOWS
 from harness.runs.folder import read_cell, read_manifest, stored_cells
 from harness.runs.record import read_record
 from harness.runs.results import judge, options_of
-from harness.support.files import DAMAGE_ERRORS
+from harness.support.files import DAMAGE_ERRORS, damage
 from harness.support.json_files import read_json
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def read_stored_cell(
         values = {row["query_id"]: dict(row["metrics"]) for row in rows}
         metrics["asked"]["profile"], metrics["metrics"]
     except DAMAGE_ERRORS as error:
-        raise InputError(f"{folder} is damaged ({error}); remove it, and run again") from None
+        raise InputError(f"{damage(folder, error)}; remove the cell, and run again") from None
     follows = information.get(GOLD_FOLLOWS, "")
     return StoredCell(folder, names, cell, metrics, members, values, follows)
 

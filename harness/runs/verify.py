@@ -17,7 +17,7 @@ from chunkers.errors import InputError
 from harness.runs.folder import cell_folders, cell_key, read_manifest
 from harness.runs.record import decode_id, encode_id, lines_digest, read_record
 from harness.runs.results import judge, options_of, qrels_of, score
-from harness.support.files import DAMAGE_ERRORS, file_sha256
+from harness.support.files import DAMAGE_ERRORS, damage, file_sha256
 from harness.support.json_files import read_json
 
 if TYPE_CHECKING:
@@ -110,8 +110,9 @@ def _verify_cell(folder: Path) -> Verified:
         faults += _compare_own(folder, record, judged, options, stored)
         compared, differing = _compare_pytrec(folder, judged, options, stored)
     except (InputError, *DAMAGE_ERRORS) as error:
-        reason = " ".join(f"{error}".split()) or type(error).__name__
-        return Verified(key, 0, 0, (Difference(key, "", "", f"cannot be read: {reason}"),))
+        reason = str(error) if isinstance(error, InputError) else damage(folder, error)
+        reason = reason.replace(f"{folder}/", "").replace(f"{folder} ", "the cell ")
+        return Verified(key, 0, 0, (Difference(key, "", "", reason),))
     differences = tuple(Difference(key, *fault) for fault in (*faults, *differing))
     return Verified(key, len(stored) * len(options.measures), compared, differences)
 

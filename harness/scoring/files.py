@@ -17,6 +17,7 @@ from harness.reading.qrels import QUERY_COLUMNS, Qrels, is_comment, read_qrels
 from harness.scoring.records import from_array, from_lines, from_table, rows_of
 from harness.scoring.trec_runs import OUR_TAG, read_run
 from harness.support.json_files import finite_number, id_of, numbered_lines, parse_json
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator, Mapping
@@ -99,7 +100,7 @@ def _shape_of_row(first: bytes, path: Path) -> Shape:
         return "run"  # its tag has spaces
     if fields not in _BY_FIELDS:
         raise InputError(
-            f"{path}: unknown format with {fields} fields in the first line\n"
+            f"{path}: unknown format: {counted(fields, 'field')} in the first line\n"
             "see `chunkmark score --help` for the formats"
         )
     return _BY_FIELDS[fields]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
 
 from chunkers.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def cache_dir() -> Path:
@@ -41,13 +45,13 @@ def refuse_data_dir(folder: Path | None) -> None:
         raise InputError(f"--data-dir {folder} is not a folder; give an existing folder")
 
 
-def find_data(name: str, cli_dir: Path | None = None, *, place: str = "it") -> Path:
+def find_data(name: str, cli_dir: Path | None = None, *, advice: str = "") -> Path:
     """The first file or folder of this name in a data folder.
 
     Args:
         name: Path inside a data folder, parts separated by `/`.
         cli_dir: As for `data_dirs`.
-        place: What the user should place there if nothing is found, for the message.
+        advice: What to do before it is placed there, for the message.
 
     Raises:
         InputError: It is in none of them; the message lists them and says what to place.
@@ -57,6 +61,12 @@ def find_data(name: str, cli_dir: Path | None = None, *, place: str = "it") -> P
         if (folder / name).exists():
             return folder / name
     raise InputError(
-        f"{name} is in none of the data folders {', '.join(map(str, folders))}\n"
-        f"place {place} in one of them, or name another by --data-dir or $CHUNKMARK_DATA"
+        f"{name} is in none of the data folders: {shown_folders(folders)}\n"
+        f"{advice}place it in one of them, or name another by --data-dir or $CHUNKMARK_DATA"
     )
+
+
+def shown_folders(folders: Iterable[Path]) -> str:
+    """Data folders for messages, with those that do not exist marked."""
+    marks = [str(each) if each.is_dir() else f"{each} (does not exist)" for each in folders]
+    return ", ".join(marks)

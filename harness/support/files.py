@@ -29,6 +29,20 @@ def replace_file(path: Path, text: str) -> None:
         raise
 
 
+def unreadable(path: Path | str, error: OSError) -> str:
+    """Why a file cannot be read, for messages."""
+    if isinstance(error, FileNotFoundError):
+        return f"{path} does not exist"
+    return f"{path} cannot be read: {error.strerror or error}"
+
+
+def damage(place: Path, error: Exception) -> str:
+    """What one of `DAMAGE_ERRORS` says of a file, or of a folder of files, for messages."""
+    if isinstance(error, OSError):
+        return unreadable(error.filename or place, error)
+    return f"{place} is damaged"
+
+
 def file_sha256(path: Path) -> str:
     """sha256 of a file, in hexadecimal."""
     with path.open("rb") as file:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from chunkers.errors import InputError
-from harness.support.files import replace_file
+from harness.support.files import replace_file, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,7 +70,8 @@ def read_json(path: Path, advice: str = "remove its folder, and run again") -> d
         place = f"line {error.lineno}, column {error.colno}"
         raise InputError(f"{path}, {place}: invalid JSON; {advice}") from error
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} cannot be read ({error}); {advice}") from error
+        reason = unreadable(path, error) if isinstance(error, OSError) else f"{path} is damaged"
+        raise InputError(f"{reason}; {advice}") from error
     if not isinstance(document, dict):
         raise InputError(f"{path} is not a JSON object; {advice}")
     return document
@@ -104,11 +105,14 @@ def parse_json(raw: bytes, where: str) -> Any:
         is_line = _LINE_NUMBER.search(where) is not None
         line = "" if is_line else f", line {error.lineno}"
         column = error.pos + 1 if is_line else error.colno
-        raise InputError(f"{where}{line}, column {column}: invalid JSON: {error.msg}") from None
+        ended = error.pos >= len(error.doc.rstrip())
+        hint = "; it ends too early" if ended else ""
+        hint = "; there is text after its end" if error.msg == "Extra data" else hint
+        raise InputError(f"{where}{line}, column {column}: invalid JSON{hint}") from None
     except UnicodeDecodeError:
         raise InputError(f"{where}: not UTF-8") from None
     except RecursionError:
-        raise InputError(f"{where}: invalid JSON: nested too deep") from None
+        raise InputError(f"{where}: invalid JSON; nested too deep") from None
     except ValueError as error:
         raise InputError(f"{where}: {error}") from None
 
@@ -167,13 +171,49 @@ def validated(model: type[Model], row: dict[str, Any], where: str) -> Model:
         raise InputError(f"{where}: {first_fault(error)}") from None
 
 
+_FAULTS = {
+    "missing": "the key {key!r} is missing",
+    "extra_forbidden": "unknown key {key!r}",
+    "string_too_short": "{key} is empty",
+    "string_pattern_mismatch": "{key} has an invalid value",
+    "string_unicode": "{key} has half of a surrogate pair",
+    "too_short": "{key} is empty",
+    "greater_than_equal": "{key} must be at least {ge}",
+    "greater_than": "{key} must be above {gt}",
+    "finite_number": "{key} must be a finite number",
+    "literal_error": "{key} must be {expected}",
+    "value_error": "{key}: {error}",
+}
+_NEEDED = {
+    "bool": "true or false", "dataclass": "an object", "dict": "an object", "float": "a number",
+    "int": "a whole number", "list": "a list", "model": "an object", "string": "text",
+    "tuple": "a list",
+}  # fmt: skip
+_GIVEN = {
+    bool: "true or false", dict: "an object", float: "a number", int: "a number", list: "a list",
+    str: "text", tuple: "a list", type(None): "null",
+}  # fmt: skip
+
+
 def first_fault(error: ValidationError) -> str:
-    """The first error of a validation as `key: reason`; it quotes no value."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    key = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "missing":
-        return f"{key} is missing"
-    return f"{key}: {first['msg']}" if key else first["msg"]
+    """The first error of a validation, with its key; it quotes no value."""
+    first, *others = error.errors(include_url=False)
+    *before, key = [f"item {at + 1}" if isinstance(at, int) else at for at in first["loc"] or [""]]
+    # A value of several types has an error for each, whose place ends in the type.
+    types = [fault for fault in others if fault["loc"][:-1] == first["loc"][:-1]]
+    types = [fault for fault in types if fault["input"] is first["input"] and before]
+    if types and first["type"] not in ("missing", "extra_forbidden"):
+        *before, key = before
+    start = f"{', '.join(before)}: " if before else ""
+    if first["type"] in _FAULTS:
+        text = _FAULTS[first["type"]].format(key=key, **first.get("ctx", {}))
+        return start + text.removeprefix(": ")
+    names = [fault["type"].removesuffix("_type").partition("_")[0] for fault in (first, *types)]
+    if any(name not in _NEEDED for name in names):
+        return f"{start}{key} has an invalid value"
+    needed = " or ".join(dict.fromkeys(_NEEDED[name] for name in names))
+    given = _GIVEN.get(type(first["input"]), "another type")
+    return f"{start}{key or 'it'} must be {needed}, not {given}"
 
 
 def require_regular_file(path: Path) -> None:
@@ -185,7 +225,7 @@ def require_regular_file(path: Path) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder; give a file")
     if path.exists() and not path.is_file():
-        raise InputError(f"{path} cannot be read: not a regular file; write its content to one")
+        raise InputError(f"{path} is not a regular file; write its content to one")
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -206,7 +246,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path} cannot be decompressed: {error}") from error
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+        raise InputError(unreadable(path, error)) from error
 
 
 def decode_utf8(raw: bytes, where: str) -> str:

@@ -168,7 +168,7 @@ def _date(since: str | None) -> datetime | None:
     try:
         date = datetime.fromisoformat(since)
     except ValueError:
-        raise InputError(f"since={since} is not a date; write one such as 2024-05-31") from None
+        raise InputError(f"since={since} is not a date; write YYYY-MM-DD") from None
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 

@@ -235,7 +235,8 @@ def _try(download: Download, progress: Callable[[int, int], None]) -> None:
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
         raise _WrongFileError(f"is not an http(s) address: {error}") from None
     except httpx2.ConnectError as error:
-        raise _UnavailableError(f"no connection: {error}") from None
+        reason = str(error).rpartition("] ")[2]  # without `[Errno -2]`
+        raise _UnavailableError(f"no connection: {reason}") from None
     except httpx2.HTTPError as error:
         raise _RetryError(" ".join(str(error).split()) or type(error).__name__) from None
 

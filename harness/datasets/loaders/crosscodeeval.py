@@ -137,7 +137,7 @@ def _file(card: Card, language: str, data_dir: Path | None) -> Path:
     if language == "python":
         return find_file(card, 0, data_dir)
     name = card.files[0].path.replace("/python/", f"/{language}/")
-    return find_data(name, data_dir, place=f"the file from {card.source}")
+    return find_data(name, data_dir, advice=f"get it from {card.source}, and ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
-from harness.support.data_folders import data_dirs
+from harness.support.data_folders import data_dirs, shown_folders
 from harness.support.json_files import Model, read_rows
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def find_folder(argument: str, data_dir: Path | None, needed: str) -> Path:
     for folder in looked:
         if folder.is_dir():
             return folder
-    raise InputError(
-        f"no folder {argument} here or in the data folders {', '.join(map(str, looked[1:]))}\n"
-        f"name {needed}"
-    )
+    if Path(argument).is_absolute():
+        raise InputError(f"{argument} does not exist; name {needed}")
+    folders = shown_folders(data_dirs(data_dir))
+    raise InputError(f"no folder {argument} here or in the data folders: {folders}\nname {needed}")
 
 
 def unique_rows(

@@ -100,7 +100,7 @@ def _file(card: Card, language: str, split: str, data_dir: Path | None) -> Path:
     if (language, split) == _PINNED:
         return find_file(card, 0, data_dir)
     name = card.files[0].path.replace("_".join(_PINNED), f"{language}_{split}")
-    return find_data(name, data_dir, place=f"the file from {card.source}")
+    return find_data(name, data_dir, advice=f"get it from {card.source}, and ")
 
 
 def _read(

@@ -129,7 +129,7 @@ def _tasks_file(card: Card, context: str, data_dir: Path | None) -> Path:
     ]
     files = (folder / name for folder in data_dirs(data_dir) for name in names)
     present = next((file for file in files if file.is_file()), None)
-    return present or find_data(names[0], data_dir, place=f"the file from {card.source}")
+    return present or find_data(names[0], data_dir, advice=f"get it from {card.source}, and ")
 
 
 def _published(card: Card, context: str, file: Path) -> str:

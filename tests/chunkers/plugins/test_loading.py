@@ -135,7 +135,7 @@ def test_an_error_of_a_chunker_is_left_to_the_caller(plug):
 @pytest.mark.parametrize(
     ("thing", "says"),
     [
-        (7, "neither a function"),
+        (7, "it cannot be called"),
         (lambda: None, "NoneType, which has no method chunk"),
         (lambda *, size: None, "needs size: plug:thing,size="),
         (lambda size: None, "its first parameter must be named source, not size"),
@@ -154,7 +154,7 @@ def test_what_is_no_chunker_is_refused_in_one_line(plug, thing, says):
 @pytest.mark.parametrize("spec", ["no_such_module:thing", "plug:other"])
 def test_what_cannot_be_imported_is_refused_in_one_line(plug, spec):
     plug(None)
-    with pytest.raises(InputError, match="cannot be loaded") as error:
+    with pytest.raises(InputError, match=r"no module 'no_such|plug has no 'other'") as error:
         load_chunker(spec)
     assert "\n" not in str(error.value)
 
@@ -174,7 +174,7 @@ def test_what_cannot_be_imported_is_refused_in_one_line(plug, spec):
         ("fixed-tokens:overlap=254", "overlap=254: must be >= 0 and < max_size=254"),
         ("memorybench-fixed:overlap=1024", "overlap=1024: must be >= 0 and < max_size=1024"),
         ("ast:header=yes", "write on or off"),
-        ("ast:size=2", "unknown option 'size'; choose from header, max_size, overlap, unit"),
+        ("ast:size=2", "unknown option 'size'; did you mean max_size"),
         ("whole-file:max_size=2", "unknown option 'max_size'; choose from header"),
         ("whole-file:overlap=2", "unknown option 'overlap'; choose from header"),
         ("code-chunk-fixed:header=on", "unknown option 'header'"),

@@ -90,7 +90,7 @@ class TestBuild:
         first, second = str(raised.value).split("\n")
         assert first.endswith(f"no query can be made: {reason}")
         assert second == (
-            f"not indexed: 1 markdown is excluded; try --queries {other} or questions of your own"
+            f"not indexed: 1 (markdown is excluded); try queries={other} or questions of your own"
         )
 
     def test_docstrings_of_all_languages_ask_for_what_they_stood_at(self, repository: Path):
@@ -234,9 +234,12 @@ class TestFolder:
     @pytest.mark.parametrize(
         ("card", "words"),
         [
-            ("", "is damaged"),
+            ("", "line 1, column 1: invalid JSON; it ends too early; build"),
             ("[]", "is damaged"),
-            ('{"schema": "chunkmark.dataset/2", "fingerprint": 1, "files": {}}', "is damaged"),
+            (
+                '{"schema": "chunkmark.dataset/2", "fingerprint": 1, "files": {}}',
+                "is missing; build",
+            ),
             ('{"schema": "chunkmark.dataset/1", "fingerprint": 1}', "another version wrote it"),
             (
                 '{"schema": "chunkmark.dataset/9", "fingerprint": "", "files": {}}',
@@ -378,7 +381,7 @@ class TestCommand:
         says(
             call(capsys, "dataset", "build", tmp_path / "none", "-o", tmp_path / "o"),
             2,
-            "is not a folder",
+            "none does not exist; give a repository",
         )
         says(call(capsys, "dataset", "build", repository, "-o", repository), 2, "not empty")
         says(call(capsys, "run", "-d", f"built:{repository}"), 2, "has no dataset.json")

@@ -95,9 +95,9 @@ def test_several_targets_are_all_of_the_answer(tmp_path: Path) -> None:
         ("é.c::.", "no definition has this name"),
         ("é.c::#1", "no definition has this name"),
         ("pkg/a b.py::Reader#2", "no definition has this name"),
-        ([], "targets: List should have at least 1 item"),
-        ([3], "targets.0: Input should be a valid string"),
-        (None, "targets: Input should be a valid list"),
+        ([], "targets is empty"),
+        ([3], "targets: item 1 must be text, not a number"),
+        (None, "targets must be a list, not null"),
     ],
 )
 def test_what_cannot_be_resolved_is_named_with_its_line(

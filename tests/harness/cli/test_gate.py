@@ -171,7 +171,7 @@ def test_wrong_usage_is_one_or_two_lines_and_exit_code_2(
 
 def test_what_is_no_finished_run_is_named(tmp_path, capsys):
     bound = ("--min", "MRR>0")
-    says(call(capsys, "gate", tmp_path / "gone", *bound), 2, "gone", "cannot read")
+    says(call(capsys, "gate", tmp_path / "gone", *bound), 2, "gone does not exist")
     says(call(capsys, "gate", tmp_path, *bound), 2, "not a run folder")
     (tmp_path / "manifest.json").write_text('{"status": "running", "cells": []}')
     says(call(capsys, "gate", tmp_path, *bound), 2, "incomplete")

@@ -84,7 +84,7 @@ def test_a_suite_file_has_the_same_keys(tmp_path):
         ("mask_query = 1", "mask_query must be true or false"),
         ("file_timeout = nan", "file_timeout must be a number above 0"),
         ("file_timeout = 0", "file_timeout must be a number above 0"),
-        ("chunkers = [", "cannot read suite"),
+        ("chunkers = [", "invalid TOML: "),
     ],
 )
 def test_a_wrong_suite_says_what_is_wrong(capsys, tmp_path, line, words):

@@ -321,8 +321,8 @@ def test_forms_of_output(small, capsys):
     ("arguments", "words"),
     [
         ([], ["--run", "--records"]),
-        (["--run", "a", "--records", "a"], ["exclude each other"]),
-        (["--run", "gone.run", "--qrels", "gone.qrels"], ["gone.run", "cannot be read"]),
+        (["--run", "a", "--records", "a"], ["cannot be combined"]),
+        (["--run", "gone.run", "--qrels", "gone.qrels"], ["gone.run does not exist"]),
         (["--records", "a", "-m", "nDGC@5"], ["nDGC@5", "nDCG"]),
         (["--records", "a", "--profile", "trek"], ["trek", "trec"]),
         (["--records", "a", "--f1-threshold", "0"], ["--f1-threshold"]),

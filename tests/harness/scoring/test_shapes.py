@@ -45,7 +45,7 @@ def test_format_is_found(put, name, text, shape):
         (b"\xef\xbb\xbf", ["empty"]),
         ("q Q0 a 1 1 t\n".encode("utf-16"), ["UTF-16"]),
         (b"one word\n", ["2 fields", "--help"]),
-        (b"query_id,retrieved_ids,relevant_ids\nq,a,a\n", ["1 fields"]),
+        (b"query_id,retrieved_ids,relevant_ids\nq,a,a\n", ["1 field in"]),
     ],
 )
 def test_what_is_no_format_is_named(put, score, content, words):
@@ -57,7 +57,7 @@ def test_files_that_are_not_there_are_named(tmp_path, capsys, put):
     run, qrels = put("a.run", "q Q0 a 1 1 t\n"), put("a.qrels", "q 0 a 1\n")
     for one, other in ((run, tmp_path / "no"), (tmp_path / "no", qrels), (tmp_path, qrels)):
         done = call(capsys, "score", "--run", one, "--qrels", other)
-        says(done, 2, tmp_path, "is a folder" if one == tmp_path else "cannot be read")
+        says(done, 2, tmp_path, "is a folder" if one == tmp_path else "does not exist")
 
 
 def test_a_pipe_is_not_half_read(tmp_path, capsys, put):
@@ -109,7 +109,7 @@ def test_damaged_json_is_named(put, score, text, words):
         ('{"q": {"a": "1"}}', ["grade of a is '1'"]),
         ('{"q": {"a": 1, "a": 0}}', ["'a'", "duplicate key"]),
         ('{"q": 1}', ["query q has 1"]),
-        ('"q"', ["1 fields"]),
+        ('"q"', ["1 field in"]),
     ],
 )
 def test_damaged_judgements_in_json_are_named(put, score, text, words):

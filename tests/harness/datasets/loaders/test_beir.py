@@ -216,12 +216,12 @@ class TestDamage:
             ("{", "invalid JSON"),
             ("[" * 100_000, "invalid JSON"),
             ('["_id"]', "a row is an object"),
-            ('{"text": "x"}', "_id is missing"),
-            ('{"_id": "", "text": "x"}', "_id: "),
-            ('{"_id": 1.5, "text": "x"}', "_id: "),
-            ('{"_id": true, "text": "x"}', "_id: "),
-            ('{"_id": "z"}', "text is missing"),
-            ('{"_id": "z", "text": ["x"]}', "text: "),
+            ('{"text": "x"}', "the key '_id' is missing"),
+            ('{"_id": "", "text": "x"}', "_id is empty"),
+            ('{"_id": 1.5, "text": "x"}', "_id must be text, not"),
+            ('{"_id": true, "text": "x"}', "_id must be text, not"),
+            ('{"_id": "z"}', "the key 'text' is missing"),
+            ('{"_id": "z", "text": ["x"]}', "text must be text, not a list"),
             ('{"_id": "z", "text": "\\ud800"}', "half of a surrogate pair"),
             ('{"_id": "\\udfff", "text": "x"}', "half of a surrogate pair"),
         ],
@@ -237,7 +237,7 @@ class TestDamage:
 
     def test_a_bad_title_is_an_error_unless_it_is_dropped(self, folder: Path) -> None:
         write(folder, corpus=jsonl([*DOCUMENTS, {"_id": "d4", "title": 1, "text": "x"}]))
-        fails(folder, "corpus.jsonl, line 4: title: ")
+        fails(folder, "corpus.jsonl, line 4: title must be text, not a number")
         assert len(load(folder, ",title=drop").corpora[0].sources) == 4
 
     def test_a_title_of_null_is_none(self, folder: Path) -> None:
@@ -266,7 +266,7 @@ class TestDamage:
     def test_an_empty_and_a_missing_folder_are_errors(self, tmp_path: Path) -> None:
         (tmp_path / "empty").mkdir()
         fails(tmp_path / "empty", "corpus.jsonl is missing")
-        fails(tmp_path / "none", "no folder", "here or in the data folders")
+        fails(tmp_path / "none", "none does not exist; name one with corpus.jsonl")
 
 
 DATA = Path(os.environ.get("CHUNKMARK_DATA") or "no data folder")

@@ -151,8 +151,8 @@ def test_a_malformed_judgement_is_named_by_its_line(root: Path, line: str, says:
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ('{"url": 1}', "url: Input should be a valid string"),
-        ('{"url": "https://example.org/a.py", "code": ""}', "url: String should match"),
+        ('{"url": 1}', "url must be text, not a number"),
+        ('{"url": "https://example.org/a.py", "code": ""}', "url has an invalid value"),
         (json.dumps({"url": A}), "needs code or function"),
     ],
 )

@@ -129,11 +129,11 @@ def test_every_spelling_of_a_path_is_the_file(root: Path) -> None:
     [
         ("nothing", "invalid JSON"),
         (row(0), "'project_cc_python/0' is already at .*line 1$"),
-        (row(1, prompt=3), "prompt: Input should be a valid string"),
-        (row(1, crossfile_context={"text": ""}), "crossfile_context.list is missing"),
-        (row(1, metadata={"task_id": "a"}), "metadata.repository is missing"),
+        (row(1, prompt=3), "prompt must be text, not a number"),
+        (row(1, crossfile_context={"text": ""}), "crossfile_context: the key 'list' is missing"),
+        (row(1, metadata={"task_id": "a"}), "metadata: the key 'repository' is missing"),
         (row(1, metadata=about(1, file="../main.py")), "leads out of its corpus"),
-        ({"context": "x", "cross_file_context": []}, "prompt is missing"),
+        ({"context": "x", "cross_file_context": []}, "the key 'prompt' is missing"),
     ],
 )
 def test_a_malformed_row_is_named_by_its_line(root: Path, line: Any, says: str) -> None:

@@ -118,13 +118,13 @@ def test_every_spelling_of_a_path_is_the_file(root: Path) -> None:
     [
         ("{", "invalid JSON"),
         (row(3), "gold_snippet_index: 3 is none of the 3 snippets"),
-        (row(-2), "gold_snippet_index: Input should be greater"),
-        (row(True), "gold_snippet_index: Input should be a valid integer"),
-        (row(cropped_code=None), "cropped_code: Input should be a valid string"),
-        (row(context=[{"path": "a"}]), "context.0.snippet is missing"),
+        (row(-2), "gold_snippet_index must be at least"),
+        (row(True), "gold_snippet_index must be a whole number, not true or false"),
+        (row(cropped_code=None), "cropped_code must be text, not null"),
+        (row(context=[{"path": "a"}]), "context, item 1: the key 'snippet' is missing"),
         (row(context=[{"path": "a", "snippet": ""}] * 2), "the gold snippet has no text"),
         (row(1, "../a.py"), "leads out of its corpus"),
-        ({"repo_name": "a/b", "cross_file_context": []}, "file_path is missing"),
+        ({"repo_name": "a/b", "cross_file_context": []}, "the key 'file_path' is missing"),
     ],
 )
 def test_a_malformed_row_is_named_by_its_line(root: Path, line: Any, says: str) -> None:
