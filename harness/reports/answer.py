@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
@@ -30,6 +31,9 @@ BASELINE = "fixed"
 
 PARTS = ("dataset", "embedder", "retriever")
 """What the cells of one answer share."""
+
+SYNTAX, RANDOM_CUTS = "ast", "random-cuts"
+"""A chunker, and the baseline that has its sizes under the same options."""
 
 _CERTAIN = ("better", "worse")
 
@@ -102,10 +106,10 @@ def _answer(
         for name in (measure, *computed)
     ]
     first, *rest = results
-    details = [_budget_sentence(first, result, baseline) for result in rest]
-    details += _sizes(contest, baseline)
+    tight = [_budget_sentence(first, result, baseline) for result in rest]
+    details = [*_boundaries(contest, (measure, *computed), margin), *_sizes(contest, baseline)]
     limits = [f"{line}." for line in limits_of(contest)]
-    paragraphs = [[verdict_sentence(contest, first, baseline, margin)], details, limits]
+    paragraphs = [[verdict_sentence(contest, first, baseline, margin)], tight, details, limits]
     return {
         "baseline": baseline,
         "sentences": [" ".join(lines) for lines in paragraphs if lines],
@@ -134,7 +138,7 @@ def _budget_sentence(first: MeasureResult, other: MeasureResult, baseline: str) 
     pairs = baseline_pairs(other, baseline)
     says = [
         f"{word} than `{baseline}`: "
-        + listed([f"`{pair.a}` by {amount(pair)}" for pair in largest_first(group)])
+        + listed([f"`{pair.a}` by {amount(pair, unit='')}" for pair in largest_first(group)])
         for word in _CERTAIN
         if (group := [pair for pair in pairs if pair.verdict == word])
     ]
@@ -149,6 +153,25 @@ def _budget_sentence(first: MeasureResult, other: MeasureResult, baseline: str) 
     return f"At {budget}: {'; '.join(says) or 'undecided'}." + ends * bool(turned)
 
 
+def _boundaries(contest: Contest, measures: Sequence[str], margin: float) -> Iterator[str]:
+    """Whether `ast` is better than random boundaries at its own sizes."""
+    for name in contest.cells:
+        random_cuts = RANDOM_CUTS + name.removeprefix(SYNTAX)
+        if not name.startswith(SYNTAX) or random_cuts not in contest.cells:
+            continue
+        pair = replace(contest, cells={key: contest.cells[key] for key in (name, random_cuts)})
+        says = []
+        for measure in reversed(measures):
+            result = differences(pair, measure, random_cuts, margin=margin, primary=False)
+            (row,) = (row for row in result.differences if row.estimand == "these corpora")
+            place = f" at {measure.partition('@')[2]}" if measure in BUDGETS else ""
+            by = f" by {amount(row, unit='')}" if row.verdict in _CERTAIN else ""
+            says.append(f"{row.verdict}{by}{place}")
+        yield (
+            f"`{name}` against `{random_cuts}`, random boundaries at its sizes: {', '.join(says)}."
+        )
+
+
 def _sizes(contest: Contest, baseline: str) -> Iterator[str]:
     """Whose chunks are so much larger or smaller that size alone may explain a difference."""
     sizes = {name: cell.cell["health"]["median_c"] for name, cell in contest.cells.items()}
@@ -159,7 +182,4 @@ def _sizes(contest: Contest, baseline: str) -> Iterator[str]:
         if contends(name) and own and size and max(size / own, own / size) > UNMATCHED
     ]
     if apart:
-        yield (
-            f"Median chunk: `{baseline}` {own} c, {listed(apart)}; size may explain a "
-            "difference (try --match-size)."
-        )
+        yield (f"Median chunks differ: `{baseline}` {own} c, {listed(apart)} (try --match-size).")

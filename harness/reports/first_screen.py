@@ -27,14 +27,27 @@ NAMES = 16
 
 _BOX = Box("    \n    \n ── \n    \n ── \n ── \n    \n    \n")  # a rule below each section
 
-_COSTS: tuple[tuple[str, Callable[[CellDocument], str]], ...] = (
-    ("top 10\nc", lambda cell: short(cell["cost"]["chars_delivered"])),
-    ("embed-\nded", lambda cell: f"{cell['health']['embedded_per_char']:.1f}x"),
-    ("chunks", lambda cell: short(cell["health"]["chunks"])),
-    ("sec-\nonds", lambda cell: number(cell["cost"]["seconds"], ".1f")),
+_LEGEND = (
+    "SpanR: share of the targets within a budget of non-white-space characters (c); last rows: "
+    "baselines"
 )
-"""What a chunker costs: characters in the first ten chunks, characters embedded for each
-character of a chunk, number of chunks, and seconds."""
+
+
+def _costs(cells: list[CellDocument]) -> list[tuple[str, Callable[[CellDocument], str]]]:
+    """Columns of what a chunker costs, those that say the same of all left out.
+
+    Characters in the first ten chunks, characters embedded for each character of a chunk, number
+    of chunks, tokens to embed, and seconds.
+    """
+    columns: list[tuple[str, Callable[[CellDocument], str]]] = [
+        ("top 10\nc", lambda cell: short(cell["cost"]["chars_delivered"]))
+    ]
+    if any(round(cell["health"]["embedded_per_char"], 1) != 1 for cell in cells):
+        columns.append(("embed-\nded", lambda cell: f"{cell['health']['embedded_per_char']:.1f}x"))
+    columns.append(("chunks", lambda cell: short(cell["health"]["chunks"])))
+    if any(cell["cost"]["tokens"] is not None for cell in cells):
+        columns.append(("tokens", lambda cell: short(cell["cost"]["tokens"])))
+    return [*columns, ("sec-\nonds", lambda cell: number(cell["cost"]["seconds"], ".1f"))]
 
 
 def print_first_screen(document: Mapping[str, Any], console: Console) -> None:
@@ -55,8 +68,10 @@ def print_first_screen(document: Mapping[str, Any], console: Console) -> None:
         console.print(_table(cells, answer, console.width))
         if document["by"]:
             print_breakdowns(cells, console)
-        warnings = warnings_of(document, cells, _measures(cells[0]), brief=True)
-        for note in (*_adjusted(answer), *warnings):
+        measures = _measures(cells[0])
+        legend = [_LEGEND] * (measures[0] in BUDGETS)
+        warnings = warnings_of(document, cells, measures, brief=True)
+        for note in (*legend, *_adjusted(answer), *warnings):
             _print_line(note, console, "dim")
     for line in failure_lines(document):
         _print_line(line, console, "bold red")
@@ -81,7 +96,7 @@ def _adjusted(answer: Mapping[str, Any]) -> Iterator[str]:
     rows = [row for row in answer["differences"] if not row["exploratory"]]
     if any(r["verdict"] == "undecided" and (r["ci95"][0] > 0 or r["ci95"][1] < 0) for r in rows):
         yield (
-            f"an interval without 0 may be undecided: verdicts are adjusted for {len(rows)} "
+            f"an interval without 0 may be undecided: the verdicts are adjusted for {len(rows)} "
             "comparisons"
         )
 
@@ -96,7 +111,9 @@ def _table(cells: list[CellDocument], answer: Mapping[str, Any], width: int) -> 
     """A row for each contender and budget; below a rule, one for each baseline."""
     measures = _measures(cells[0])
     whole = next((name for name in cells[0]["metrics"] if name.startswith("Complete@")), None)
-    table = _empty_table(measures, answer, whole, width)
+    columns = _costs(cells)
+    titles = [title for title, _ in columns]
+    table = _empty_table(measures, answer, whole, titles, width)
     rows = {(row["chunker"], row["measure"]): row for row in answer["differences"]}
     for contender in (True, False):
         for cell in cells:
@@ -107,7 +124,7 @@ def _table(cells: list[CellDocument], answer: Mapping[str, Any], width: int) -> 
                     last = at == len(shown) - 1
                     part = "\n".join(lines[at:] if last else lines[at : at + 1])
                     values = _values(cell, measure, rows.get((cell["chunker"], measure)), answer)
-                    costs = [show(cell) for _, show in _COSTS] if at == 0 else [""] * len(_COSTS)
+                    costs = [show(cell) if at == 0 else "" for _, show in columns]
                     complete = [_mean(cell, whole) if at == 0 else ""] * (whole is not None)
                     table.add_row(part, *_budget(measures, measure), *values, *complete, *costs)
         if contender:
@@ -120,7 +137,11 @@ def _table(cells: list[CellDocument], answer: Mapping[str, Any], width: int) -> 
 
 
 def _empty_table(
-    measures: list[str], answer: Mapping[str, Any], whole: str | None, width: int
+    measures: list[str],
+    answer: Mapping[str, Any],
+    whole: str | None,
+    costs: list[str],
+    width: int,
 ) -> Table:
     table = Table(box=_BOX, pad_edge=False, padding=0, show_edge=False)
     table.add_column("chunker", overflow="fold", max_width=max(NAMES, width - 100 + NAMES))
@@ -128,9 +149,9 @@ def _empty_table(
     name = measures[0].partition("@")[0] if budgets else measures[0].replace("@", "\n@")
     columns = [*["bud-\nget"] * budgets, name, "95 %"]
     if answer["baseline"]:
-        columns += [f"- {answer['baseline']}"[:NAMES], "95 %", "verdict"]
+        columns += [f"vs {answer['baseline']}"[:NAMES], "95 %", "verdict"]
     columns += [re.sub("lete@", "-\nlete@", whole).partition("@")[0]] if whole else []
-    for column in (*columns, *(title for title, _ in _COSTS)):
+    for column in (*columns, *costs):
         table.add_column(column, justify="left" if column == "verdict" else "right")
     return table
 

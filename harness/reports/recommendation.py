@@ -165,10 +165,10 @@ def _by(pair: Difference, winner: str) -> str:
     return f"`{other}` by {amount(pair)}"
 
 
-def amount(pair: Difference) -> str:
+def amount(pair: Difference, unit: str = " points") -> str:
     """The size of a difference, whichever way."""
     forward = pair if pair.estimate.mean >= 0 else pair.reversed()
-    return f"{points(forward.estimate.mean)} points {points_interval(forward.estimate.ci95)}"
+    return f"{points(forward.estimate.mean)}{unit} {points_interval(forward.estimate.ci95)}"
 
 
 def _undecided(
@@ -193,6 +193,8 @@ def cheapest_of(contest: Contest, names: Sequence[str]) -> str:
     costs = {name: cost_of(contest.cells[name]) for name in names}
     cheapest = min(names, key=lambda name: costs[name][1])
     what, cost = costs[cheapest]
+    if set(names) == set(contest.contenders):
+        return f"The cheapest is `{cheapest}`, {cost:,.0f} {what}"
     return f"Cheapest of those still in ({listed([f'`{n}`' for n in names])}): `{cheapest}`, " + (
         f"{cost:,.0f} {what}"
     )
