@@ -132,7 +132,7 @@ def run(
     run resumes when the command is rerun.
 
     A spec is the name of a part, with options if needed: `fixed:max_size=300,overlap=2`. For names
-    and options see `chunkmark list`.
+    and options see `chunkmark list`. A function of your own is `mymodule:my_chunker,size=3`.
     """
     config = _config(suite, options)
     from harness.chunking.cutters import probe
