@@ -33,7 +33,8 @@ def answer_of(*cells, baseline=None):
 
 def test_the_default_chunkers_fit_on_a_screen(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("harness.cli.output.WIDTH", 100)
-    lines = call(capsys, "run", "-o", tmp_path / "run").out.rstrip().split("\n")
+    monkeypatch.chdir(tmp_path)
+    lines = call(capsys, "run").out.rstrip().split("\n")
     assert len(lines) <= 25
     assert max(map(len, lines)) <= 100
     assert lines[0].startswith("stdlib: 155 queries, minilm, dense")
