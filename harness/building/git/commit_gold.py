@@ -79,8 +79,8 @@ def commit_gold(
     """The targets of a commit, or why it has none.
 
     They are the lines that it removed or changed, without imports, comments, lines that only close
-    something, and tests. If there are none in any indexed file, they are the innermost definitions
-    around what it inserted, tests apart.
+    something, and tests; and the innermost definitions around what it inserted elsewhere, since the
+    message asks for these too. Of definitions that hold such lines, the lines are enough.
 
     Args:
         files: The old texts of the indexed files that it changes, and what happened to them.
@@ -96,12 +96,14 @@ def commit_gold(
     code = [(source, changed) for source, changed in files if not is_test(source.path)]
     inserted = sum(changed.new for _, changed in code)
     targets = [] if gold.insert_only else _speaking(gold.targets, [source for source, _ in code])
+    around = [target for source, changed in code for target in _around(source, changed.inserted)]
     if targets:
         core = sum(changed.count + changed.added for _, changed in code)
-        return _checked(Gold(tuple(targets), insert_only=False), core, inserted + beside)
+        more = [place for place in around if not any(_overlap(place, t) for t in targets)]
+        every = tuple(dict.fromkeys([*targets, *more]))
+        return _checked(Gold(every, insert_only=False), core, inserted + beside)
     if gold.insert_only and changes_more:
         return ELSEWHERE
-    around = [target for source, changed in code for target in _around(source, changed.inserted)]
     if around:
         return _checked(Gold(tuple(dict.fromkeys(around)), insert_only=True), inserted, beside)
     if gold.insert_only:
@@ -115,6 +117,12 @@ def _checked(gold: Gold, core: int, beside: int) -> Gold | str:
     if len(gold.targets) > MOST_TARGETS or len(files) > MOST_TARGET_FILES:
         return SPREAD
     return BESIDE if beside > 2 * core else gold
+
+
+def _overlap(a: Target, b: Target) -> bool:
+    """Whether two targets share a line."""
+    lines = [(target.start_line or 0, target.end_line or 0) for target in (a, b)]
+    return a.path == b.path and max(low for low, _ in lines) <= min(high for _, high in lines)
 
 
 def _speaking(targets: Iterable[Target], sources: Iterable[Source]) -> list[Target]:

@@ -443,6 +443,11 @@ MORE = LONG.replace("return 7\n", "x\n    return 7\n")
         ({"a.py": NOTED.replace("# why", "# for what")}, [(5, 5)]),
         ({"a.c": "/* A note. */ int a = 2;\n/* A\n   note. */\n"}, [(1, 1)]),
         ({"a.c": "/* A note. */ int a = 1;\n/* A\n   remark. */\n"}, commit_gold.IMPORTS),
+        # What is inserted elsewhere is asked for too, by the definition around it.
+        ({"a.py": ONE.replace("return 9\n", "x\n    return 9\n")}, [(31, 31), (38, 39)]),
+        ({"a.py": ONE.replace("def f7():\n", "def f7():\n    x\n")}, [(31, 31)]),
+        ({"a.py": "import re\n" + ONE}, [(31, 31)]),
+        ({"a.py": ONE, "test_a.py": "x = 1\ny = 2\n"}, [(31, 31)]),
         # Most of it is elsewhere.
         ({"a.py": ONE + "y = 1\n" * 5}, commit_gold.BESIDE),
         ({"a.py": ONE + "y = 1\n" * 4}, [(31, 31)]),
