@@ -47,7 +47,8 @@ def intervals(
         seed: 0 or above.
 
     Returns:
-        None where a measure has no values, with under 6 clusters, or under 3 corpora.
+        None where a measure has no values, under 3 corpora, and under 6 clusters unless all values
+        are equal: then the interval is that of the binomial distribution.
     """
     ends: dict[str, Interval | None] = dict.fromkeys(values)
     groups: dict[bytes, list[str]] = {}
