@@ -83,7 +83,10 @@ def kendall_tau(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.fl
 
 def agreement_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """A line for each data set: its pair of columns with the lowest τ."""
-    for dataset, group in itertools.groupby(rows, key=lambda row: row["dataset"]):
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(row["dataset"], []).append(row)
+    for dataset, group in groups.items():
         known = [row for row in group if row["tau"] is not None]
         if not known:
             continue

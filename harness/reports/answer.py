@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.reports.contests import contends, contests, differences
-from harness.reports.matched import UNMATCHED
+from harness.reports.contests import adjusted_together, contends, contests, differences
+from harness.reports.matched import MATCHED, UNMATCHED, size_ratio, without_size
 from harness.reports.recommendation import (
     BUDGETS,
     amount,
@@ -19,12 +19,14 @@ from harness.reports.recommendation import (
     verdict_sentence,
 )
 from harness.runs.health import TRUNCATION_MARK, truncated
+from harness.stats.comparison import adjust, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from harness.reports.contests import Contest, MeasureResult
     from harness.runs.stored_values import StoredCell
+    from harness.stats.comparison import Difference
 
 BASELINE = "fixed"
 """The chunker that others are compared with; without it, the first contender."""
@@ -53,13 +55,14 @@ def answers(
 
     Returns:
         For each the parts `dataset`, `embedder`, `retriever`; `measure`, `baseline` (None if
-        nothing could be compared), `margin`, `sentences`, and `differences`: a row for each measure
-        and chunker.
+        nothing could be compared), `margin`, `sentences`, `differences`: a row for each measure and
+        chunker, and `comparisons`: the number that the verdicts by `measure` are adjusted for.
     """
     groups: dict[tuple[str, ...], list[StoredCell]] = {}
     for cell in cells:
         groups.setdefault(tuple(cell.names[part] for part in PARTS), []).append(cell)
     documents: list[dict[str, Any]] = []
+    compared: list[tuple[dict[str, Any], Contest, MeasureResult]] = []
     for key, group in groups.items():
         seen = [cell for cell in group if not truncated(cell.cell["health"])]
         measure = headline(group[0].metrics["metrics"])
@@ -69,17 +72,31 @@ def answers(
             "measure": measure,
             "margin": margin,
         }
+        document |= {"baseline": None, "sentences": [], "differences": [], "comparisons": 0}
+        documents.append(document)
         if len(_compared(seen, baseline)) > 1:
-            document |= _answer(seen, measure, margin, baseline)
-        else:
-            document |= {"baseline": None, "sentences": [], "differences": []}
+            try:
+                (contest,) = contests(seen)
+            except InputError as error:  # a profile may leave other queries out for each chunker
+                document["sentences"].append(f"Not compared: {error}.")
+            else:
+                document["baseline"] = _baseline(contest, baseline)
+                result = differences(contest, measure, document["baseline"], margin=margin)
+                compared.append((document, contest, result))
         unseen = [f"`{cell.names['chunker']}`" for cell in group if cell not in seen]
         if unseen:
             document["sentences"].append(
                 f"Not compared, since the embedder never saw over {TRUNCATION_MARK:.0%} of the "
                 f"chunk tokens: {listed(unseen)}. Use a smaller max_size, or windows=max."
             )
-        documents.append(document)
+    adjusted = adjusted_together([(contest, result) for _, contest, result in compared], margin)
+    for (document, contest, _), result in zip(compared, adjusted, strict=True):
+        said = _answer(contest, result, document["baseline"], margin)
+        document["differences"] = said["differences"]
+        document["comparisons"] = sum(
+            len(_own(other)) for of, _, other in compared if of["dataset"] == document["dataset"]
+        )
+        document["sentences"] = [*said["sentences"], *document["sentences"]]
     return documents
 
 
@@ -89,47 +106,53 @@ def _compared(cells: Sequence[StoredCell], baseline: str | None) -> list[str]:
     return [name for name in names if contends(name) or name == baseline]
 
 
-def _answer(
-    cells: Sequence[StoredCell], measure: str, margin: float, baseline: str | None
-) -> dict[str, Any]:
-    try:
-        (contest,) = contests(cells)
-    except InputError as error:  # a profile may leave other queries out for each chunker
-        return {"baseline": None, "sentences": [f"Not compared: {error}."], "differences": []}
-    names = contest.contenders
-    if baseline is None or baseline not in contest.cells:
-        baseline = BASELINE if BASELINE in names else names[0]
+def _answer(contest: Contest, first: MeasureResult, baseline: str, margin: float) -> dict[str, Any]:
+    """The sentences and rows of a contest, from its result by the primary measure."""
+    measure = first.measure
     others = [name for name in BUDGETS if measure in BUDGETS and name != measure]
-    computed = [name for name in others if len(contest.columns(name)) > 1]
-    results = [
-        differences(contest, name, baseline, margin=margin, primary=name == measure)
-        for name in (measure, *computed)
+    rest = [
+        differences(contest, name, baseline, margin=margin, primary=False)
+        for name in others
+        if len(contest.columns(name)) > 1
     ]
-    first, *rest = results
+    computed = [result.measure for result in rest]
     tight = [_budget_sentence(first, result, baseline) for result in rest]
     details = [*_boundaries(contest, (measure, *computed), margin), *_sizes(contest, baseline)]
     limits = [f"{line}." for line in limits_of(contest)]
     paragraphs = [[verdict_sentence(contest, first, baseline, margin)], tight, details, limits]
     return {
-        "baseline": baseline,
         "sentences": [" ".join(lines) for lines in paragraphs if lines],
-        "differences": [row for result in results for row in _rows(result)],
+        "differences": [row for result in (first, *rest) for row in _rows(result)],
     }
 
 
+def _baseline(contest: Contest, name: str | None) -> str:
+    """The chunker to compare with, by its name, or by that without a size that was matched."""
+    for wanted in filter(None, (name, BASELINE)):
+        if wanted in contest.cells:
+            return wanted
+        same = [other for other in contest.cells if without_size(other) == without_size(wanted)]
+        if len(same) == 1:
+            return same[0]
+    return contest.contenders[0]
+
+
+def _own(result: MeasureResult) -> list[Difference]:
+    return [pair for pair in result.differences if pair.estimand == "these corpora"]
+
+
 def _rows(result: MeasureResult) -> Iterator[dict[str, Any]]:
-    for pair in result.differences:
-        if pair.estimand == "these corpora":
-            yield {
-                "measure": result.measure,
-                "exploratory": not result.primary,
-                "chunker": pair.a,
-                "difference": pair.estimate.mean,
-                "ci95": pair.estimate.ci95,
-                "p_adjusted": pair.p_adjusted,
-                "verdict": pair.verdict,
-                "mdd": pair.mdd,
-            }
+    for pair in _own(result):
+        yield {
+            "measure": result.measure,
+            "exploratory": not result.primary,
+            "chunker": pair.a,
+            "difference": pair.estimate.mean,
+            "ci95": pair.estimate.ci95,
+            "p_adjusted": pair.p_adjusted,
+            "verdict": pair.verdict,
+            "mdd": pair.mdd,
+        }
 
 
 def _budget_sentence(first: MeasureResult, other: MeasureResult, baseline: str) -> str:
@@ -150,26 +173,58 @@ def _budget_sentence(first: MeasureResult, other: MeasureResult, baseline: str) 
         and (pair.verdict in _CERTAIN or opposite[pair.a].verdict in _CERTAIN)
     ]
     ends = f" Between {budget} and {primary} the order turns over for {listed(turned)}."
-    return f"At {budget}: {'; '.join(says) or 'undecided'}." + ends * bool(turned)
+    return f"At {budget} (exploratory): {'; '.join(says) or 'undecided'}." + ends * bool(turned)
 
 
 def _boundaries(contest: Contest, measures: Sequence[str], margin: float) -> Iterator[str]:
-    """Whether `ast` is better than random boundaries at its own sizes."""
-    for name in contest.cells:
-        random_cuts = RANDOM_CUTS + name.removeprefix(SYNTAX)
-        if not name.startswith(SYNTAX) or random_cuts not in contest.cells:
-            continue
-        pair = replace(contest, cells={key: contest.cells[key] for key in (name, random_cuts)})
-        says = []
-        for measure in reversed(measures):
-            result = differences(pair, measure, random_cuts, margin=margin, primary=False)
-            (row,) = (row for row in result.differences if row.estimand == "these corpora")
-            place = f" at {measure.partition('@')[2]}" if measure in BUDGETS else ""
-            by = f" by {amount(row, unit='')}" if row.verdict in _CERTAIN else ""
-            says.append(f"{row.verdict}{by}{place}")
-        yield (
-            f"`{name}` against `{random_cuts}`, random boundaries at its sizes: {', '.join(says)}."
-        )
+    """Whether `ast` is better than random boundaries at its own sizes.
+
+    Exploratory: Holm's method adjusts for all such pairs and measures.
+    """
+    pairs = [
+        (name, other)
+        for name in contest.cells
+        if (other := _random_cuts(contest, name)) is not None
+    ]
+    rows = [
+        row
+        for name, other in pairs
+        for measure in reversed(measures)
+        for row in differences(
+            replace(contest, cells={key: contest.cells[key] for key in (name, other)}),
+            measure,
+            other,
+            margin=margin,
+        ).differences
+        if row.estimand == "these corpora"
+    ]
+    adjusted = adjust([row.estimate.p for row in rows], "holm")
+    says = []
+    for row, p in zip(rows, adjusted, strict=True):
+        verdict = verdict_of(row.estimate, p, margin)
+        says.append(verdict + (f" by {amount(row, unit='')}" if verdict in _CERTAIN else ""))
+    places = [f" at {name.partition('@')[2]}" * (name in BUDGETS) for name in reversed(measures)]
+    for at, (name, other) in enumerate(pairs):
+        own = says[at * len(places) : (at + 1) * len(places)]
+        shown = ", ".join(map("".join, zip(own, places, strict=True)))
+        yield f"`{name}` against `{other}`, random boundaries at its sizes: {shown}."
+
+
+def _random_cuts(contest: Contest, name: str) -> str | None:
+    """The baseline with the sizes of a kind of `ast`, if the run has it."""
+    if name.partition(":")[0] != SYNTAX:
+        return None
+    twin = RANDOM_CUTS + name.removeprefix(SYNTAX)
+    if twin in contest.cells:
+        return twin
+    sizes = {key: cell.cell["health"]["median_c"] for key, cell in contest.cells.items()}
+    near = {
+        key: ratio
+        for key in contest.cells
+        if without_size(key) == without_size(twin)
+        and (ratio := size_ratio(sizes[key], sizes[name])) <= MATCHED
+    }
+    return min(near, key=lambda key: near[key], default=None)
 
 
 def _sizes(contest: Contest, baseline: str) -> Iterator[str]:
@@ -179,7 +234,7 @@ def _sizes(contest: Contest, baseline: str) -> Iterator[str]:
     apart = [
         f"`{name}` {size} c"
         for name, size in sizes.items()
-        if contends(name) and own and size and max(size / own, own / size) > UNMATCHED
+        if contends(name) and own and size and size_ratio(size, own) > UNMATCHED
     ]
     if apart:
         yield (f"Median chunks differ: `{baseline}` {own} c, {listed(apart)} (try --match-size).")

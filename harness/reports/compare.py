@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from chunkers.errors import InputError, suggestion
 from harness.measures.grammar import parse_measure
 from harness.reports.agreement import agreement_lines, agreements
-from harness.reports.contests import differences
+from harness.reports.contests import adjusted_together, differences
 from harness.reports.curves import Values, curve_lines, curve_table, curves
 from harness.reports.front import front_line, pareto_front
 from harness.reports.matched import matched_lines, matched_sizes
@@ -78,6 +78,7 @@ def compare_document(
     names = [str(parse_measure(measure)) for measure in measures]
     parts = []
     drawn: Values = {}
+    computed: list[list[MeasureResult]] = []
     for contest in contests:
         if not contest.queries:
             raise InputError(f"{contest.dataset}: no query has a value, so nothing can be compared")
@@ -92,10 +93,16 @@ def compare_document(
                 f"{contest.dataset}: there is no {baseline!r} to compare with; "
                 f"{suggestion(baseline, sorted(contest.cells))}"
             )
-        results = [
-            differences(contest, name, baseline, margin=margin, primary=not at, seed=seed)
-            for at, name in enumerate(chosen)
-        ]
+        computed.append(
+            [
+                differences(contest, name, baseline, margin=margin, primary=not at, seed=seed)
+                for at, name in enumerate(chosen)
+            ]
+        )
+    primaries = [results[0] for results in computed]
+    adjusted = adjusted_together(list(zip(contests, primaries, strict=True)), margin)
+    for contest, first, (_, *others) in zip(contests, adjusted, computed, strict=True):
+        results = [first, *others]
         part = _part(contest, results, baseline, margin)
         part["front"] = pareto_front(contest, results[0])
         part["matched"] = matched_sizes(contest, results[0].measure, seed)
@@ -110,8 +117,19 @@ def compare_document(
         "pairs": [pair for part in parts for pair in part["pairs"]],
         "recommendation": [line for part in parts for line in part["recommendation"]],
         "contests": parts,
-        "agreement": agreements(contests, primary, seed) if primary else [],
-        "variance": variance(cells, primary, seed) if primary else None,
+        "agreement": [
+            row
+            for measure in dict.fromkeys(part["primary"] for part in parts)
+            for row in agreements(
+                [c for c, p in zip(contests, parts, strict=True) if p["primary"] == measure],
+                measure,
+                seed,
+            )
+        ],
+        # Means of different measures have no common variance.
+        "variance": variance(cells, primary, seed)
+        if primary and {part["primary"] for part in parts} == {primary}
+        else None,
     }
 
 
@@ -119,6 +137,17 @@ def _part(
     contest: Contest, results: Sequence[MeasureResult], baseline: str | None, margin: float
 ) -> dict[str, Any]:
     primary = results[0]
+    if baseline is None:
+        sentences = recommendation(contest, primary, margin)
+    else:
+        sentences = [verdict_sentence(contest, primary, baseline, margin)]
+    cells = list(contest.cells.values())
+    chunkers = {cell.names["chunker"] for cell in cells}
+    if len(chunkers) > 1 and not cells[0].metrics["metrics"][primary.measure]["comparable"]:
+        sentences = [
+            f"{primary.measure} does not compare chunkers, since which chunks are relevant depends "
+            "on their boundaries: nothing is recommended, and no difference below is a verdict"
+        ]
     return {
         "dataset": contest.dataset,
         "shared": list(contest.shared),
@@ -131,9 +160,7 @@ def _part(
         ],
         "best_share": dict(primary.best),
         "differing": _differing(contest, primary),
-        "recommendation": recommendation(contest, primary, margin)
-        if baseline is None
-        else [verdict_sentence(contest, primary, baseline, margin)],
+        "recommendation": sentences,
     }
 
 

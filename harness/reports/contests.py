@@ -14,7 +14,8 @@ from chunkers.errors import InputError, suggestion
 from chunkers.plugins.spec import parse_spec
 from harness.reports.breakdowns import values_by_query
 from harness.runs.health import TRUNCATION_MARK, truncated
-from harness.stats.comparison import best_shares, compare
+from harness.stats.comparison import adjust, best_shares, compare, verdict_of
+from harness.stats.new_corpora import FEWEST_FOR_TEST
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -193,6 +194,38 @@ def differences(
     contenders = {name: columns[name] for name in contest.contenders if name in columns}
     best = best_shares(contenders, contest.members, seed) if contenders else {}
     return MeasureResult(measure, primary, tuple(every), best)
+
+
+def adjusted_together(
+    parts: Sequence[tuple[Contest, MeasureResult]], margin: float
+) -> list[MeasureResult]:
+    """The results of contests, whose p-values of one data set and measure are one family.
+
+    Embedders, retrievers and parts of one data set are shown together, so Holm's method counts all
+    of their pairs.
+
+    Args:
+        parts: Contests with their results by a primary measure.
+        margin: The largest difference that does not matter.
+    """
+    families: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
+    for at, (contest, result) in enumerate(parts):
+        for place, pair in enumerate(result.differences):
+            key = (contest.dataset, result.measure, pair.estimand)
+            families.setdefault(key, []).append((at, place))
+    rows = [list(result.differences) for _, result in parts]
+    for (*_, estimand), family in families.items():
+        p = adjust([rows[at][place].estimate.p for at, place in family], "holm")
+        for (at, place), value in zip(family, p, strict=True):
+            corpora = {corpus for corpus, _ in parts[at][0].members}
+            few = estimand == "new corpora" and len(corpora) < FEWEST_FOR_TEST
+            pair = rows[at][place]
+            verdict = verdict_of(pair.estimate, value, margin, few_corpora=few)
+            rows[at][place] = replace(pair, p_adjusted=value, verdict=verdict)
+    return [
+        replace(result, differences=tuple(pairs))
+        for (_, result), pairs in zip(parts, rows, strict=True)
+    ]
 
 
 def _key(cell: StoredCell, over: str) -> tuple[str, str, tuple[str, ...]]:

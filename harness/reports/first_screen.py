@@ -96,8 +96,8 @@ def _adjusted(answer: Mapping[str, Any]) -> Iterator[str]:
     rows = [row for row in answer["differences"] if not row["exploratory"]]
     if any(r["verdict"] == "undecided" and (r["ci95"][0] > 0 or r["ci95"][1] < 0) for r in rows):
         yield (
-            f"an interval without 0 may be undecided: the verdicts are adjusted for {len(rows)} "
-            "comparisons"
+            f"an interval without 0 may be undecided: the verdicts are adjusted for "
+            f"{answer['comparisons']} comparisons"
         )
 
 
@@ -131,7 +131,8 @@ def _table(cells: list[CellDocument], answer: Mapping[str, Any], width: int) -> 
             table.add_section()
     own = next((cell for cell in cells if cell["chunker"] == answer["baseline"]), cells[0])
     for name in ("oracle", "random"):
-        value = number(own["metrics"][measures[0]][name])
+        metric = own["metrics"][measures[0]]
+        value = "≤" * (name == "oracle" and metric["oracle_is_bound"]) + number(metric[name])
         table.add_row(f"{name} ({own['chunker']})", *_budget(measures, measures[0]), value)
     return table
 

@@ -46,6 +46,7 @@ def pareto_front(contest: Contest, result: MeasureResult) -> dict[str, Any]:
         for first in (pair, pair.reversed())
         if _is_better(first)
     }
+    tested = [{pair.a, pair.b} for pair in result.differences]
     return {
         "measure": result.measure,
         "costs": known,
@@ -55,7 +56,10 @@ def pareto_front(contest: Contest, result: MeasureResult) -> dict[str, Any]:
                 "mean": -points[name][0],
                 **{key: costs[name][key] for key in known},
                 "dominated_by": [
-                    {"chunker": other, "shown": (other, name) in better}
+                    {
+                        "chunker": other,
+                        "shown": (other, name) in better if {other, name} in tested else None,
+                    }
                     for other in names
                     if _dominates(points[other], points[name])
                 ],
@@ -91,5 +95,6 @@ def front_line(front: Mapping[str, Any]) -> str:
 
 def _dominated(row: Mapping[str, Any]) -> str:
     by = sorted(row["dominated_by"], key=lambda other: not other["shown"])
-    shown = "" if by[0]["shown"] else ", by means that the data do not tell apart"
+    told_apart = by[0]["shown"] is not False
+    shown = "" if told_apart else ", by means that the data do not tell apart"
     return f"{row['chunker']} (by {by[0]['chunker']}{shown})"

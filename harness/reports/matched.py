@@ -64,11 +64,11 @@ def matched_sizes(contest: Contest, measure: str, seed: int = 0) -> list[dict[st
         # Cells of older versions lack it.
         if (size := contest.cells[name].cell["health"].get("median_c"))
     }
-    kinds = {name: _without_size(contest.cells[name].names["chunker"]) for name in sizes}
+    kinds = {name: without_size(contest.cells[name].names["chunker"]) for name in sizes}
     clusters = clusters_of(contest.members)
     rows = []
     for a, b in itertools.combinations(sizes, 2):
-        if kinds[a] == kinds[b] or _ratio(sizes[a], sizes[b]) <= UNMATCHED:
+        if kinds[a] == kinds[b] or size_ratio(sizes[a], sizes[b]) <= UNMATCHED:
             continue
         whole = columns[a] - columns[b]
         partner = min(
@@ -77,11 +77,14 @@ def matched_sizes(contest: Contest, measure: str, seed: int = 0) -> list[dict[st
                 [name for name in sizes if kinds[name] == kinds[b]],
             ),
             # Of equal ratios the pair that changes less.
-            key=lambda pair: (_ratio(*(sizes[n] for n in pair)), (pair[0] != a) + (pair[1] != b)),
+            key=lambda pair: (
+                size_ratio(*(sizes[n] for n in pair)),
+                (pair[0] != a) + (pair[1] != b),
+            ),
         )
         row: dict[str, Any] = {"a": a, "b": b, "sizes": [sizes[a], sizes[b]], "matched": None}
         parts = [whole]
-        if _ratio(*(sizes[name] for name in partner)) <= MATCHED:
+        if size_ratio(*(sizes[name] for name in partner)) <= MATCHED:
             at_size = columns[partner[0]] - columns[partner[1]]
             parts += [at_size, whole - at_size]
         total, *rest = estimates(np.stack(parts, axis=1), clusters, seed, bounds=_BOUNDS)
@@ -99,12 +102,14 @@ def matched_sizes(contest: Contest, measure: str, seed: int = 0) -> list[dict[st
     return rows
 
 
-def _without_size(name: str) -> str:
+def without_size(name: str) -> str:
+    """A chunker without its `max_size`."""
     spec = parse_spec(name)
     return str(replace(spec, options=tuple(item for item in spec.options if item[0] != OPTION)))
 
 
-def _ratio(a: float, b: float) -> float:
+def size_ratio(a: float, b: float) -> float:
+    """The larger of two sizes by the smaller one."""
     low, high = sorted((a, b))
     return high / low if low else math.inf
 
@@ -149,7 +154,7 @@ def matched_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield (
             f"{_pair(row)}. At the same size, {matched['a']} - {matched['b']}: "
             f"{_points(matched['boundaries'])}; the rest is size: {_points(matched['size'])}; "
-            f"{_SAYS[matched['explained_by']]}"
+            f"{_SAYS[matched['explained_by']]} (intervals are not adjusted)"
         )
     if len(known) > LINES:
         yield f"{len(known) - LINES} further pairs at matched size are in --format json"

@@ -51,8 +51,9 @@ def recommendation(contest: Contest, result: MeasureResult, margin: float) -> li
     losers = {name: _beaten_by(name, pairs) for name in names}
     remaining = [name for name in names if losers[name] is None]
     if winner is not None:
+        ahead = "On this data, " if _follows(contest) else ""
         lines = [
-            f"`{winner}` is better than every other contender by {result.measure}: "
+            f"{ahead}`{winner}` is better than every other contender by {result.measure}: "
             + ", ".join(_by(pair, winner) for pair in pairs if winner in (pair.a, pair.b))
         ]
     else:
@@ -84,8 +85,10 @@ def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, mar
             f"Better than `{baseline}` by {result.measure}: {amounts}; {choice}{cost:,.0f} {what} "
             f"(`{baseline}`: {costs[baseline][1]:,.0f})."
         )
-    if worse == pairs:
+    if worse == pairs and contends(baseline) and not _follows(contest):
         return f"`{baseline}` is the best by {result.measure}: better than {amounts}."
+    if worse == pairs:
+        return f"Worse than `{baseline}` by {result.measure}: {amounts}."
     rest = [pair for pair in pairs if pair not in worse]
     if all(pair.verdict in _SAME for pair in rest):
         names = listed([f"`{pair.a}`" for pair in rest])
@@ -97,7 +100,9 @@ def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, mar
         queries = counted(len(contest.queries), "query", "queries")
         detectable = [pair.mdd for pair in rest if pair.mdd is not None]
         detail = (
-            f"; differences of {points(max(detectable))} points would show" if detectable else ""
+            f"; alone, a difference of {points(max(detectable))} points would show"
+            if detectable
+            else ""
         )
         says = (
             f"Undecided by {result.measure}: on these {queries} no chunker is shown to be better "
@@ -180,7 +185,7 @@ def _undecided(
             f"on these {counted(len(contest.queries), 'query', 'queries')}"
         )
     shown = [pair.mdd for pair in pairs if pair.mdd is not None]
-    detail = f"; differences of {points(max(shown))} points would show" if shown else ""
+    detail = f"; alone, a difference of {points(max(shown))} points would show" if shown else ""
     return (
         f"Undecided by {result.measure}: on these "
         f"{counted(len(contest.queries), 'query', 'queries')} no contender is better than all "
@@ -216,9 +221,14 @@ def _needed(pairs: Sequence[Difference], names: Sequence[str], margin: float) ->
     ]
 
 
+def _follows(contest: Contest) -> str:
+    """What the targets are, if one family of chunkers cuts there; else empty."""
+    return next(iter(contest.cells.values())).gold_follows
+
+
 def limits_of(contest: Contest) -> Iterator[str]:
     """What the data cannot say, whatever the differences."""
-    follows = next(iter(contest.cells.values())).gold_follows
+    follows = _follows(contest)
     if follows:
         yield (
             f"The targets are whole {follows}, where syntax chunkers cut: this data set alone "

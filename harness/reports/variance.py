@@ -31,7 +31,7 @@ def variance(cells: Iterable[StoredCell], measure: str, seed: int = 0) -> dict[s
 
     Returns:
         See `Attribution`; None with under two factors that vary, or if cells of one data set have
-        different queries.
+        different queries or profiles.
     """
     chosen: dict[tuple[str, ...], StoredCell] = {}
     for cell in cells:
@@ -40,7 +40,11 @@ def variance(cells: Iterable[StoredCell], measure: str, seed: int = 0) -> dict[s
     datasets: dict[str, list[StoredCell]] = {}
     for cell in chosen.values():
         datasets.setdefault(cell.names["dataset"], []).append(cell)
-    if any(one.members != group[0].members for group in datasets.values() for one in group):
+    if any(
+        cell.members != group[0].members or cell.profile != group[0].profile
+        for group in datasets.values()
+        for cell in group
+    ):
         return None
     ordered = [cell for group in datasets.values() for cell in group]
     if len(ordered) < 3:
@@ -90,7 +94,5 @@ def variance_line(document: Mapping[str, Any]) -> str:
 
 
 def _share(share: Mapping[str, Any]) -> str:
-    ends = share["ci95"]
-    interval = "" if ends is None else f" [{100 * ends[0]:.0f}, {100 * ends[1]:.0f}]"
     part = " (in part)" if share["identifiable"] == "in part" else ""
-    return f"{share['factor']} {share['unique']:.0%}{interval}{part}"
+    return f"{share['factor']} {share['unique']:.0%}{part}"

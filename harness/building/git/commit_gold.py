@@ -59,16 +59,22 @@ def is_test(path: str) -> bool:
     )
 
 
-# Nodes that import something, in all grammars, and lines that do so by a call.
+# Nodes that import something, in all grammars, and lines that do so by a call in some.
 _IMPORTS = words(
     "extern_crate_declaration future_import_statement import import_declaration"
     " import_from_statement import_header import_statement namespace_use_declaration"
     " preproc_include use_declaration using_directive"
 )
-_LOADS = re.compile(
-    r"\s*(?:(?:const|let|var|local)\s[^=;]{1,200}=\s*)?"
-    r"(?:require(?:_relative|_once)?|include_once|load|source|\.)[\s(]\s*[\"'$./\w]"
-)
+_BOUND = r"\s*(?:(?:const|let|var|local)\s[^=;]{1,200}=\s*)?"
+_LOADS = {
+    **dict.fromkeys(
+        ("javascript", "typescript", "tsx", "lua"),
+        re.compile(_BOUND + r"require\s*\(?\s*[\"'`]"),
+    ),
+    "ruby": re.compile(r"\s*(?:require(?:_relative)?|load)[\s(]\s*[\"']"),
+    "php": re.compile(r"\s*(?:require|include)(?:_once)?[\s(]\s*[\"'$_\w]"),
+    "bash": re.compile(r"\s*(?:source|\.)\s+[\"'$./\w]"),
+}
 # A line that only ends something, or goes on with it.
 _CLOSES = re.compile(r"\W*(?:begin|do|done|else|end|esac|fi|finally|then|try)?\W*")
 
@@ -144,7 +150,8 @@ def _speaking(targets: Iterable[Target], sources: Iterable[Source]) -> list[Targ
             for line in range(target.start_line, target.end_line + 1)
             if not (line in aside[source.path] or source.lines.blank(line))
         }
-        own = [line for line, text in texts.items() if not _LOADS.match(text)]
+        loads = _LOADS.get(source.language or "")
+        own = [line for line, text in texts.items() if not (loads and loads.match(text))]
         if not all(_CLOSES.fullmatch(texts[line]) for line in own):
             kept.append(replace(target, start_line=own[0], end_line=own[-1]))
     return kept

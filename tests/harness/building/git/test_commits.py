@@ -437,6 +437,11 @@ MORE = LONG.replace("return 7\n", "x\n    return 7\n")
         ({"a.py": MORE.replace("os", "re")}, [(30, 31)]),
         ({"a.py": LONG.replace("os", "re")}, commit_gold.IMPORTS),
         ({"a.js": "import {b} from 'c';\nlet a = 1;\nf(\n  1\n]);\n"}, commit_gold.IMPORTS),
+        # What is called as an import is in another language is none.
+        ({"a.py": LONG + "load(path, strict=True)\n"}, commit_gold.APART),
+        ({"a.kt": "fun f() {\n    require(amount >= limit)\n}\n"}, [(2, 2)]),
+        ({"a.sh": "source other.sh\ncall\n"}, commit_gold.IMPORTS),
+        ({"a.lua": 'local a = require("c")\nb = 1\n'}, commit_gold.IMPORTS),
         # Comments and docstrings are no code; a comment beside code is.
         ({"a.py": NOTED.replace("note", "remark")}, commit_gold.IMPORTS),
         ({"a.py": NOTED.replace("note", "remark").replace("= 1", "= 3")}, [(5, 5)]),
@@ -467,6 +472,9 @@ def test_targets_are_what_the_message_can_ask_for(
         "test_a.py": "x = 1\n",
         "a.js": "import {a} from 'b';\nlet a = 1;\nf(\n  1\n);\n",
         "a.rb": "require_relative 'json'\nb = 1\n",
+        "a.kt": "fun f() {\n    require(amount > limit)\n}\n",
+        "a.sh": "source some.sh\ncall\n",
+        "a.lua": 'local a = require("b")\nb = 1\n',
         "a.c": "/* A note. */ int a = 1;\n/* A\n   note. */\n",
         "a.go": 'package a\n\nimport (\n\t"os"\n)\n\nvar b = 1\n',
         **{f"s{n}.py": "x = 1\n" for n in range(5)},
