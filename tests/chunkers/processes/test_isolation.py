@@ -81,7 +81,7 @@ def test_many_processes_answer_in_the_order_of_the_files():
 def test_a_chunker_that_cannot_be_loaded_is_refused():
     with pytest.raises(InputError, match="unknown chunker 'asst'; did you mean ast"):
         Worker(Target("asst"), LIMITS).load()
-    with pytest.raises(InputError, match="has no attribute 'nothing'"):
+    with pytest.raises(InputError, match="faulty has no 'nothing'"):
         list(cut_all(Target("faulty:nothing"), [SOURCE], LIMITS))
     assert list(cut_all(Target("faulty:tens"), [], LIMITS)) == []
 

@@ -192,7 +192,7 @@ def test_a_model_without_safetensors_is_refused(tmp_path):
 
 
 def test_a_name_that_no_hub_gives_says_what_to_do():
-    with pytest.raises(InputError, match="name its folder"):
+    with pytest.raises(InputError, match="name the folder of a downloaded model"):
         load_embedder("st:nobody/no-such-model-xyz")
 
 
