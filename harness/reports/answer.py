@@ -160,7 +160,7 @@ def _budget_sentence(first: MeasureResult, other: MeasureResult, baseline: str) 
     budget, primary = (result.measure.partition("@")[2] for result in (other, first))
     pairs = baseline_pairs(other, baseline)
     says = [
-        f"{word} than `{baseline}`: "
+        f"{word}: "
         + listed([f"`{pair.a}` by {amount(pair, unit='')}" for pair in largest_first(group)])
         for word in _CERTAIN
         if (group := [pair for pair in pairs if pair.verdict == word])

@@ -54,10 +54,10 @@ def edit_row(folder: Path, name: str, change: Callable[[dict[str, Any]], Any]) -
     ("changes", "words"),
     [
         ({"left_out": [1]}, "left_out"),
-        ({"left_out": {"a": "x"}}, "left_out.a"),
-        ({"left_out": {"a": -5}}, "left_out.a"),
+        ({"left_out": {"a": "x"}}, "left_out: a must"),
+        ({"left_out": {"a": -5}}, "left_out: a must"),
         ({"information": "x"}, "information"),
-        ({"information": {"a": [1]}}, "information.a"),
+        ({"information": {"a": [1]}}, "information: a must"),
         ({"name": 5}, "name"),
         ({"options": 5}, "options"),
         ({"queries": {"a": 1}}, "queries"),
@@ -112,15 +112,15 @@ def file_part(at: int, value: object) -> Callable[[dict[str, Any]], None]:
         ("queries", lambda row: json.dumps(row).replace("1.0]", "1e999]"), "1e999"),
         ("queries", put(targets=[["a.py", 1, 1, -5.0]]), "grade -5"),
         ("queries", put(targets=[["a.py", 5, 1, 1.0]]), "invalid lines 5-1"),
-        ("queries", put(targets=[["a.py", 1.5, 2, 1.0]]), "targets.0.1"),
-        ("queries", put(targets=[["a.py", "1", "2", 1.0]]), "targets.0.1"),
-        ("queries", put(targets=[["a.py", 1]]), "targets.0"),
+        ("queries", put(targets=[["a.py", 1.5, 2, 1.0]]), "targets, item 1: item 2 must"),
+        ("queries", put(targets=[["a.py", "1", "2", 1.0]]), "targets, item 1: item 2 must"),
+        ("queries", put(targets=[["a.py", 1]]), "targets, item 1: "),
         ("queries", put(text=5), "text"),
         ("queries", put(text=None), "text"),
         ("queries", put(text="a\ud800"), "half of a surrogate pair"),
         ("queries", lambda row: json.dumps(row)[:-1] + ', "text": "b"}', "duplicate key 'text'"),
         ("queries", put(id=5), "id"),
-        ("queries", put(tags={"a": 1}), "tags.a"),
+        ("queries", put(tags={"a": 1}), "tags: a must"),
         ("queries", put(cluster=None), "cluster"),
         ("queries", put(truncate="middle"), "truncate"),
         ("queries", put(corpus="zz"), "unknown corpus 'zz'"),
@@ -130,13 +130,13 @@ def file_part(at: int, value: object) -> Callable[[dict[str, Any]], None]:
         ("corpora", file_part(0, "../../etc/passwd"), "not a path inside the corpus"),
         ("corpora", file_part(0, "/etc/passwd"), "not a path inside the corpus"),
         ("corpora", file_part(1, "klingon"), "an unknown language, 'klingon'"),
-        ("corpora", file_part(1, 5), "files.0.1"),
+        ("corpora", file_part(1, 5), "files, item 1: item 2 must"),
         ("corpora", file_part(3, "0" * 64), "the text of a.py is missing"),
         ("corpora", put(id="zz"), "the corpus 'zz' must occur once"),
         ("corpora", lambda row: (json.dumps(row) + "\n") * 2, "line 2: the corpus 'repo' must"),
         ("texts", put(text=5), "text"),
         ("texts", put(text="x = 1\n"), "the text does not match its sha256"),
-        ("skipped", put(skipped=[["x", 5]]), "skipped.0.1"),
+        ("skipped", put(skipped=[["x", 5]]), "skipped, item 1: item 2 must"),
         ("skipped", put(id="zz"), "corpora.jsonl, line 1: the corpus 'repo' must occur once"),
     ],
 )
@@ -196,5 +196,5 @@ def test_a_disk_that_is_full_leaves_nothing(folder: Path, tmp_path: Path, most: 
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
-    assert f"cannot write {out}: File too large" in done.stderr
+    assert f"{out} cannot be written: File too large" in done.stderr
     assert sorted(one.name for one in tmp_path.iterdir()) == ["out", "repo"]

@@ -208,7 +208,7 @@ def test_a_folder_without_a_file_to_index_says_what_it_holds(tmp_path: Path) -> 
 
 
 def test_an_empty_folder_and_none_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no file to index$"):
+    with pytest.raises(InputError, match=r"no file to index; is it the right folder"):
         read_tree(tmp_path)
     with pytest.raises(InputError, match="is no folder"):
         read_tree(tmp_path / "none")

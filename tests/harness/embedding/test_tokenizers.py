@@ -299,7 +299,7 @@ def test_a_checkpoint_that_lacks_weights_is_refused(model, tmp_path):
     (gone,) = [name for name in weights if name.endswith("layer.1.output.dense.weight")]
     del weights[gone]
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(InputError, match=r"lacks 1 weights of BertModel.*layer.1.output.dense"):
+    with pytest.raises(InputError, match=r"lacks 1 weight of BertModel.*layer.1.output.dense"):
         _ = Encoder("st", folder).limit
 
 

@@ -29,7 +29,7 @@ def commands(tmp_path, monkeypatch):
 
 def test_three_tokenizers_stand_side_by_side(commands, capsys):
     command = [*commands[0], "--limit", "6"]
-    table = call(capsys, *command)
+    table = call(capsys, *command, "--details")
     assert table.code == 0, table.err
     shown = table.out[table.out.index("side by side, chunker ast, retriever dense") :]
     for name in ("st:models/byt5", "st:models/canine", "st:models/bpe", "@10*", "MRR*",

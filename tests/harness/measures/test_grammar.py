@@ -71,7 +71,7 @@ def test_parsed_measure_holds_family_cut_and_unit():
         ("ndgc@10", "did you mean nDCG@10"),
         ("recal@5", "did you mean R@10"),
         ("SpamR@10000c", "SpanR@10000c"),
-        ("zzz", "choose from nDCG, nDCG"),
+        ("zzz", "see `chunkmark list measures`"),
         ("", "unknown measure"),
         ("Hit", "needs a cut-off; write Hit@10"),
         ("set_P@5", "unknown measure"),

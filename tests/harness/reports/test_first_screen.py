@@ -53,7 +53,7 @@ def test_the_order_turns_over_between_the_budgets():
     coarse = cell("coarse", base + 0.05 + noise(2, scale=0.01) - 0.5, tight=base - 0.2)
     sentences = " ".join(answer_of(cell("fixed", base, tight=base), coarse)["sentences"])
     assert f"Better than `fixed` by {MEASURE}: `coarse` by " in sentences
-    assert "At 2500c: worse than `fixed`: `coarse` by 20.0 [" in sentences
+    assert "At 2500c (exploratory): worse: `coarse` by 20.0 [" in sentences
     assert "Between 2500c and 10000c the order turns over for `coarse`." in sentences
 
 
@@ -133,7 +133,7 @@ def test_what_would_show_is_of_the_pairs_that_are_undecided():
     alone = answer_of(cell("fixed", base), near)["sentences"][0]
     both = answer_of(cell("fixed", base), near, cell("bad", base - 0.3 + spread))["sentences"][0]
     detail = alone.partition("; ")[2].partition(".")[0]
-    assert detail.startswith("differences of ")
+    assert detail.startswith("alone, a difference of ")
     assert detail in both
 
 

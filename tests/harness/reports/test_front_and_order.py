@@ -111,7 +111,7 @@ def test_the_variance_of_a_run_is_attributed_to_what_was_planted():
     )
     assert document["cells"] == 8
     line = variance_line(document)
-    assert line.startswith(f"variance of {MEASURE} over 8 cells: max_size 99% [")
+    assert line.startswith(f"variance of {MEASURE} over 8 cells: max_size 99%, ")
     assert line.endswith("interactions and chance 0%")
 
 

@@ -112,8 +112,14 @@ def nothing(source):
 
 
 @pytest.mark.parametrize("profile", ["default", "code-chunk", "trec"])
-def test_a_corpus_without_chunks_scores_0(tmp_path, profile):
-    given = {"retrievers": ("dense",), "profile": profile, "measures": ("R@5", "MRR")}
-    cell, record = run(tmp_path, "x = 1\n", "nothing", **given)
-    assert record.chunks == ()
-    assert (mean(cell, "MRR"), mean(cell, "R@5")) == (0.0, 0.0)
+def test_a_corpus_without_chunks_is_not_scored(tmp_path, profile):
+    dataset = small(
+        corpora=(Corpus("c", (Source("x = 1\n", "p/a.py", "python"),), ()),),
+        queries=(Query("q", "c", "x", (Target("p/a.py", 1, 1),)),),
+    )
+    chunkers = (f"{__name__}:nothing",)
+    result = grid(tmp_path, dataset=dataset, chunkers=chunkers, retrievers=("bm25",),
+                  profile=profile, measures=("R@5", "MRR"))  # fmt: skip
+    assert result.cells == ()
+    (failed,) = result.failed
+    assert [why for *_, why in failed.failures] == ["no chunk"]

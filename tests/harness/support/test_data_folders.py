@@ -51,11 +51,16 @@ def test_missing_data_says_where_was_looked_and_what_to_place(
 ) -> None:
     monkeypatch.setenv("CHUNKMARK_DATA", "/variable")
     with pytest.raises(InputError) as error:
-        find_data("set/file.zip", tmp_path, place="the archive from example.org")
+        find_data("set/file.zip", tmp_path, advice="unpack the archive from example.org, then ")
     message = str(error.value)
     assert len(message.splitlines()) == 2
     looked = [str(tmp_path), "/variable", str(tmp_path / "cache/data")]
-    named = ["set/file.zip", "place the archive from example.org", "--data-dir", "$CHUNKMARK_DATA"]
+    named = [
+        "set/file.zip",
+        "unpack the archive from example.org, then place it",
+        "--data-dir",
+        "$CHUNKMARK_DATA",
+    ]
     for part in looked + named:
         assert part in message
 
