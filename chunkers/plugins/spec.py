@@ -18,7 +18,7 @@ import re
 import sys
 import types
 import typing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from chunkers.errors import InputError, suggestion
@@ -45,6 +45,10 @@ class Spec:
     name: str
     argument: str | None = None
     options: tuple[tuple[str, str], ...] = ()
+
+    def without(self, *keys: str) -> Spec:
+        """The spec without some options."""
+        return replace(self, options=tuple(item for item in self.options if item[0] not in keys))
 
     def __str__(self) -> str:
         items = [] if self.argument is None else [_quoted(self.argument)]

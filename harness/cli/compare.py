@@ -38,14 +38,14 @@ def compare(
     ] = None,
     margin: Annotated[
         float,
-        typer.Option(help="Largest difference that does not matter, as a share of the measure."),
+        typer.Option(help="Largest difference that does not matter: 0.02 is 2 points."),
     ] = MARGIN,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the sign-flips.")] = 0,
     allow_truncated: Annotated[
         bool,
         typer.Option(
             "--allow-truncated",
-            help="Compare chunkers of which the embedder never saw over 10 % of the tokens.",
+            help="Also compare chunkers with over 10 % of their tokens beyond the embedder's limit.",
         ),
     ] = False,
     tune: Annotated[

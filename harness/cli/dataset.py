@@ -96,7 +96,7 @@ def build(
     encoding: EncodingOption = None,
     long_lines: Annotated[
         LongLinesKind,
-        typer.Option(help="Cut very long lines among ordinary ones, or skip the file."),
+        typer.Option(help="If a file has some very long lines: cut these lines, or skip the file."),
     ] = LongLinesKind.CUT,
     names: Annotated[
         NamesKind, typer.Option(help="Strip the name of a definition from its doc comment.")
@@ -105,7 +105,7 @@ def build(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="File of query ids to leave out, such as dataset show --bad writes.",
+            help="File of query ids to leave out, such as one written by dataset show --bad.",
         ),
     ] = None,
     language: LanguageOption = None,

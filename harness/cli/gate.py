@@ -54,7 +54,7 @@ def gate(
     strict: Annotated[
         bool,
         typer.Option(
-            "--strict", help="Fail if a drop larger than --max-drop might not have been seen."
+            "--strict", help="Also fail if the queries are too few to detect a larger drop."
         ),
     ] = False,
     require: Annotated[
@@ -76,6 +76,8 @@ def gate(
 
     if (against is None) != (not max_drop):
         raise InputError("--against BASE and --max-drop need each other; give both")
+    if strict and not max_drop:
+        raise InputError("--strict is about drops; give --against BASE and --max-drop too")
     if not minimum and not max_drop:
         raise InputError("no bound given; add one, as in --min 'MRR>0.6'")
     bounds = [parse_bound(text) for text in minimum or ()]

@@ -56,7 +56,9 @@ def score(
     ] = 0.3,
     source: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder of the records' paths, for span measures."),
+        typer.Option(
+            metavar="DIR", help="Folder of the files that records name; needed for span measures."
+        ),
     ] = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
@@ -79,7 +81,7 @@ def score(
     Relevance in a record is decided by the first of these that applies: qrels or relevant_ids,
     lines shared with a target, the file of a target, words shared with the expected answer.
     If no query has the labels that a measure needs, the measure is skipped rather than counted as
-    0; if all are, the exit code is 2.
+    0; if every measure is skipped, the exit code is 2.
     """
     from chunkers.errors import InputError
     from harness.cli.progress import Progress

@@ -35,6 +35,11 @@ _KEPT = (_BRACKETS, _HEADS, _FIELDS)
 lines, such as statements; and whole lines too where the grammar names their part."""
 
 _TOKEN = re.compile(r"([^\w\s]*)(.*?)([^\w\s]*)", re.DOTALL)
+_NAMING = frozenset(
+    ["atom", "constant", "field", "identifier", "label", "name", "property", "symbol", "variable",
+     "word"]
+)  # fmt: skip
+"""Parts of the kinds of nodes whose text was chosen by a person."""
 _QUOTES = frozenset("\"'`")
 _DELIMITERS = _QUOTES | frozenset("()[]{}")
 _SEPARATORS = frozenset(",;")
@@ -224,8 +229,9 @@ class _Construct:
         """A token inside the region, without its name."""
         text = _text(node)
         lead, name, trail = _parted(text)
-        # The kind of a keyword names it, where keywords are nodes with names.
-        keyword = name in {*node.type.split("_")} - {"identifier", "name"}
+        # The kind of a keyword names it, where keywords are nodes with names. Names may do so too.
+        kind = {*node.type.split("_")}
+        keyword = name in kind and not kind & _NAMING
         if node.is_named and name and not keyword:
             other = self._name.upper() if name[0].isupper() else self._name
             other = "0" if name[0].isdigit() else other

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from harness.reports.contests import Contest, MeasureResult
     from harness.runs.stored_values import StoredCell
-    from harness.stats.comparison import Difference
 
 BASELINE = "fixed"
 """The chunker that others are compared with; without it, the first contender."""
@@ -81,8 +80,11 @@ def answers(
                 document["sentences"].append(f"Not compared: {error}.")
             else:
                 document["baseline"] = _baseline(contest, baseline)
-                result = differences(contest, measure, document["baseline"], margin=margin)
-                compared.append((document, contest, result))
+                if document["baseline"] is None:
+                    document["sentences"].append(f"Not compared: `{baseline}` has no result.")
+                else:
+                    result = differences(contest, measure, document["baseline"], margin=margin)
+                    compared.append((document, contest, result))
         unseen = [f"`{cell.names['chunker']}`" for cell in group if cell not in seen]
         if unseen:
             document["sentences"].append(
@@ -94,7 +96,9 @@ def answers(
         said = _answer(contest, result, document["baseline"], margin)
         document["differences"] = said["differences"]
         document["comparisons"] = sum(
-            len(_own(other)) for of, _, other in compared if of["dataset"] == document["dataset"]
+            len(other.of_these_corpora)
+            for of, _, other in compared
+            if of["dataset"] == document["dataset"]
         )
         document["sentences"] = [*said["sentences"], *document["sentences"]]
     return documents
@@ -126,23 +130,22 @@ def _answer(contest: Contest, first: MeasureResult, baseline: str, margin: float
     }
 
 
-def _baseline(contest: Contest, name: str | None) -> str:
-    """The chunker to compare with, by its name, or by that without a size that was matched."""
-    for wanted in filter(None, (name, BASELINE)):
-        if wanted in contest.cells:
-            return wanted
-        same = [other for other in contest.cells if without_size(other) == without_size(wanted)]
-        if len(same) == 1:
-            return same[0]
-    return contest.contenders[0]
+def _baseline(contest: Contest, name: str | None) -> str | None:
+    """The chunker to compare with, by its name, or by that without a size that was matched.
 
-
-def _own(result: MeasureResult) -> list[Difference]:
-    return [pair for pair in result.differences if pair.estimand == "these corpora"]
+    None if the named one is not there.
+    """
+    wanted = name or BASELINE
+    if wanted in contest.cells:
+        return wanted
+    same = [other for other in contest.cells if without_size(other) == without_size(wanted)]
+    if len(same) == 1:
+        return same[0]
+    return None if name else contest.contenders[0]
 
 
 def _rows(result: MeasureResult) -> Iterator[dict[str, Any]]:
-    for pair in _own(result):
+    for pair in result.of_these_corpora:
         yield {
             "measure": result.measure,
             "exploratory": not result.primary,
@@ -195,8 +198,7 @@ def _boundaries(contest: Contest, measures: Sequence[str], margin: float) -> Ite
             measure,
             other,
             margin=margin,
-        ).differences
-        if row.estimand == "these corpora"
+        ).of_these_corpora
     ]
     adjusted = adjust([row.estimate.p for row in rows], "holm")
     says = []

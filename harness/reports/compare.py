@@ -127,7 +127,7 @@ def compare_document(
             )
         ],
         # Means of different measures have no common variance.
-        "variance": variance(cells, primary, seed)
+        "variance": variance(cells, primary)
         if primary and {part["primary"] for part in parts} == {primary}
         else None,
     }
@@ -141,13 +141,6 @@ def _part(
         sentences = recommendation(contest, primary, margin)
     else:
         sentences = [verdict_sentence(contest, primary, baseline, margin)]
-    cells = list(contest.cells.values())
-    chunkers = {cell.names["chunker"] for cell in cells}
-    if len(chunkers) > 1 and not cells[0].metrics["metrics"][primary.measure]["comparable"]:
-        sentences = [
-            f"{primary.measure} does not compare chunkers, since which chunks are relevant depends "
-            "on their boundaries: nothing is recommended, and no difference below is a verdict"
-        ]
     return {
         "dataset": contest.dataset,
         "shared": list(contest.shared),

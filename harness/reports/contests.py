@@ -68,6 +68,12 @@ class Contest:
         """The names that may win."""
         return [name for name in self.cells if contends(name)]
 
+    def compares(self, measure: str) -> bool:
+        """Whether a measure can compare its cells: not all compare chunkers."""
+        chunkers = {cell.names["chunker"] for cell in self.cells.values()}
+        cell = next(iter(self.cells.values()))
+        return len(chunkers) == 1 or bool(cell.metrics["metrics"][measure]["comparable"])
+
     def columns(self, measure: str) -> dict[str, NDArray[np.float64]]:
         """The values of each cell that has the measure, shape (q,)."""
         columns = {}
@@ -103,6 +109,11 @@ class MeasureResult:
     primary: bool
     differences: tuple[Difference, ...]
     best: Mapping[str, float]
+
+    @property
+    def of_these_corpora(self) -> list[Difference]:
+        """The differences over the queries of these corpora."""
+        return [pair for pair in self.differences if pair.estimand == "these corpora"]
 
 
 def contests(
@@ -191,6 +202,8 @@ def differences(
             seed=seed,
         )
     ]
+    if not contest.compares(measure):
+        every = [replace(difference, verdict="not comparable") for difference in every]
     contenders = {name: columns[name] for name in contest.contenders if name in columns}
     best = best_shares(contenders, contest.members, seed) if contenders else {}
     return MeasureResult(measure, primary, tuple(every), best)
@@ -220,7 +233,9 @@ def adjusted_together(
             corpora = {corpus for corpus, _ in parts[at][0].members}
             few = estimand == "new corpora" and len(corpora) < FEWEST_FOR_TEST
             pair = rows[at][place]
-            verdict = verdict_of(pair.estimate, value, margin, few_corpora=few)
+            verdict = pair.verdict
+            if verdict != "not comparable":
+                verdict = verdict_of(pair.estimate, value, margin, few_corpora=few)
             rows[at][place] = replace(pair, p_adjusted=value, verdict=verdict)
     return [
         replace(result, differences=tuple(pairs))
@@ -240,8 +255,7 @@ def _key(cell: StoredCell, over: str) -> tuple[str, str, tuple[str, ...]]:
     name = names.pop(factor)
     if over not in (*PARTS, *GROUPS):
         spec = parse_spec(name)
-        options = tuple(item for item in spec.options if item[0] != over)
-        names["chunker"] = str(replace(spec, options=options))
+        names["chunker"] = str(spec.without(over))
     key = json.dumps([identity, dict(cell.profile), names], sort_keys=True)
     return key, name, tuple(value for value in names.values() if value != "none")
 

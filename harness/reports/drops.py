@@ -11,8 +11,10 @@ from chunkers.errors import InputError
 from harness.measures.grammar import parse_measure
 from harness.reports.contests import contest_of, ways
 from harness.runs.folder import PARTS, read_complete_manifest
+from harness.runs.gates import DECIMALS
 from harness.runs.stored_values import read_queries, read_stored_cells
-from harness.stats.drops import FEWEST_CLUSTERS, Drop, drop_of
+from harness.stats.clusters import clusters_of
+from harness.stats.drops import FEWEST_FOR_DROP, Drop, drop_of
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -24,9 +26,6 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 """Queries that are named of those that fell."""
-
-# Noise in the last digits of a sum must not decide a gate.
-_DECIMALS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +116,27 @@ def _compared(
     names: Sequence[str], contest: Contest, allowed: AllowedDrop, *, strict: bool
 ) -> dict[str, Any]:
     columns = contest.columns(allowed.measure)
+    profile = contest.cells["after"].profile
+    if profile["mean"] == "corpora":
+        why = f"the means of profile {profile['name']} are over corpora; drops are over queries"
+        return _row(names, allowed, "skipped", why)
     lacking = [name for name in contest.cells if name not in columns]
     if lacking:
         run = contest.cells[lacking[0]].folder.parent.parent
         why = f"{allowed.measure} has no values in {run}; rerun with -m {allowed.measure}"
-        return _row(names, allowed, "skipped", why)
+        # What BASE has and RUN lost must not pass.
+        return _row(names, allowed, "fail" if lacking == ["after"] else "skipped", why)
     before, after = columns["before"], columns["after"]
     drop = drop_of(before, after, contest.members)
     keys = {cell.cell.get("key") for cell in contest.cells.values()}
     if len(keys) == 1 and (before == after).all():
         drop = Drop(0.0, 0.0, 0.0)  # the same cell: nothing was changed, so nothing can be missed
-    queries, clusters = len(contest.queries), len(set(contest.members))
+    queries, clusters = len(contest.queries), len(clusters_of(contest.members).sizes)
     size = f"{counted(queries, 'query', 'queries')} in {counted(clusters, 'cluster')}"
     verdict, why = "pass", ""
     if drop.lower is None or drop.detects is None:
         verdict = "fail" if strict else "skipped"
-        why = f"{size} can show no drop of {allowed.measure}; {FEWEST_CLUSTERS} clusters can"
+        why = f"{size} can show no drop of {allowed.measure}; {FEWEST_FOR_DROP} clusters can"
     elif _above(drop.mean, allowed.most) and _above(drop.lower, 0):
         verdict = "fail"
     elif _above(drop.detects, allowed.most):
@@ -154,7 +158,7 @@ def _compared(
 
 
 def _above(value: float, bound: float) -> bool:
-    return round(value, _DECIMALS) > round(bound, _DECIMALS)
+    return round(value, DECIMALS) > round(bound, DECIMALS)
 
 
 def _row(names: Sequence[str], allowed: AllowedDrop, verdict: str, why: str) -> dict[str, Any]:

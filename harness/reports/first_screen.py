@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from rich.box import Box
@@ -151,7 +150,7 @@ def _empty_table(
     columns = [*["bud-\nget"] * budgets, name, "95 %"]
     if answer["baseline"]:
         columns += [f"vs {answer['baseline']}"[:NAMES], "95 %", "verdict"]
-    columns += [re.sub("lete@", "-\nlete@", whole).partition("@")[0]] if whole else []
+    columns += ["Comp-\nlete"] * (whole is not None)
     for column in (*columns, *costs):
         table.add_column(column, justify="left" if column == "verdict" else "right")
     return table

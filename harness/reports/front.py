@@ -41,8 +41,7 @@ def pareto_front(contest: Contest, result: MeasureResult) -> dict[str, Any]:
     }
     better = {
         (first.a, first.b)
-        for pair in result.differences
-        if pair.estimand == "these corpora"
+        for pair in result.of_these_corpora
         for first in (pair, pair.reversed())
         if _is_better(first)
     }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,7 +104,7 @@ def matched_sizes(contest: Contest, measure: str, seed: int = 0) -> list[dict[st
 def without_size(name: str) -> str:
     """A chunker without its `max_size`."""
     spec = parse_spec(name)
-    return str(replace(spec, options=tuple(item for item in spec.options if item[0] != OPTION)))
+    return str(spec.without(OPTION))
 
 
 def size_ratio(a: float, b: float) -> float:

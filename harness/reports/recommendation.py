@@ -19,6 +19,10 @@ BUDGETS = ("SpanR@10000c", "SpanR@2500c")
 """The measures of an answer where lines are retrieved, the primary one first: large chunks may win
 under a generous budget and lose under a tight one."""
 
+_NOT_COMPARABLE = (
+    "{} does not compare chunkers: which chunks are relevant depends on the boundaries"
+)
+
 _SAME = ("equivalent", "better, but negligible", "worse, but negligible")
 """Verdicts on differences within the margin."""
 
@@ -40,13 +44,11 @@ def recommendation(contest: Contest, result: MeasureResult, margin: float) -> li
     still in, the cheapest of them, and the further queries that would decide.
     """
     names = [name for name in contest.contenders if name in result.best]
-    pairs = [
-        pair
-        for pair in result.differences
-        if pair.estimand == "these corpora" and {pair.a, pair.b} <= set(names)
-    ]
+    pairs = [pair for pair in result.of_these_corpora if {pair.a, pair.b} <= set(names)]
     if not pairs:
         return [f"{result.measure}: fewer than two contenders have values; nothing is compared"]
+    if not contest.compares(result.measure):
+        return [_NOT_COMPARABLE.format(result.measure)]
     winner = next((name for name in names if _wins(name, names, pairs)), None)
     losers = {name: _beaten_by(name, pairs) for name in names}
     remaining = [name for name in names if losers[name] is None]
@@ -73,6 +75,8 @@ def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, mar
     pairs = baseline_pairs(result, baseline)
     if not pairs:
         return f"Nothing is compared: no other chunker than `{baseline}` has {result.measure}."
+    if not contest.compares(result.measure):
+        return _NOT_COMPARABLE.format(result.measure) + "."
     better = [pair for pair in pairs if pair.verdict == "better"]
     worse = [pair for pair in pairs if pair.verdict == "worse"]
     amounts = listed([f"`{pair.a}` by {amount(pair)}" for pair in largest_first(better or worse)])
@@ -114,11 +118,7 @@ def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, mar
 
 def baseline_pairs(result: MeasureResult, baseline: str) -> list[Difference]:
     """Each contender against the baseline."""
-    return [
-        pair
-        for pair in result.differences
-        if pair.estimand == "these corpora" and pair.b == baseline and contends(pair.a)
-    ]
+    return [pair for pair in result.of_these_corpora if pair.b == baseline and contends(pair.a)]
 
 
 def largest_first(pairs: Sequence[Difference]) -> list[Difference]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from chunkers.plugins.spec import parse_spec
 from harness.reports.contests import contends
 from harness.stats.attribution import attribute
-from harness.stats.comparison import resampled_means
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,13 +20,12 @@ _OPTIONS = {"max_size": "default", "header": "off"}
 """Options of chunkers that are factors of their own, and the value of a spec without them."""
 
 
-def variance(cells: Iterable[StoredCell], measure: str, seed: int = 0) -> dict[str, Any] | None:
+def variance(cells: Iterable[StoredCell], measure: str) -> dict[str, Any] | None:
     """The shares of chunker, max_size, header, embedder, retriever and data set in the variance.
 
     Args:
         cells: Stored cells; baselines take no part, nor do cells without the measure.
         measure: Its mean in each cell is what varies; cells have equal weight.
-        seed: Of the resamples of clusters of queries; 0 or above.
 
     Returns:
         See `Attribution`; None with under two factors that vary, or if cells of one data set have
@@ -49,17 +47,14 @@ def variance(cells: Iterable[StoredCell], measure: str, seed: int = 0) -> dict[s
     ordered = [cell for group in datasets.values() for cell in group]
     if len(ordered) < 3:
         return None
-    means, resamples = [], []
+    means = []
     for group in datasets.values():
         columns = [column for cell in group if (column := cell.column(measure)) is not None]
-        values = np.stack(columns, axis=1)
-        means.append(values.mean(axis=0))
-        resamples.append(resampled_means(values, list(group[0].members.values()), seed))
+        means.append(np.stack(columns, axis=1).mean(axis=0))
     factors = [_factors(cell) for cell in ordered]
     result = attribute(
         np.concatenate(means),
         {name: [row[name] for row in factors] for name in factors[0]},
-        np.concatenate(resamples, axis=1),
     )
     if result is None:
         return None
@@ -69,9 +64,8 @@ def variance(cells: Iterable[StoredCell], measure: str, seed: int = 0) -> dict[s
 def _factors(cell: StoredCell) -> dict[str, str]:
     spec = parse_spec(cell.names["chunker"])
     options = dict(spec.options)
-    rest = tuple(item for item in spec.options if item[0] not in _OPTIONS)
     return {
-        "chunker": str(replace(spec, options=rest)),
+        "chunker": str(spec.without(*_OPTIONS)),
         **{key: options.get(key, default) for key, default in _OPTIONS.items()},
         **{name: cell.names[name] for name in ("embedder", "retriever", "dataset")},
     }

@@ -61,8 +61,8 @@ class RunConfig:
     match_size: str | None = _option(
         COMPARE,
         None,
-        "Set max_size of each chunker that has one so that its median chunk has so many "
-        "non-white-space characters, or as many as that of a chunker, such as fixed.",
+        "Choose each max_size so that the median chunk has C non-white-space characters, or as "
+        "many as the median chunk of CHUNKER.",
         metavar="C|CHUNKER",
     )
     measures: tuple[str, ...] = _option(

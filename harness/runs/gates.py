@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Verdict = Literal["pass", "fail", "skipped"]
 
 _BOUND = re.compile(r"\s*(?P<measure>[^<>=]+?)\s*(?P<operator>>=?)\s*(?P<number>[^<>=\s]+)\s*")
-# A mean is a sum of floats divided: noise in its last digits must not decide a gate.
-_DECIMALS = 12
+DECIMALS = 12
+"""Places that count: noise in the last digits of a sum must not decide a gate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Bound:
 
     def holds(self, value: float) -> bool:
         """Whether a finite value satisfies the bound, compared at 12 decimal places."""
-        rounded, threshold = round(value, _DECIMALS), round(self.threshold, _DECIMALS)
+        rounded, threshold = round(value, DECIMALS), round(self.threshold, DECIMALS)
         return rounded >= threshold if self.operator == ">=" else rounded > threshold
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from chunkers.plugins.loading import LoadedChunker
-    from chunkers.plugins.spec import Spec
     from harness.chunking.corpus import ChunkedCorpus
 
     Cut = Callable[[LoadedChunker], Sequence[ChunkedCorpus]]
@@ -78,7 +77,7 @@ def match_sizes(
     seen: dict[str, str] = {}
     lines = [f"wanted median chunk: {wanted:.0f} c"]
     for chunker in chunkers:
-        same = seen.setdefault(str(_without_size(chunker)), chunker.name)
+        same = seen.setdefault(str(parse_spec(chunker.name).without("max_size")), chunker.name)
         if same != chunker.name:
             lines.append(f"{chunker.name}: as {same}")
             continue
@@ -164,13 +163,8 @@ def search(
 
 
 def _sized(chunker: LoadedChunker, size: int) -> LoadedChunker:
-    spec = _without_size(chunker)
+    spec = parse_spec(chunker.name).without("max_size")
     return load_chunker(replace(spec, options=(*spec.options, ("max_size", str(size)))))
-
-
-def _without_size(chunker: LoadedChunker) -> Spec:
-    spec = parse_spec(chunker.name)
-    return replace(spec, options=tuple(item for item in spec.options if item[0] != "max_size"))
 
 
 def _why_not(chunker: LoadedChunker) -> str | None:

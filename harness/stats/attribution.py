@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.stats.sign_flips import Interval
-
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -29,7 +27,6 @@ class Share:
         alone: The share that the factor explains without the others.
         unique: The share that the others leave and it explains: equal to `alone` in a balanced
             grid.
-        ci95: The middle 95 % of `unique` over resamples; None without resamples.
         identifiable: `no` if the other factors determine it in this grid, `in part` if they
             determine some of its effects.
     """
@@ -38,7 +35,6 @@ class Share:
     levels: int
     alone: float
     unique: float
-    ci95: Interval | None
     identifiable: Literal["yes", "in part", "no"]
 
 
@@ -61,16 +57,13 @@ class Attribution:
 
 
 def attribute(
-    means: NDArray[np.float64],
-    factors: Mapping[str, Sequence[str]],
-    resamples: NDArray[np.float64] | None = None,
+    means: NDArray[np.float64], factors: Mapping[str, Sequence[str]]
 ) -> Attribution | None:
     """Divide the variance of means over the factors that vary.
 
     Args:
         means: Shape (n,).
         factors: The value of each factor in each cell.
-        resamples: Means of the cells in resamples of their queries, shape (r, n).
 
     Returns:
         None with under two factors that vary, or if all means are equal.
@@ -78,30 +71,24 @@ def attribute(
     blocks = {name: _indicators(values) for name, values in factors.items() if len(set(values)) > 1}
     if len(blocks) < 2 or np.ptp(means) <= 1e-12:
         return None
-    rows = means[None] if resamples is None else np.concatenate([means[None], resamples])
-    rows = rows - rows.mean(axis=1, keepdims=True)
-    total = (rows**2).sum(axis=1)
-    whole, rank = _explained(rows, [*blocks.values()])
+    centred = means - means.mean()
+    total = float((centred**2).sum())
+    whole, rank = _explained(centred, [*blocks.values()])
     shares = []
     for name, block in blocks.items():
         others = [other for key, other in blocks.items() if key != name]
-        without, rank_without = _explained(rows, others)
-        with np.errstate(invalid="ignore"):
-            unique = np.maximum((whole - without) / total, 0)
+        without, rank_without = _explained(centred, others)
         own, levels = rank - rank_without, block.shape[1] + 1
-        spread = unique[1:][np.isfinite(unique[1:])]
-        ends = np.percentile(spread, [2.5, 97.5]).tolist() if len(spread) else None
         shares.append(
             Share(
                 name,
                 levels,
-                float(_explained(rows[:1], [block])[0][0] / total[0]),
-                float(unique[0]) if own else 0.0,
-                (ends[0], ends[1]) if ends and own else None,
+                _explained(centred, [block])[0] / total,
+                max(0.0, (whole - without) / total) if own else 0.0,
                 "no" if not own else "yes" if own == levels - 1 else "in part",
             )
         )
-    explained = float(whole[0] / total[0])
+    explained = whole / total
     return Attribution(
         tuple(shares),
         explained - sum(share.unique for share in shares),
@@ -114,14 +101,14 @@ def _indicators(values: Sequence[str]) -> NDArray[np.float64]:
     """Centred indicators of all values but the first, shape (n, levels - 1)."""
     _, numbers = np.unique(np.array(values, dtype=np.str_), return_inverse=True)
     columns = (numbers[:, None] == np.arange(1, int(numbers.max()) + 1)).astype(np.float64)
-    centred: NDArray[np.float64] = columns - columns.mean(axis=0)
-    return centred
+    indicators: NDArray[np.float64] = columns - columns.mean(axis=0)
+    return indicators
 
 
 def _explained(
-    rows: NDArray[np.float64], blocks: Sequence[NDArray[np.float64]]
-) -> tuple[NDArray[np.float64], int]:
-    """The sum of squares of each row that the columns of blocks explain, and their rank."""
+    means: NDArray[np.float64], blocks: Sequence[NDArray[np.float64]]
+) -> tuple[float, int]:
+    """The sum of squares of means that the columns of blocks explain, and their rank."""
     left, values, _ = np.linalg.svd(np.concatenate(blocks, axis=1), full_matrices=False)
     basis = left[:, values > 1e-9 * max(1.0, float(values.max(initial=0.0)))]
-    return ((rows @ basis) ** 2).sum(axis=1), basis.shape[1]
+    return float(((means @ basis) ** 2).sum()), basis.shape[1]

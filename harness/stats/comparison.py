@@ -43,6 +43,7 @@ Verdict = Literal[
     "undecided",
     "too few corpora",
     "not estimable",
+    "not comparable",
 ]
 Adjustment = Literal["holm", "benjamini-hochberg"]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from harness.stats.clusters import Member
 
-FEWEST_CLUSTERS = 5
+FEWEST_FOR_DROP = 5
 """With fewer, one flip of all is already more than 5 %, and no drop can be shown."""
 
 _BOUNDS = (-1.0, 1.0)
@@ -61,7 +61,7 @@ def drop_of(
     (estimate,) = estimates(drops[:, None], clusters, seed, bounds=_BOUNDS)
     spread = spread_of(drops, clusters)
     count = len(clusters.sizes)
-    if count < FEWEST_CLUSTERS or estimate.ci90 is None or spread is None:
+    if count < FEWEST_FOR_DROP or estimate.ci90 is None or spread is None:
         return Drop(estimate.mean, None, None)
     # Of few flips, the largest number that is at most 5 % may be far less.
     flips = 2 ** min(count, 20)

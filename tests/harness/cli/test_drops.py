@@ -233,6 +233,30 @@ def test_other_queries_are_refused(base, tmp_path, capsys):
     says(gate(capsys, other, base), 2, "have different queries; 1 is in one alone")
 
 
+def test_a_measure_that_the_base_had_fails(base, tmp_path, capsys):
+    shutil.copytree(base, tmp_path / "run")
+    (cell,) = (tmp_path / "run" / "cells").iterdir()
+    rows = [json.loads(line) for line in (cell / "per_query.jsonl").read_text().splitlines()]
+    for row in rows:
+        del row["metrics"]["MRR"]
+    (cell / "per_query.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = ("--against", base, "--max-drop", "MRR=0.01", "--format", "json")
+    done = call(capsys, "gate", tmp_path / "run", *options)
+    assert done.code == 1
+    assert done.json["checks"][0]["why"].startswith("MRR has no values in ")
+
+
+def test_means_over_corpora_are_not_gated_by_those_over_queries(made, tmp_path, capsys):
+    base = run(made, "corpora", ALL, "--profile", "code-chunk")
+    shutil.copytree(base, tmp_path / "run")
+    options = ("--against", base, "--max-drop", f"{MEASURE}=0.01")
+    says(call(capsys, "gate", tmp_path / "run", *options), 2, "means of profile code-chunk")
+
+
+def test_strict_needs_drops(base, capsys):
+    says(call(capsys, "gate", base, "--strict", "--min", "MRR>0.1"), 2, "--strict is about drops")
+
+
 def test_a_measure_that_a_run_lacks_is_skipped(base, tmp_path, capsys):
     shutil.copytree(base, tmp_path / "run")
     options = ("--against", base, "--max-drop", "MAP=0.01")

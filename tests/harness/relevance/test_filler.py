@@ -87,6 +87,12 @@ CASES = {
         "filled",
         ["  xx(xx, xx) {"],
     ),
+    "javascript: names that the kinds of their nodes have": (
+        "javascript",
+        "«if (box.property === user.private) {»\n  f();\n} else {\n  g();\n}\n",
+        "filled",
+        ["if (x.x === x.x) {"],
+    ),
     "rust: arms of a match": (
         "rust",
         "fn f(a: A) -> u8 {\n    match a {\n"

@@ -122,6 +122,18 @@ def test_the_answer_of_a_run_is_in_its_document_and_above_its_table(stdlib, caps
     assert table.split("\n")[1].startswith(start)
 
 
+def test_a_measure_of_chunks_gives_chunkers_no_verdict(tmp_path, capsys):
+    out = tmp_path / "run"
+    call(capsys, "run", "--limit", 20, "-c", "ast", "-c", "fixed", "-r", "bm25", "-r", "bow",
+         "-m", MEASURE, "-m", "MRR", "-o", out)  # fmt: skip
+    document = call(capsys, "compare", out, "-m", "MRR", "--format", "json").json
+    assert {pair["verdict"] for pair in document["pairs"]} == {"not comparable"}
+    assert "MRR does not compare chunkers" in document["recommendation"][0]
+    by_retriever = call(capsys, "compare", out, "-m", "MRR", "--over", "retriever",
+                        "--format", "json").json  # fmt: skip
+    assert "not comparable" not in {pair["verdict"] for pair in by_retriever["pairs"]}
+
+
 def test_a_damaged_cell_of_another_run_does_not_stop_a_run(tmp_path, capsys):
     run = ("run", "-r", "bm25", "--limit", 20, "-m", MEASURE, "-o", tmp_path / "run")
     call(capsys, *run, "-c", "function")

@@ -146,6 +146,32 @@ def test_another_baseline_is_compared_with(tmp_path):
     assert "vs function" in screen(document)
 
 
+def test_a_baseline_without_a_result_is_not_replaced():
+    base = noise(1)
+    answer = answer_of(cell("ast", base), cell("fixed", base), baseline="function")
+    assert answer["sentences"] == ["Not compared: `function` has no result."]
+    assert answer["differences"] == []
+
+
+@pytest.mark.parametrize("baseline", [None, "fixed"])
+def test_the_baseline_is_found_at_the_size_that_was_matched(baseline):
+    base = noise(1)
+    cells = cell("ast:max_size=700", base), cell("fixed:max_size=400", base)
+    assert answer_of(*cells, baseline=baseline)["baseline"] == "fixed:max_size=400"
+
+
+def test_verdicts_are_adjusted_for_all_retrievers_of_a_data_set():
+    base, gain = noise(1), noise(2, scale=0.03) - 0.5 + 0.005
+    one = [cell("fixed", base), cell("ast", base + gain)]
+    two = [cell("fixed", base, retriever="bm25"), cell("ast", base + gain, retriever="bm25")]
+    (alone,) = answers(one, 0.02)
+    both = answers([*one, *two], 0.02)
+    assert [answer["comparisons"] for answer in (alone, *both)] == [1, 2, 2]
+    (row,), (same,) = alone["differences"], both[0]["differences"]
+    assert same["difference"] == row["difference"]
+    assert same["p_adjusted"] == pytest.approx(2 * row["p_adjusted"])
+
+
 def test_an_unknown_baseline_is_refused_before_the_run(tmp_path, capsys):
     options = ("run", "-c", "ast", "-c", "fixed", "-r", "bm25", "-o", tmp_path / "run")
     says(
