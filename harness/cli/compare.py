@@ -45,7 +45,7 @@ def compare(
         bool,
         typer.Option(
             "--allow-truncated",
-            help="Also compare chunkers with over 10 % of their tokens beyond the embedder's limit.",
+            help="Also compare chunkers with over 10 % of their tokens beyond the limit.",
         ),
     ] = False,
     tune: Annotated[
