@@ -45,8 +45,8 @@ def evaluate(
         retriever: Spec of a retriever.
         measures: Measure. See `chunkmark list measures`.
         profile: Scoring conventions. See `chunkmark list profiles`.
-        match_size: Set max_size of each chunker that has one so that its median chunk has so many
-            non-white-space characters, or as many as that of a chunker, such as fixed.
+        match_size: Choose each max_size so that the median chunk has C non-white-space characters,
+            or as many as the median chunk of CHUNKER.
         depth: Minimum number of chunks ranked for each query; a larger cut-off of a measure raises
             it.
         limit: Number of queries to sample from each data set.
