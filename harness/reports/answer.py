@@ -9,7 +9,7 @@ from chunkers.errors import InputError
 from harness.reports.contests import adjusted_together, contends, contests, differences
 from harness.reports.matched import MATCHED, UNMATCHED, size_ratio, without_size
 from harness.reports.recommendation import (
-    BUDGETS,
+    BUDGET_MEASURES,
     amount,
     baseline_pairs,
     headline,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 BASELINE = "fixed"
 """The chunker that others are compared with; without it, the first contender."""
 
-PARTS = ("dataset", "embedder", "retriever")
+SHARED_PARTS = ("dataset", "embedder", "retriever")
 """What the cells of one answer share."""
 
 SYNTAX, RANDOM_CUTS = "ast", "random-cuts"
@@ -59,7 +59,7 @@ def answers(
     """
     groups: dict[tuple[str, ...], list[StoredCell]] = {}
     for cell in cells:
-        groups.setdefault(tuple(cell.names[part] for part in PARTS), []).append(cell)
+        groups.setdefault(tuple(cell.names[part] for part in SHARED_PARTS), []).append(cell)
     documents: list[dict[str, Any]] = []
     compared: list[tuple[dict[str, Any], Contest, MeasureResult]] = []
     for key, group in groups.items():
@@ -67,7 +67,7 @@ def answers(
         measure = headline(group[0].metrics["metrics"])
         if measure is None or len(_compared(group, baseline)) < 2:
             continue
-        document: dict[str, Any] = dict(zip(PARTS, key, strict=True)) | {
+        document: dict[str, Any] = dict(zip(SHARED_PARTS, key, strict=True)) | {
             "measure": measure,
             "margin": margin,
         }
@@ -113,7 +113,7 @@ def _compared(cells: Sequence[StoredCell], baseline: str | None) -> list[str]:
 def _answer(contest: Contest, first: MeasureResult, baseline: str, margin: float) -> dict[str, Any]:
     """The sentences and rows of a contest, from its result by the primary measure."""
     measure = first.measure
-    others = [name for name in BUDGETS if measure in BUDGETS and name != measure]
+    others = [name for name in BUDGET_MEASURES if measure in BUDGET_MEASURES and name != measure]
     rest = [
         differences(contest, name, baseline, margin=margin, primary=False)
         for name in others
@@ -205,7 +205,9 @@ def _boundaries(contest: Contest, measures: Sequence[str], margin: float) -> Ite
     for row, p in zip(rows, adjusted, strict=True):
         verdict = verdict_of(row.estimate, p, margin)
         says.append(verdict + (f" by {amount(row, unit='')}" if verdict in _CERTAIN else ""))
-    places = [f" at {name.partition('@')[2]}" * (name in BUDGETS) for name in reversed(measures)]
+    places = [
+        f" at {name.partition('@')[2]}" * (name in BUDGET_MEASURES) for name in reversed(measures)
+    ]
     for at, (name, other) in enumerate(pairs):
         own = says[at * len(places) : (at + 1) * len(places)]
         shown = ", ".join(map("".join, zip(own, places, strict=True)))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from rich.box import Box
 from rich.table import Table
 
-from harness.reports.answer import PARTS
+from harness.reports.answer import SHARED_PARTS
 from harness.reports.columns import CellDocument, marked, number, short
 from harness.reports.contests import contends
 from harness.reports.document import failure_lines
 from harness.reports.notes import warnings_of
 from harness.reports.plain import plain
-from harness.reports.recommendation import BUDGETS, headline, points_interval
+from harness.reports.recommendation import BUDGET_MEASURES, headline, points_interval
 from harness.reports.tables import groups, print_breakdowns, print_group, wrapped
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-NAMES = 16
+NAME_WIDTH = 16
 """Width of the column of chunkers in 100 columns."""
 
 _BOX = Box("    \n    \n ── \n    \n ── \n ── \n    \n    \n")  # a rule below each section
@@ -68,7 +68,7 @@ def print_first_screen(document: Mapping[str, Any], console: Console) -> None:
         if document["by"]:
             print_breakdowns(cells, console)
         measures = _measures(cells[0])
-        legend = [_LEGEND] * (measures[0] in BUDGETS)
+        legend = [_LEGEND] * (measures[0] in BUDGET_MEASURES)
         warnings = warnings_of(document, cells, measures, brief=True)
         for note in (*legend, *_adjusted(answer), *warnings):
             _print_line(note, console, "dim")
@@ -84,9 +84,9 @@ def _print_line(text: str, console: Console, style: str | None = None) -> None:
 
 def _answer_of(document: Mapping[str, Any], cell: CellDocument) -> Mapping[str, Any]:
     for answer in document["verdicts"]:
-        if all(answer[part] == cell[part] for part in PARTS):
-            found: Mapping[str, Any] = answer
-            return found
+        if all(answer[part] == cell[part] for part in SHARED_PARTS):
+            matching: Mapping[str, Any] = answer
+            return matching
     return {"baseline": None, "sentences": [], "differences": []}
 
 
@@ -103,7 +103,11 @@ def _adjusted(answer: Mapping[str, Any]) -> Iterator[str]:
 def _measures(cell: CellDocument) -> list[str]:
     """The measures of the screen, the headline first."""
     first = str(headline(cell["metrics"]))
-    return [name for name in BUDGETS if name in cell["metrics"]] if first in BUDGETS else [first]
+    return (
+        [name for name in BUDGET_MEASURES if name in cell["metrics"]]
+        if first in BUDGET_MEASURES
+        else [first]
+    )
 
 
 def _table(cells: list[CellDocument], answer: Mapping[str, Any], width: int) -> Table:
@@ -118,7 +122,7 @@ def _table(cells: list[CellDocument], answer: Mapping[str, Any], width: int) -> 
         for cell in cells:
             if contends(cell["chunker"]) is contender:
                 shown = measures if contender else measures[:1]
-                lines = wrapped(plain(marked(cell)), NAMES).split("\n")
+                lines = wrapped(plain(marked(cell)), NAME_WIDTH).split("\n")
                 for at, measure in enumerate(shown):
                     last = at == len(shown) - 1
                     part = "\n".join(lines[at:] if last else lines[at : at + 1])
@@ -144,12 +148,14 @@ def _empty_table(
     width: int,
 ) -> Table:
     table = Table(box=_BOX, pad_edge=False, padding=0, show_edge=False)
-    table.add_column("chunker", overflow="fold", max_width=max(NAMES, width - 100 + NAMES))
+    table.add_column(
+        "chunker", overflow="fold", max_width=max(NAME_WIDTH, width - 100 + NAME_WIDTH)
+    )
     budgets = len(measures) > 1
     name = measures[0].partition("@")[0] if budgets else measures[0].replace("@", "\n@")
     columns = [*["bud-\nget"] * budgets, name, "95 %"]
     if answer["baseline"]:
-        columns += [f"vs {answer['baseline']}"[:NAMES], "95 %", "verdict"]
+        columns += [f"vs {answer['baseline']}"[:NAME_WIDTH], "95 %", "verdict"]
     columns += ["Comp-\nlete"] * (whole is not None)
     for column in (*columns, *costs):
         table.add_column(column, justify="left" if column == "verdict" else "right")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.stats.sign_flips import Interval
 
 
-BUDGETS = ("SpanR@10000c", "SpanR@2500c")
+BUDGET_MEASURES = ("SpanR@10000c", "SpanR@2500c")
 """The measures of an answer where lines are retrieved, the primary one first: large chunks may win
 under a generous budget and lose under a tight one."""
 
@@ -143,7 +143,7 @@ def headline(metrics: Mapping[str, Mapping[str, Any]]) -> str | None:
         for name, metric in metrics.items()
         if metric["comparable"] and metric["mean"] is not None
     ]
-    return next((name for name in (*BUDGETS, "nDCG@10", *names) if name in names), None)
+    return next((name for name in (*BUDGET_MEASURES, "nDCG@10", *names) if name in names), None)
 
 
 def _wins(name: str, names: Sequence[str], pairs: Sequence[Difference]) -> bool:
