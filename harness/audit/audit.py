@@ -15,6 +15,7 @@ from harness.audit.self_retrieval import SelfRetrieval, find_leaks, summarise
 from harness.chunking.corpus import chunk_corpora, count_repeated, duplicates, percentile
 from harness.chunking.layout import squeezed
 from harness.relevance.chunk_gold import ChunkTable
+from harness.relevance.masking import spliced
 from harness.runs.chunking import counter
 from harness.runs.folder import read_cell, stored_cells
 from harness.runs.health import TRUNCATION_MARK, unseen_share
@@ -249,13 +250,13 @@ def audit_dataset(
 ) -> Audit:
     """Audit a data set; nothing is embedded.
 
-    `limit` and `seed` choose the same queries as in a run; None takes all. The first embedder's
-    tokenizer counts for chunkers by tokens. `tell` gets a phase and the numbers of finished steps
-    and of all.
+    `limit` and `seed` choose the same queries as in a run; None takes all. Queries are masked if a
+    run masks them by default. The first embedder's tokenizer counts for chunkers by tokens. `tell`
+    gets a phase and the numbers of finished steps and of all.
 
     Raises:
-        InputError: No query has a target in the corpus, an embedder is not installed, or a
-            chunker cuts by vectors.
+        InputError: No query has a target in the corpus, the data set cannot be masked, an embedder
+            is not installed, or a chunker cuts by vectors.
     """
     for chunker in chunkers:
         if chunker.embeds:
@@ -263,16 +264,16 @@ def audit_dataset(
                 f"chunker {chunker.name} cuts by vectors, and an audit embeds nothing; "
                 "run it, and audit the run folder"
             )
-    query_set = prepare(dataset, limit, seed)
+    query_set = prepare(dataset, limit, seed, mask=dataset.mask)
     return Audit(
         source="data set",
         dataset=dataset.name,
         fingerprint=dataset.fingerprint,
-        mask_query=False,
+        mask_query=dataset.mask,
         queries=len(query_set.queries),
         self_retrieval=summarise(find_leaks(query_set)),
         twins=count_twins(query_set.places) if dataset.gold == "span" else None,
-        identical_files=identical_files(query_set.corpora),
+        identical_files=identical_files([corpus for corpus in query_set.files if not corpus.of]),
         queries_truncated={
             model.name: query_truncation(query_set.queries, model) for model in embedders
         },
@@ -290,7 +291,7 @@ def _audit_chunker(
     progress: Callable[[int, int], None],
 ) -> ChunkerAudit:
     count = counter(embedders[0]) if embedders and chunker.unit == "tokens" else None
-    chunked = chunk_corpora(query_set.corpora, chunker, Services(count_tokens=count), progress)
+    chunked = chunk_corpora(query_set.files, chunker, Services(count_tokens=count), progress)
     span = query_set.dataset.gold == "span"
     gold_cut = None
     if span:
@@ -302,7 +303,7 @@ def _audit_chunker(
                 ],
                 [chunk.gaps for chunk in corpus.chunks],
             )
-            for corpus in chunked
+            for corpus in spliced(query_set.corpora, query_set.masks, chunked)
         }
         pairs = zip(query_set.queries, query_set.places, strict=True)
         gold_cut = count_cuts((tables[query.corpus], places) for query, places in pairs)
