@@ -1,0 +1,1 @@
+"""The page of `chunkmark report`: one HTML file without a network."""
