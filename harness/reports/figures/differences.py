@@ -1,0 +1,241 @@
+"""Differences from the baseline: of means with their intervals, and of each query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.reports.figures.figure import Figure
+from harness.reports.figures.style import (
+    BAND,
+    HATCHES,
+    INK,
+    MOST_ROWS,
+    MUTED,
+    NAMES,
+    PAPER,
+    SERIES,
+    SMALL,
+    SPOKEN,
+    WIDTH,
+    beside,
+    canvas,
+    choose,
+    draw_legend,
+    is_anchor,
+    labels,
+    left_out,
+    legend_height,
+    name_rows,
+    panel,
+    short,
+    slug,
+)
+from harness.reports.recommendation import points, points_interval
+from harness.support.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from matplotlib.figure import Figure as Drawing
+    from numpy.typing import NDArray
+
+    from harness.reports.figures.groups import Group
+
+_ROW = 38
+_STRIP = 48
+_MOST_STRIPS = 10
+
+Row = dict[str, Any]
+
+
+def forest(group: Group) -> Iterator[Figure]:
+    """Each chunker's difference from the baseline, with its interval; none without a baseline."""
+    if not group.answer or not group.answer["differences"]:
+        return
+    answer, baseline = group.answer, group.answer["baseline"]
+    rows: list[Row] = answer["differences"]
+    names = list(dict.fromkeys(row["chunker"] for row in rows))
+    primary = {r["chunker"]: r["difference"] for r in rows if r["measure"] == answer["measure"]}
+    drawn = choose(names, primary, MOST_ROWS, [])
+    title = f"Difference from {short(baseline, 24)}"
+    yield Figure(
+        name=slug("differences", *group.parts),
+        section="differences",
+        title=f"{title}: {', '.join(group.parts)}",
+        caption="Differences in points (hundredths of the measure) with 95 % intervals. Grey: the "
+        f"margin of ±{points(answer['margin'])} points, within which a difference does not "
+        "matter. The verdicts are adjusted for the number of comparisons, so that an interval "
+        "without 0 may be undecided." + left_out(drawn, names),
+        alt=" ".join(
+            f"{short(row['chunker'], SPOKEN)}, {row['measure']}: "
+            f"{points(row['difference'])} points "
+            f"{points_interval(row['ci95'])}, {row['verdict']}."
+            for row in rows
+            if row["chunker"] in drawn
+        ),
+        columns=(
+            "chunker",
+            "baseline",
+            "measure",
+            "difference",
+            "ci95_low",
+            "ci95_high",
+            "p_adjusted",
+            "verdict",
+        ),
+        rows=tuple(
+            (
+                row["chunker"],
+                baseline,
+                row["measure"],
+                row["difference"],
+                *(row["ci95"] or (None, None)),
+                row["p_adjusted"],
+                row["verdict"],
+            )
+            for row in rows
+        ),
+        draw=lambda: _draw_forest(title, group.subtitle, drawn, rows, answer["margin"]),
+    )
+
+
+def _draw_forest(
+    title: str, under: str, drawn: Sequence[str], rows: Sequence[Row], margin: float
+) -> Drawing:
+    measures = list(dict.fromkeys(row["measure"] for row in rows))
+    legend = [short(name, 30) + " (exploratory)" * bool(at) for at, name in enumerate(measures)]
+    styles = [_mark(at) for at in range(len(measures))]
+    head = legend_height(legend)
+    row_height = _ROW if len(measures) > 1 else 26
+    height = row_height * len(drawn)
+    drawing, top = canvas(title, under, head + height + 40)
+    draw_legend(drawing, top, legend, styles)
+    axes = panel(drawing, NAMES, top + head, WIDTH - NAMES - 96, height)
+    names = labels(drawn)
+    axes.axvspan(-100 * margin, 100 * margin, color=BAND, linewidth=0)
+    axes.axvline(0, color=INK, linewidth=1)
+    axes.grid(axis="x", visible=True)
+    name_rows(axes, [names[name] for name in drawn], [is_anchor(name) for name in drawn])
+    for row in rows:
+        if row["chunker"] not in drawn:
+            continue
+        at = measures.index(row["measure"])
+        y = drawn.index(row["chunker"]) + (at - (len(measures) - 1) / 2) * 0.4
+        if row["ci95"]:
+            axes.plot([100 * end for end in row["ci95"]], [y, y], color=SERIES[at])
+        axes.plot([100 * row["difference"]], [y], **_mark(at) | {"linestyle": "none"})
+        text = f"{100 * row['difference']:+.1f} {row['verdict'].replace('better, but ', '')}"
+        beside(
+            axes,
+            y,
+            text.replace("worse, but ", ""),
+            6,
+            size=SMALL,
+            weight="bold" if row["verdict"] in ("better", "worse") else "normal",
+        )
+    axes.set_xlabel("points (hundredths of the measure)")
+    return drawing
+
+
+def _mark(at: int) -> dict[str, Any]:
+    return {
+        "color": SERIES[at],
+        "marker": "os"[at % 2],
+        "markeredgecolor": SERIES[at],
+        "markerfacecolor": SERIES[at] if at == 0 else PAPER,
+        "linestyle": "-",
+    }
+
+
+def query_differences(group: Group) -> Iterator[Figure]:
+    """The differences of all queries, sorted, for each chunker but the baseline."""
+    own, measure = group.baseline, group.measure
+    if own is None or measure is None or own not in group.stored:
+        return
+    base = group.stored[own]
+    reference = base.column(measure)
+    if reference is None:
+        return
+    gaps: dict[str, NDArray[np.float64]] = {}
+    for name, cell in group.stored.items():
+        column = cell.column(measure)
+        if name != own and column is not None and cell.values.keys() == base.values.keys():
+            gaps[name] = np.sort(column - reference)[::-1]
+    if not gaps:
+        return
+    names = list(gaps)
+    drawn = choose(names, {name: float(gap.mean()) for name, gap in gaps.items()}, _MOST_STRIPS, [])
+    title = f"{short(measure, 20)} of each query, against {short(own, 20)}"
+    yield Figure(
+        name=slug("queries", *group.parts),
+        section="queries",
+        title=f"{title}: {', '.join(group.parts)}",
+        caption="The difference of each query, from the largest gain to the largest loss. A mean "
+        "may hide that a chunker wins many queries and loses others." + left_out(drawn, names),
+        alt=" ".join(f"{short(name, SPOKEN)}: {_counts(gaps[name])}." for name in drawn),
+        columns=(
+            "chunker",
+            "baseline",
+            "queries",
+            "wins",
+            "ties",
+            "losses",
+            "mean_difference",
+            "largest_gain",
+            "largest_loss",
+        ),
+        rows=tuple(
+            (
+                name,
+                own,
+                len(gap),
+                *_three(gap),
+                float(gap.mean()),
+                max(float(gap[0]), 0.0),
+                min(float(gap[-1]), 0.0),
+            )
+            for name, gap in gaps.items()
+        ),
+        draw=lambda: _draw_queries(title, group, {name: gaps[name] for name in drawn}),
+    )
+
+
+def _three(gap: NDArray[np.float64]) -> tuple[int, int, int]:
+    return int((gap > 0).sum()), int((gap == 0).sum()), int((gap < 0).sum())
+
+
+def _counts(gap: NDArray[np.float64]) -> str:
+    wins, ties, losses = _three(gap)
+    return (
+        f"{counted(wins, 'win', 'wins')}, {counted(ties, 'tie', 'ties')}, "
+        f"{counted(losses, 'loss', 'losses')}"
+    )
+
+
+def _draw_queries(title: str, group: Group, gaps: Mapping[str, NDArray[np.float64]]) -> Drawing:
+    drawing, top = canvas(title, group.subtitle, (_STRIP + 20) * len(gaps) + 30)
+    most = max(max(abs(float(gap[0])), abs(float(gap[-1]))) for gap in gaps.values()) or 1.0
+    for at, (name, gap) in enumerate(gaps.items()):
+        axes = panel(drawing, 40, top + 18 + at * (_STRIP + 20), WIDTH - 52, _STRIP)
+        edges = np.arange(len(gap) + 1)
+        for sign, color, hatch in ((1, SERIES[0], HATCHES[0]), (-1, SERIES[1], HATCHES[1])):
+            part = np.where(sign * gap > 0, gap, 0.0)
+            axes.stairs(
+                part, edges, fill=True, facecolor=color, hatch=hatch, linewidth=0, edgecolor=PAPER
+            )
+        axes.axhline(0, color=MUTED, linewidth=0.8)
+        axes.set_xlim(0, len(gap))
+        axes.set_ylim(-most * 1.04, most * 1.04)
+        axes.set_yticks(
+            [-most, 0, most], [f"{value:+.2g}" if value else "0" for value in (-most, 0, most)]
+        )
+        axes.spines["bottom"].set_visible(False)
+        axes.set_xticks([])
+        label = f"{short(name, 30)}: {_counts(gap)}"
+        axes.annotate(
+            label, (0, 1), (0, 4), "axes fraction", "offset points", va="baseline", size=SMALL + 0.5
+        )
+    axes.set_xlabel("queries, sorted by their difference")
+    return drawing

@@ -1,0 +1,121 @@
+"""Chunk sizes of each chunker."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.chunking.corpus import percentile
+from harness.reports.figures.figure import Figure
+from harness.reports.figures.style import (
+    INK,
+    MOST_ROWS,
+    NAMES,
+    PAPER,
+    SERIES,
+    SMALL,
+    SPOKEN,
+    WIDTH,
+    beside,
+    budget,
+    canvas,
+    choose,
+    is_anchor,
+    labels,
+    left_out,
+    log_ticks,
+    name_rows,
+    panel,
+    short,
+    slug,
+    ticks_between,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+    from harness.reports.figures.groups import Group
+
+_ROW = 26
+_SHARES = (5, 25, 50, 75, 95)
+
+Box = tuple[int, tuple[int, ...]]
+"""The number of chunks; the smallest, five percentiles and the largest."""
+
+
+def chunk_sizes(group: Group) -> Iterator[Figure]:
+    """A box for each chunker; none if no chunk was stored."""
+    boxes = {
+        name: box for name, cell in group.stored.items() if (box := _box(cell.folder)) is not None
+    }
+    if not boxes:
+        return
+    means = group.means(group.measure) if group.measure else {}
+    drawn = choose(list(boxes), means, MOST_ROWS, [group.baseline or ""])
+    title = "Sizes of chunks"
+    dataset = group.parts[0]
+    yield Figure(
+        name=slug("sizes", dataset),
+        section="sizes",
+        title=f"{title}: {dataset}",
+        caption="Non-white-space characters (c) of a chunk. Box: the middle half of the chunks, "
+        "with the median; line: from the 5th to the 95th percentile; dots: the smallest and "
+        "the largest chunk." + left_out(drawn, list(boxes)),
+        alt=" ".join(
+            f"{short(name, SPOKEN)}: {boxes[name][0]} chunks, median {boxes[name][1][3]:.0f} c."
+            for name in drawn
+        ),
+        columns=("chunker", "chunks", "min_c", *(f"p{share}_c" for share in _SHARES), "max_c"),
+        rows=tuple((name, count, *ends) for name, (count, ends) in boxes.items()),
+        draw=lambda: _draw(title, dataset, {name: boxes[name] for name in drawn}),
+    )
+
+
+def _box(cell: Path) -> Box | None:
+    with (cell / "chunks.jsonl").open(encoding="utf-8", errors="surrogatepass") as lines:
+        places = [json.loads(line)["nws"] for line in lines]
+    if not places:
+        return None
+    sizes = np.array([end - start for start, end in places])
+    return len(sizes), tuple(percentile(sizes, share) for share in (0, *_SHARES, 100))
+
+
+def _draw(title: str, under: str, boxes: Mapping[str, Box]) -> Drawing:
+    drawing, top = canvas(title, under, _ROW * len(boxes) + 46)
+    axes = panel(drawing, NAMES, top + 4, WIDTH - NAMES - 92, _ROW * len(boxes))
+    names = labels(boxes)
+    low = max(1.0, min(ends[0] for _, ends in boxes.values()))
+    high = max(low * 2, *(ends[-1] for _, ends in boxes.values()))
+    log_ticks(axes, ticks_between(low * 0.8, high * 1.25))
+    axes.set_xlim(low * 0.8, high * 1.25)
+    axes.grid(axis="x", visible=True)
+    name_rows(axes, [names[name] for name in boxes], list(map(is_anchor, boxes)))
+    for at, (count, ends) in enumerate(boxes.values()):
+        _draw_box(axes, at, [max(end, low) for end in ends])
+        beside(axes, at, f"{budget(ends[3])} c, n={count:,}", 6, size=SMALL)
+    axes.set_xlabel("chunk size in c, logarithmic")
+    return drawing
+
+
+def _draw_box(axes: Axes, at: int, ends: Sequence[float]) -> None:
+    axes.plot(ends[1::4], [at, at], color=SERIES[0])
+    axes.barh(
+        at,
+        ends[4] - ends[2],
+        0.56,
+        ends[2],
+        facecolor=PAPER,
+        edgecolor=SERIES[0],
+        linewidth=1.4,
+        zorder=2,
+    )
+    axes.plot([ends[3]] * 2, [at - 0.28, at + 0.28], color=INK, linewidth=2.4, zorder=3)
+    axes.plot(
+        [ends[0], ends[-1]], [at, at], marker=".", color=SERIES[0], linestyle="none", markersize=4
+    )
