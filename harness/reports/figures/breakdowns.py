@@ -8,6 +8,8 @@ from harness.reports.breakdowns import NOT_READ, break_down
 from harness.reports.figures.figure import Figure
 from harness.reports.figures.style import (
     BAND,
+    GRID,
+    LINE,
     MARKERS,
     MOST_ROWS,
     NAMES,
@@ -40,7 +42,6 @@ FEW = 10
 
 _ALWAYS = ("language", "corpus")
 _MOST_SERIES = 6
-_ROW = 30
 
 Means = dict[str, "dict[str, float | None]"]
 """A mean for each value of a break-down, by chunker."""
@@ -118,7 +119,8 @@ def _draw(
 ) -> Drawing:
     names = [*lines_of(means).values()]
     head = legend_height(names)
-    row = max(_ROW, 6 * len(means) + 8)
+    own = labels(rows)
+    row = max(LINE * (1 + max(map(len, own.values()))) + 8, 6 * len(means) + 8)
     drawing, top = canvas(title, group.subtitle, head + row * len(rows) + 30)
     styles: list[dict[str, Any]] = [
         {"color": SERIES[at], "marker": MARKERS[at], "linestyle": "none"}
@@ -126,12 +128,12 @@ def _draw(
     ]
     draw_legend(drawing, top, names, styles)
     axes = panel(drawing, NAMES, top + head, WIDTH - NAMES - 14, row * len(rows))
-    own = labels(rows)
     name_rows(axes, [(*own[value], f"n={counts[value]:,}") for value in rows])
     axes.grid(axis="x", visible=True)
     for at, value in enumerate(rows):
         if counts[value] < FEW:
             axes.axhspan(at - 0.5, at + 0.5, color=BAND, linewidth=0)
+        axes.axhline(at + 0.5, color=GRID, linewidth=0.7)
         step = 0.64 / max(len(means) - 1, 1)
         for place, by in enumerate(means.values()):
             mean = by.get(value)

@@ -43,9 +43,12 @@ if TYPE_CHECKING:
 
     from harness.reports.figures.groups import Group
 
+MINUS = "\N{MINUS SIGN}"
+
 _ROW = 38
 _STRIP = 48
 _MOST_STRIPS = 10
+_MOST_COLUMNS = 340  # one a point
 
 Row = dict[str, Any]
 
@@ -126,7 +129,8 @@ def _draw_forest(
         if row["ci95"]:
             axes.plot([100 * end for end in row["ci95"]], [y, y], color=SERIES[at])
         axes.plot([100 * row["difference"]], [y], **_mark(at) | {"linestyle": "none"})
-        text = f"{100 * row['difference']:+.1f} {row['verdict'].replace('better, but ', '')}"
+        number = f"{100 * row['difference']:+.1f}".replace("-", MINUS)
+        text = f"{number} {row['verdict'].replace('better, but ', '')}"
         beside(
             axes,
             y,
@@ -166,6 +170,7 @@ def query_differences(group: Group) -> Iterator[Figure]:
     if not gaps:
         return
     names = list(gaps)
+    size = -(-len(reference) // _MOST_COLUMNS)
     drawn = choose(names, {name: float(gap.mean()) for name, gap in gaps.items()}, _MOST_STRIPS, [])
     title = f"{short(measure, 20)} of each query, against {short(own, 20)}"
     yield Figure(
@@ -173,7 +178,9 @@ def query_differences(group: Group) -> Iterator[Figure]:
         section="queries",
         title=f"{title}: {', '.join(group.parts)}",
         caption="The difference of each query, from the largest gain to the largest loss. A mean "
-        "may hide that a chunker wins many queries and loses others." + left_out(drawn, names),
+        "may hide that a chunker wins many queries and loses others."
+        + f" A column is the mean of up to {size} queries." * (size > 1)
+        + left_out(drawn, names),
         alt=" ".join(f"{short(name, SPOKEN)}: {_counts(gaps[name])}." for name in drawn),
         columns=(
             "chunker",
@@ -214,14 +221,20 @@ def _counts(gap: NDArray[np.float64]) -> str:
     )
 
 
+def _columns(gap: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Edges and heights of the columns of sorted differences: means, if there are too many."""
+    edges = np.linspace(0, len(gap), min(len(gap), _MOST_COLUMNS) + 1).astype(np.int64)
+    return edges, np.add.reduceat(gap, edges[:-1]) / np.diff(edges)
+
+
 def _draw_queries(title: str, group: Group, gaps: Mapping[str, NDArray[np.float64]]) -> Drawing:
     drawing, top = canvas(title, group.subtitle, (_STRIP + 20) * len(gaps) + 30)
     most = max(max(abs(float(gap[0])), abs(float(gap[-1]))) for gap in gaps.values()) or 1.0
     for at, (name, gap) in enumerate(gaps.items()):
         axes = panel(drawing, 40, top + 18 + at * (_STRIP + 20), WIDTH - 52, _STRIP)
-        edges = np.arange(len(gap) + 1)
+        edges, heights = _columns(gap)
         for sign, color, hatch in ((1, SERIES[0], HATCHES[0]), (-1, SERIES[1], HATCHES[1])):
-            part = np.where(sign * gap > 0, gap, 0.0)
+            part = np.where(sign * heights > 0, heights, 0.0)
             axes.stairs(
                 part, edges, fill=True, facecolor=color, hatch=hatch, linewidth=0, edgecolor=PAPER
             )
@@ -229,7 +242,8 @@ def _draw_queries(title: str, group: Group, gaps: Mapping[str, NDArray[np.float6
         axes.set_xlim(0, len(gap))
         axes.set_ylim(-most * 1.04, most * 1.04)
         axes.set_yticks(
-            [-most, 0, most], [f"{value:+.2g}" if value else "0" for value in (-most, 0, most)]
+            [-most, 0, most],
+            [f"{value:+.2g}".replace("-", MINUS) if value else "0" for value in (-most, 0, most)],
         )
         axes.spines["bottom"].set_visible(False)
         axes.set_xticks([])

@@ -22,6 +22,7 @@ _SVG = "{http://www.w3.org/2000/svg}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _FONTS = "system-ui, sans-serif"
 _VARIABLES = {color: f"var(--{name}, {color})" for name, color in LIGHT.items()}
+_PLACES = {"d", "x", "y", "width", "height", "transform"}
 _PNG_DPI = 192  # two pixels for each of CSS
 
 
@@ -95,6 +96,8 @@ def svg(figure: Figure) -> str:
     _rename_ids(root, figure.name)
     for element in root.iter():
         element.tag = element.tag.removeprefix(_SVG)
+        for key in _PLACES & element.attrib.keys():
+            element.set(key, re.sub(r"\d+\.\d+", _rounded, element.attrib[key]))
         if _HREF in element.attrib:
             element.set("href", element.attrib.pop(_HREF))
         if "style" in element.attrib:
@@ -146,6 +149,11 @@ def _rename_ids(root: ET.Element, name: str) -> None:
     for element in root.iter():
         if (own := element.attrib.pop("id", None)) in used:
             element.set("id", used[str(own)])
+
+
+def _rounded(number: re.Match[str]) -> str:
+    """A number of points to hundredths, which no eye sees."""
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
 def _style(style: str) -> str:

@@ -157,8 +157,21 @@ _OFFSETS = (
     (8, -3.4, "left"), (-8, -3.4, "right"), (0, 8, "center"), (0, -15, "center"),
     (6, 6, "left"), (-6, 6, "right"), (6, -13, "left"), (-6, -13, "right"),
     (6, 18, "left"), (-6, 18, "right"), (6, -25, "left"), (-6, -25, "right"),
+    (10, 30, "left"), (-10, 30, "right"), (10, -37, "left"), (-10, -37, "right"),
+    (10, 42, "left"), (-10, 42, "right"), (10, -49, "left"), (-10, -49, "right"),
 )  # fmt: skip
 """Where a name may stand from its point, in points, and the side of the name that is there."""
+
+_NEAR = 12
+"""The first places, which need no line to the point; only names of the front stand farther away."""
+
+_LEADER: dict[str, Any] = {
+    "arrowstyle": "-",
+    "color": MUTED,
+    "linewidth": 0.6,
+    "shrinkA": 1,
+    "shrinkB": 3,
+}
 
 Area = tuple[float, float, float, float]
 """Left, lower, right and upper edge in points."""
@@ -185,11 +198,12 @@ def _name_points(axes: Axes, points: Sequence[Point], kept: Sequence[str]) -> No
         for blocked in ([*taken, *line], taken)[: 1 + (name in kept)]:
             free = [
                 at
-                for at, area in enumerate(areas)
+                for at, area in enumerate(areas[: None if name in kept else _NEAR])
                 if _inside(area, edges) and not any(_meet(area, other) for other in blocked)
             ]
             if free:
-                dx, dy, align = _OFFSETS[free[0]]
+                at = free[0]
+                dx, dy, align = _OFFSETS[at]
                 axes.annotate(
                     names[name],
                     own[name],
@@ -199,8 +213,11 @@ def _name_points(axes: Axes, points: Sequence[Point], kept: Sequence[str]) -> No
                     va="baseline",
                     size=_SIZE,
                     color=INK if name in kept else MUTED,
+                    arrowprops=_LEADER | {"relpos": (align == "right", 0.5)}
+                    if at >= _NEAR
+                    else None,
                 )
-                taken.append(areas[free[0]])
+                taken.append(areas[at])
                 break
 
 

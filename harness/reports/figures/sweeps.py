@@ -139,13 +139,13 @@ def _draw(
 ) -> Drawing:
     names = [*lines_of(sweeps).values()]
     head = legend_height(names)
-    drawing, top = canvas(title, group.subtitle, head + _HEIGHT + 54)
+    drawing, top = canvas(title, group.subtitle, head + _HEIGHT + 60)
     styles = [
         {"color": SERIES[at], "marker": MARKERS[at], "linestyle": DASHES[at]}
         for at in range(len(sweeps))
     ]
     draw_legend(drawing, top, names, styles)
-    axes = panel(drawing, 40, top + head + 12, _WIDE, _HEIGHT)
+    axes = panel(drawing, 40, top + head + 18, _WIDE, _HEIGHT)
     values = {value: None for sweep in sweeps.values() for value, _ in _sorted(sweep)}
     places = _places(list(values))
     means = group.means(measure)
