@@ -573,9 +573,15 @@
     const notes = [el("p", {}, `${count(relevant, theSet().gold === "document" ? "relevant document" : "relevant chunk")}; ` +
       (ranked ? `first ${COMMA.format(units.length)} of ${COMMA.format(ranked)} ranks` : "nothing was retrieved"))];
     if (end && end[0] >= ranked) notes.push(el("p", {}, `The whole ranking, ${COMMA.format(end[2])} c, is within the budget.`));
-    const late = missed.map(([unit, rank]) => missedItem(cell, unit, rank)).filter(Boolean);
-    const missing = late.length ? el("details", {}, el("summary", {}, "Relevant, but not in these ranks"), el("ul", {}, ...late)) : null;
+    const missing = missedList(cell, missed, relevant - reasons.filter(([, , grade]) => grade > 0).length);
     return el("div", { class: `browser-cell ${side}` }, heading, ...notes, el("ol", {}, ...items), missing);
+  }
+
+  function missedList(cell, missed, total) {
+    const items = missed.map(([unit, rank]) => missedItem(cell, unit, rank)).filter(Boolean);
+    if (!items.length) return null;
+    if (total > items.length) items.push(el("li", {}, `and ${COMMA.format(total - items.length)} more`));
+    return el("details", {}, el("summary", {}, `Relevant, but not in these ranks: ${COMMA.format(total)}`), el("ul", {}, ...items));
   }
 
   function missedItem(cell, number_, rank) {
@@ -600,7 +606,7 @@
     const counts = reason && reason[2] > 0 || reason && reason[1] === 1;
     const badge = counts ? el("span", { class: "badge gold-badge" }, reason[1] === 1 ? "copy of gold" : "relevant")
       : reason && reason[1] === 2 ? el("span", { class: "badge" }, "holds gold, below the rule") : null;
-    const facts = [`${rank + 1}. `, chunk ? place(file, chunk.first, chunk.last) : place(file), " ",
+    const facts = [`${rank + 1}. `, chunk ? place(file, chunk.first, chunk.last) : place(file), " · ",
       el("span", { class: "minor" }, [chunk ? `${COMMA.format(chunk.size)} c` : "", score === null || score === undefined ? "no score" : `score ${score}`]
         .filter(Boolean).join(", ")), " ", badge, beyond ? el("span", { class: "badge" }, "beyond the budget") : null];
     const content = el("div");

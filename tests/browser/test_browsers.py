@@ -1,0 +1,388 @@
+"""The query browser and the file browser in a real browser."""
+
+import json
+from functools import cache
+from importlib import resources
+
+import jinja2
+import pytest
+from browser_worlds import ASTRAL, HOSTILE, LONG
+from worlds import grid
+
+from harness.datasets.loading import load_dataset
+from harness.reports.page.browser import browser_data, disagreement, expanded
+from harness.runs.record import read_record
+from harness.runs.stored_values import read_stored_cells
+
+PAIR = ("ast:max_size=120", "fixed:max_size=120,overlap=30")
+SPANS = ("SpanR@300c", "SpanR@1000c", "SpanP@1000c", "nDCG@10")
+TEMPLATES = resources.files("harness.reports.page") / "templates"
+
+SHELL = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Report</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>:root{color-scheme:light dark;--ink:#1a1a1a;--muted:#555;--grid:#ccc;--paper:#fff}
+@media(prefers-color-scheme:dark){:root{--ink:#eee;--muted:#aab;--grid:#444;--paper:#111;
+--series-1:#7ab0ff;--series-2:#ffab70}}body{color:var(--ink);background:var(--paper)}
+a{color:inherit}{{ css | safe }}</style></head>
+<body><main><h1>Report</h1>{% include "browser.html.j2" %}</main>
+<script>{{ script | safe }}</script></body></html>"""
+
+
+@cache
+def stored(folder, world, chunkers, measures):
+    """The cells of a run of a world."""
+    dataset = load_dataset(f"browser_worlds:{world}")
+    given = {"chunkers": chunkers, "retrievers": ("bm25",), "datasets": (dataset.name,)}
+    grid(folder, dataset=dataset, measures=measures, **given)
+    return list(read_stored_cells(folder / "run"))
+
+
+def rendered(data):
+    """The browsers alone in a page."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(str(TEMPLATES)), autoescape=True
+    )
+    script = "\n".join((TEMPLATES / name).read_text() for name in ("code-view.js", "browser.js"))
+    css = (TEMPLATES / "browser.css").read_text()
+    return environment.from_string(SHELL).render(browser=data, css=css, script=script)
+
+
+@pytest.fixture
+def show(opened, tmp_path):
+    """Opens the browsers of a world; returns the page, its data and its cells."""
+
+    def show_world(world, fragment="", chunkers=PAIR, measures=SPANS, data=None, **window):
+        cells = stored(tmp_path, world, chunkers, measures)
+        data = browser_data(cells, **(data or {}))
+        path = tmp_path / "report.html"
+        path.write_text(rendered(data), "utf-8")
+        (part,) = expanded(data.block)["sets"]
+        return opened(path, fragment, **window), part, cells
+
+    return show_world
+
+
+def open_browser(page, name):
+    page.click(f"#{name}-browser > summary")
+    page.wait_for_selector(f"#{name}-browser .browser-item")
+
+
+def open_query(page, text):
+    page.fill("#query-browser input[type=search]", text)
+    page.click("#query-browser .browser-item")
+
+
+def items(page, name):
+    return page.locator(f"#{name}-browser .browser-item").all_inner_texts()
+
+
+def lines_of(page, selector):
+    """Source lines of a view, by number."""
+    rows = page.locator(f"{selector} .code-line")
+    return dict(
+        rows.evaluate_all(
+            """rows => rows.map(row => [Number(row.querySelector('.line-number').textContent),
+                row.querySelector('.line-source').textContent])"""
+        )
+    )
+
+
+def test_queries_that_differ_most_come_first_and_show_the_stored_values(show):
+    page, part, cells = show("plain")
+    assert page.locator(".browser-item").count() == 0  # nothing is unpacked before
+    open_browser(page, "query")
+    a, b = (cells[at] for at in part["pair"])
+    gaps = {q: a.values[q][SPANS[0]] - b.values[q][SPANS[0]] for q in a.values}
+    shown = page.locator("#query-browser .browser-item").evaluate_all(
+        "items => items.map(item => item.dataset.id)"
+    )
+    assert sorted(shown) == sorted(gaps)
+    assert [abs(gaps[q]) for q in shown] == sorted(map(abs, gaps.values()), reverse=True)
+    for query in shown:
+        page.click(f'#query-browser .browser-item[data-id="{query}"]')
+        values = page.locator("#query-browser .browser-detail tbody tr").evaluate_all(
+            """rows => rows.map(row => [...row.children].map(cell =>
+                cell.tagName === "TH" ? cell.textContent : Number(cell.dataset.value)))"""
+        )
+        for name, *row in values:
+            wanted = a.values[query][name], b.values[query][name]
+            assert row == [*wanted, wanted[0] - wanted[1]]
+
+
+def test_a_query_shows_gold_chunks_reasons_and_the_end_of_the_budget(show):
+    page, part, cells = show("plain", "#query=q+rho")
+    page.wait_for_selector("#query-browser .browser-detail h3")
+    assert "transform q rho" in page.inner_text(".query-text")
+    at = next(n for n, query in enumerate(part["queries"]) if query["id"] == "q rho")
+    for side, number in zip("ab", part["pair"], strict=True):
+        cell, record = part["cells"][number], read_record(cells[number].folder)
+        shown, query = cell["shown"][at], record.queries[at]
+        chunks = {chunk.id: chunk for chunk in record.chunks if chunk.corpus == query.corpus}
+        ranked = [chunks[name] for name in record.rankings[at].ids[: len(shown[0])]]
+        texts = page.locator(f".browser-cell.{side} .rank summary").all_inner_texts()
+        for rank, (chunk, text) in enumerate(zip(ranked, texts, strict=True)):
+            lines = f"{chunk.start_line}\u2013{chunk.end_line}"
+            assert text.startswith(f"{rank + 1}. {chunk.path}:{lines} · {chunk.chars} c, score ")
+            relevant = any(reason[0] == rank and reason[2] > 0 for reason in shown[2])
+            assert ("relevant" in text) == relevant
+        rank, last, *_ = shown[3][cell["budgets"].index(300)]
+        end = page.inner_text(f".browser-cell.{side} .budget-end")
+        assert f"after {last} of {ranked[rank].chars} c of rank {rank + 1}" in end
+        credited = sum(high - low for low, high in shown[3][0][3])
+        gold = page.locator("#query-browser section p").all_inner_texts()
+        place = query.places[0]
+        size = place.stretch[2] - place.stretch[1]
+        assert any(f"{credited} of {size} c of it delivered within 300 c" in line for line in gold)
+    assert set(lines_of(page, "#query-browser section")) >= set(range(1, 33))
+
+
+def test_a_ranked_chunk_opens_on_its_source(show):
+    page, _, _ = show("plain", "#query=q+alpha")
+    page.wait_for_selector(".browser-cell.a .rank")
+    page.click(".browser-cell.a .rank >> nth=0")
+    page.wait_for_selector(".browser-cell.a .rank .code")
+    words = page.inner_text(".browser-cell.a .rank details p >> nth=0")
+    assert words.startswith(
+        ("Relevant, grade 1: it holds ", "Not relevant", "Counts as a copy of ")
+    )
+    number = page.locator(".browser-cell.a .rank .code-line:not(.outside) .line-number")
+    first, *_, last = number.all_inner_texts()
+    assert f":{first}\u2013{last} ·" in page.inner_text(".browser-cell.a .rank summary >> nth=0")
+    before = len(lines_of(page, ".browser-cell.a .rank"))
+    page.click(".browser-cell.a .rank button:has-text('below')")
+    assert len(lines_of(page, ".browser-cell.a .rank")) > before
+
+
+def test_gold_is_marked_on_its_characters(show):
+    """Also where JavaScript counts characters twice, and Windows ends lines."""
+    page, _, _ = show("astral", "#query=q")
+    page.wait_for_selector("#query-browser .code .gold")
+    marked = page.locator("#query-browser section .code-line .gold").all_inner_texts()
+    text = load_dataset("browser_worlds:astral").corpora[0].sources[0].text
+    gold = [line.rstrip("\r") for line in text.split("\n")[8:16]]
+    assert "".join("".join(marked).split()) == "".join("".join(gold).split())
+    assert ASTRAL in "".join(gold)
+
+
+def test_other_chunkers_and_budgets_are_chosen_without_losing_the_focus(show):
+    page, part, _ = show("plain", "#query=q+rho", chunkers=(*PAIR, "whole-file"))
+    page.wait_for_selector(".browser-cell.b")
+    page.focus("#query-browser select >> nth=1")
+    page.select_option("#query-browser select >> nth=1", label="whole-file")
+    assert "B whole-file" in page.inner_text(".browser-cell.b h4")
+    assert page.evaluate("document.activeElement.selectedOptions[0].textContent") == "whole-file"
+    assert "b=whole-file" in page.evaluate("location.hash")
+    before = page.inner_text(".browser-cell.a .budget-end")
+    page.select_option(".browser-detail .browser-controls select", "1000")
+    assert page.evaluate("document.activeElement.value") == "1000"
+    ends = page.locator(".browser-cell.a .budget-end").all_inner_texts()
+    assert before not in ends
+    # The other browser follows.
+    open_browser(page, "file")
+    page.click("#file-browser .browser-item >> nth=0")
+    assert "B whole-file" in page.inner_text("#file-browser .browser-detail")
+    assert len(part["cells"]) == 3
+
+
+def test_queries_are_filtered_and_sorted(show):
+    page, part, cells = show("plain")
+    open_browser(page, "query")
+    page.fill("#query-browser input[type=search]", "SIGMA")
+    assert len(items(page, "query")) == 1
+    page.fill("#query-browser input[type=search]", "one/alpha.py")
+    assert len(items(page, "query")) == 2
+    page.fill("#query-browser input[type=search]", "")
+    page.select_option("#query-browser select >> nth=4", label="kind: first")
+    assert sorted(text.split("\n")[-1] for text in items(page, "query")) == ["q alpha", "q rho"]
+    page.select_option("#query-browser select >> nth=4", "")
+    page.select_option("#query-browser select >> nth=2", "id")
+    assert [text.split("\n")[-1] for text in items(page, "query")] == sorted(cells[0].values)
+    page.fill("#query-browser input[type=search]", "no such words")
+    assert items(page, "query") == []
+    assert "0 queries" in page.inner_text("#query-browser [role=status]")
+    assert len(part["queries"]) == 4
+
+
+def test_both_browsers_work_with_the_keyboard_alone(show):
+    page, _, _ = show("plain")
+    page.focus("#query-browser > summary")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#query-browser .browser-item")
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.className") == "browser-item":
+            break
+    page.keyboard.press("ArrowDown")
+    chosen = page.evaluate("document.activeElement.dataset.id")
+    page.keyboard.press("Enter")
+    assert chosen in page.evaluate("document.activeElement.textContent")
+    assert page.evaluate("document.activeElement.tagName") == "H3"
+    page.focus(".browser-cell.a .rank summary >> nth=0")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".browser-cell.a .rank .code")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "code"
+
+
+def test_a_link_opens_a_query_and_leads_to_its_file(show):
+    page, _, _ = show("plain", "#query=q+sigma&a=fixed:max_size=120,overlap=30&b=ast:max_size=120")
+    page.wait_for_selector(".browser-cell.b")
+    assert "A fixed" in page.inner_text(".browser-cell.a h4")
+    page.click("#query-browser a >> nth=0")
+    page.wait_for_selector("#file-browser .browser-detail h3")
+    assert "two/rho.py" in page.inner_text("#file-browser .browser-detail h3")
+    assert page.evaluate("location.hash").startswith("#file=two%2Frho.py")
+    page.evaluate("location.hash = '#query=q+beta'")
+    page.wait_for_function("document.activeElement.textContent.includes('q beta')")
+    page.evaluate("location.hash = '#query=no+such+query'")
+    assert "q beta" in page.inner_text("#query-browser h3")
+
+
+def test_files_that_are_cut_most_differently_come_first(show):
+    """By the measure of the data, which chooses the sources."""
+    page, part, cells = show("plain")
+    open_browser(page, "file")
+    edges = []
+    for at in part["pair"]:
+        by_file = {}
+        for chunk in read_record(cells[at].folder).chunks:
+            by_file.setdefault(chunk.path, set()).update(chunk.nws)
+        edges.append(by_file)
+    scores = {
+        path: disagreement([frozenset(row.get(path, ())) for row in edges])
+        for _, path, *_ in part["files"]
+    }
+    shown = [text.split("\n")[1].split(" in ")[0] for text in items(page, "file")]
+    assert sorted(shown) == sorted(scores)
+    assert [scores[path] for path in shown] == sorted(scores.values(), reverse=True)
+    for path, text in zip(shown, items(page, "file"), strict=True):
+        both = [row.get(path, set()) for row in edges]
+        assert text.startswith(f"{len(both[0] ^ both[1])} of {len(both[0] | both[1])}")
+    page.fill("#file-browser input[type=search]", "copy")
+    assert len(items(page, "file")) == 1
+
+
+def test_lost_text_and_overlaps_are_marked_beside_their_lines(show):
+    page, _, _ = show("plain", "#file=one/alpha.py", chunkers=("worlds:lossy", PAIR[1]))
+    page.wait_for_selector("#file-browser .code-line")
+    facts = page.inner_text("#file-browser .browser-detail")
+    assert "c in no chunk" in facts and "c in several chunks" in facts
+    lossy = "a" if "A worlds:lossy" in facts else "b"
+    source = load_dataset("browser_worlds:plain").corpora[0].sources[0]
+    kinds = page.locator(f"#file-browser .code-line .gutter.{lossy}").evaluate_all(
+        "marks => marks.map(mark => mark.className)"
+    )
+    half = source.lines.count // 2
+    for line, kind in enumerate(kinds, 1):
+        written = bool(source.text.split("\n")[line - 1].strip())
+        assert ("lost" in kind) == (written and line > half)
+        assert ("overlap" in kind) == (written and line <= half)
+
+
+def test_a_long_file_draws_what_is_in_sight(show):
+    page, part, _ = show("long", chunkers=("ast", "fixed"))
+    open_browser(page, "file")
+    began = page.evaluate("performance.now()")
+    page.click("#file-browser .browser-item")
+    page.wait_for_selector("#file-browser .code-line")
+    assert page.evaluate("performance.now()") - began < 1500
+    assert page.locator("#file-browser .code-line").count() < 200
+    page.evaluate("document.querySelector('#file-browser .code').scrollTop = 1e9")
+    page.wait_for_function(
+        "document.querySelector('#file-browser .code-rows').textContent.includes('name_1499')"
+    )
+    assert 11_998 in lines_of(page, "#file-browser")
+    assert page.locator("#file-browser .code-line").count() < 200
+    assert part["files"][0][:2] == ["one", "a.py"]
+
+
+def test_hostile_text_shows_as_text_on_a_phone(show):
+    page, part, _ = show("hostile", width=360)
+    open_browser(page, "query")
+    open_query(page, "alpha")
+    text = page.inner_text("#query-browser .browser-detail")
+    assert HOSTILE in text
+    assert "\u2039U+202E\u203aevil" in text
+    assert "␛[31mred␛[0m␇" in text
+    for mark in ("\u202e", "\x1b", "\u2066"):
+        assert mark not in text
+    for rank in page.locator(".rank summary").all():
+        rank.click()
+    open_browser(page, "file")
+    for number in range(2):
+        page.click(f"#file-browser .browser-item >> nth={number}")
+    assert page.locator("img").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    a, b = (page.locator(f".browser-cell.{side}").bounding_box() for side in "ab")
+    assert b["y"] >= a["y"] + a["height"]
+    open_query(page, "q long")
+    assert LONG in page.inner_text(".query-text")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert len(part["queries"]) == 2
+
+
+def test_a_masked_query_shows_its_lines_as_masked(show):
+    page, _, cells = show("masked", "#query=q")
+    page.wait_for_selector("#query-browser .browser-detail")
+    assert "lines 9\u201314 of one/alpha.py are masked" in page.inner_text(".browser-detail")
+    page.click("#query-browser section button:has-text('above')")
+    lines = lines_of(page, "#query-browser section")
+    masked = [line for line, text in lines.items() if text.endswith("masked for this query")]
+    assert masked == list(range(9, 15))
+    assert not any("beta_0" in lines[line] for line in masked)
+    assert "beta_5 = transform" in lines[15]
+    assert json.loads((cells[0].folder / "queries.jsonl").read_text())["mask"]["start_line"] == 9
+
+
+def test_documents_show_their_text_and_grades(show):
+    page, _, _ = show("documents", chunkers=("whole-file", PAIR[1]), measures=("nDCG@10",))
+    open_browser(page, "query")
+    open_query(page, "q1")
+    detail = page.inner_text("#query-browser .browser-detail")
+    assert "d1, grade 2" in detail and "1 relevant document" in detail
+    page.click(".browser-cell.a .rank >> nth=0")
+    page.wait_for_selector(".browser-cell.a .rank .code")
+    assert "Relevant: judged with grade 2." in page.inner_text(".browser-cell.a")
+    assert lines_of(page, ".browser-cell.a .rank")[1] == "sort a list of numbers"
+    open_query(page, "q2")
+    page.click(".browser-cell.a details:has-text('not in these ranks') summary")
+    assert "d3: not retrieved" in page.inner_text(".browser-cell.a")
+
+
+def test_without_texts_lines_and_values_remain(show):
+    page, _, _ = show("plain", data={"limit": 0})
+    open_browser(page, "query")
+    open_query(page, "q rho")
+    detail = page.inner_text("#query-browser .browser-detail")
+    assert "The text of two/rho.py is not shown: it does not fit in this report" in detail
+    page.click(".browser-cell.a .rank >> nth=0")
+    page.wait_for_selector(".browser-cell.a .rank .note:has-text('is not shown')")
+    open_browser(page, "file")
+    page.fill("#file-browser input[type=search]", "rho")
+    page.click("#file-browser .browser-item")
+    assert max(lines_of(page, "#file-browser")) >= 40
+
+
+def test_a_single_cell_shows_alone(show):
+    page, _, _ = show("plain", "#query=q+rho", chunkers=PAIR[:1])
+    page.wait_for_selector(".browser-cell.a")
+    assert page.locator(".browser-cell").count() == 1
+    assert "A \u2212 B" not in page.inner_text("#query-browser")
+    open_browser(page, "file")
+    page.click("#file-browser .browser-item >> nth=0")
+    assert page.locator("#file-browser .code-line .gutter.b").count() == 0
+
+
+@pytest.mark.parametrize(("world", "dark"), [("plain", False), ("masked", True)])
+def test_no_serious_finding_of_accessibility(show, world, dark):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page, _, _ = show(world, dark=dark)
+    open_browser(page, "query")
+    page.click("#query-browser .browser-item >> nth=0")
+    for rank in page.locator(".rank summary").all():
+        rank.click()
+    open_browser(page, "file")
+    page.click("#file-browser .browser-item >> nth=0")
+    findings = axe.run(page).response["violations"]
+    assert [(f["id"], f["nodes"][0]["html"]) for f in findings
+            if f["impact"] in ("serious", "critical")] == []  # fmt: skip
