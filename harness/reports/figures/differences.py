@@ -234,10 +234,17 @@ def _draw_queries(title: str, group: Group, gaps: Mapping[str, NDArray[np.float6
         axes = panel(drawing, 40, top + 18 + at * (_STRIP + 20), WIDTH - 52, _STRIP)
         edges, heights = _columns(gap)
         for sign, color, hatch in ((1, SERIES[0], HATCHES[0]), (-1, SERIES[1], HATCHES[1])):
-            part = np.where(sign * heights > 0, heights, 0.0)
-            axes.stairs(
-                part, edges, fill=True, facecolor=color, hatch=hatch, linewidth=0, edgecolor=PAPER
-            )
+            own = np.flatnonzero(sign * heights > 0)  # they are sorted, so beside each other
+            if len(own):
+                axes.stairs(
+                    heights[own],
+                    edges[own[0] : own[-1] + 2],
+                    fill=True,
+                    facecolor=color,
+                    hatch=hatch,
+                    linewidth=0,
+                    edgecolor=PAPER,
+                )
         axes.axhline(0, color=MUTED, linewidth=0.8)
         axes.set_xlim(0, len(gap))
         axes.set_ylim(-most * 1.04, most * 1.04)

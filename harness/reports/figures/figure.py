@@ -96,6 +96,9 @@ def svg(figure: Figure) -> str:
     _rename_ids(root, figure.name)
     for element in root.iter():
         element.tag = element.tag.removeprefix(_SVG)
+        element.tail = None  # white space
+        if element.tag not in ("text", "tspan"):
+            element.text = None
         for key in _PLACES & element.attrib.keys():
             element.set(key, re.sub(r"\d+\.\d+", _rounded, element.attrib[key]))
         if _HREF in element.attrib:

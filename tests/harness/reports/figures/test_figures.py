@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from worlds import function, grid, small
 
+from chunkers.languages import language_of
 from chunkers.source import Source
 from harness.model import Corpus, Query, Target
 from harness.reports.compare import compare_document
@@ -28,7 +29,8 @@ from harness.runs.stored_values import read_stored_cells
 from harness.stats.comparison import MARGIN
 
 TEXTS = {
-    f"{corpus}/f{at:02}.py": function(f"{corpus}{at}", 4 + at) + function(f"other{at}")
+    f"{corpus}/f{at:02}.{'js' if at > 9 else 'py'}": function(f"{corpus}{at}", 4 + at)
+    + function(f"other{at}")
     for corpus in ("one", "two")
     for at in range(12)
 }
@@ -55,7 +57,10 @@ def drawn(world):
 def dataset():
     """Two corpora of twelve files, in each of which is the target of one query."""
     corpora = [
-        Corpus(name, tuple(Source(t, p, "python") for p, t in TEXTS.items() if p.startswith(name)))
+        Corpus(
+            name,
+            tuple(Source(t, p, language_of(p)) for p, t in TEXTS.items() if p.startswith(name)),
+        )
         for name in ("one", "two")
     ]
     queries = [
@@ -166,6 +171,27 @@ def test_the_median_size_is_that_of_the_health_of_a_cell(world, drawn):
         assert values["chunks"] == health["chunks"]
         assert values["p50_c"] == health["median_c"]
         assert values["chunker"] == "whole-file" or values["max_c"] == health["size_max"]
+
+
+def test_few_queries_are_marked_and_a_language_that_is_not_read_has_no_mean(world):
+    document, stored = world
+    own = copy.deepcopy(document)
+    own["cells"][0]["health"]["notes"] = {"not read: javascript": 4}
+    first = cells_of(own, "bm25")["ast:max_size=120"]
+    assert first is own["cells"][0]
+    drawn = figures(own, stored)
+    rows = rows_of(drawn, "by-language", "bm25")
+    counts = {row["language"]: row["n"] for row in rows}
+    assert counts == {"python": 20, "javascript": 4}
+    means = {(row["chunker"], row["language"]): row["SpanR@10000c"] for row in rows}
+    assert means["ast:max_size=120", "javascript"] is None
+    assert means["ast:max_size=120", "python"] is not None
+    assert None not in [means[FIXED, language] for language in counts]
+    figure = next(f for f in drawn if f.name == "by-language-small-bm25")
+    assert "under 10 queries" in figure.caption
+    assert ">n=4<" in svg(figure)
+    corpus = next(f for f in drawn if f.name == "by-corpus-small-bm25")
+    assert "under 10 queries" not in corpus.caption
 
 
 def test_an_svg_is_accessible_and_follows_the_colours_of_its_page(drawn):
