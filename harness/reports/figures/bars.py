@@ -190,12 +190,11 @@ def _draw(title: str, under: str, table: Bars, names: Mapping[str, Sequence[str]
     )
     axes.set_xlim(0, high * 1.02 or 1.0)
     step = (row - 6) / row / len(series)
-    for at, (name, own) in enumerate(table.items()):
+    for at, own in enumerate(table.values()):
         for place, metric in enumerate(own.values()):
             if metric:
                 y = at + (place - (len(series) - 1) / 2) * step
                 _draw_bar(axes, y, step * 0.86, metric, styles[place], open_bar=anchors[at])
-        del name
     return drawing
 
 

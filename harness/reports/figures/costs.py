@@ -57,11 +57,6 @@ _COSTS: dict[str, tuple[str, Callable[[CellDocument], float | None]]] = {
     "seconds": ("time, seconds", lambda cell: cell["cost"].get("seconds")),
     "chars_delivered": ("top 10, c", lambda cell: cell["cost"].get("chars_delivered")),
 }
-
-
-_WHOLE = ("chunks", "vectors", "tokens", "chars_delivered")
-
-
 _WHOLE = ("chunks", "vectors", "tokens", "chars_delivered")
 
 

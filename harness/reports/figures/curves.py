@@ -82,7 +82,7 @@ def _turns(turns: Sequence[Mapping[str, Any]], drawn: Sequence[str]) -> list[Map
         if {turn["a"], turn["b"]} <= set(drawn)
         and not (is_anchor(turn["a"]) or is_anchor(turn["b"]))
     ]
-    return sorted(own, key=lambda turn: (not turn["shown"], min(turn["differences"][1], 0)))[:TURNS]
+    return sorted(own, key=lambda turn: not turn["shown"])[:TURNS]
 
 
 def _caption(curves: Mapping[str, Any], turns: Sequence[Mapping[str, Any]]) -> str:
@@ -151,7 +151,7 @@ def _crossing(turn: Mapping[str, Any], curves: Mapping[str, Any]) -> tuple[float
 
 
 def _label_ends(axes: Axes, curves: Mapping[str, Any], drawn: Sequence[str]) -> None:
-    """Write the name of each line at its end, and the last mean."""
+    """Write the name of each line at its end."""
     lines = [*labels(drawn).values()]
     ends = [curves["chunkers"][name][-1] for name in drawn]
     low, high = axes.get_ylim()

@@ -50,6 +50,11 @@ _STRIP = 48
 _MOST_STRIPS = 10
 _MOST_COLUMNS = 340  # one a point
 
+_FOREST = ("chunker", "baseline", "measure", "difference", "ci95_low", "ci95_high", "p_adjusted",
+           "verdict")  # fmt: skip
+_QUERIES = ("chunker", "baseline", "queries", "wins", "ties", "losses", "mean_difference",
+            "largest_gain", "largest_loss")  # fmt: skip
+
 Row = dict[str, Any]
 
 
@@ -78,16 +83,7 @@ def forest(group: Group) -> Iterator[Figure]:
             for row in rows
             if row["chunker"] in drawn
         ),
-        columns=(
-            "chunker",
-            "baseline",
-            "measure",
-            "difference",
-            "ci95_low",
-            "ci95_high",
-            "p_adjusted",
-            "verdict",
-        ),
+        columns=_FOREST,
         rows=tuple(
             (
                 row["chunker"],
@@ -130,11 +126,11 @@ def _draw_forest(
             axes.plot([100 * end for end in row["ci95"]], [y, y], color=SERIES[at])
         axes.plot([100 * row["difference"]], [y], **_mark(at) | {"linestyle": "none"})
         number = f"{100 * row['difference']:+.1f}".replace("-", MINUS)
-        text = f"{number} {row['verdict'].replace('better, but ', '')}"
+        text = f"{number} {row['verdict'].rpartition('but ')[2]}"  # better, but negligible
         beside(
             axes,
             y,
-            text.replace("worse, but ", ""),
+            text,
             6,
             size=SMALL,
             weight="bold" if row["verdict"] in ("better", "worse") else "normal",
@@ -182,17 +178,7 @@ def query_differences(group: Group) -> Iterator[Figure]:
         + f" A column is the mean of up to {size} queries." * (size > 1)
         + left_out(drawn, names),
         alt=" ".join(f"{short(name, SPOKEN)}: {_counts(gaps[name])}." for name in drawn),
-        columns=(
-            "chunker",
-            "baseline",
-            "queries",
-            "wins",
-            "ties",
-            "losses",
-            "mean_difference",
-            "largest_gain",
-            "largest_loss",
-        ),
+        columns=_QUERIES,
         rows=tuple(
             (
                 name,
