@@ -10,7 +10,7 @@ import base64
 import json
 import zlib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -148,7 +148,7 @@ class _Cell:
         record: Its record.
         evidence: By query.
         files: The chunks of each file, in corpus order.
-        units: The ranked units of each corpus by number: chunks, or documents as files.
+        units: The shown units of each corpus by number: chunks, or documents as files.
     """
 
     stored: StoredCell
@@ -156,21 +156,19 @@ class _Cell:
     options: MetricOptions
     evidence: Mapping[str, Evidence]
     files: Mapping[File, Sequence[ChunkRow]]
-    units: Mapping[str, Sequence[ChunkRow] | Sequence[File]]
+    units: Mapping[str, Mapping[int, ChunkRow | File]]
 
     @classmethod
     def of(cls, stored: StoredCell) -> _Cell:
         record = read_record(stored.folder)
         options = options_of(stored.metrics["asked"])
-        shown = zip(record.queries, evidence(record, options), strict=True)
+        shown = dict(zip((q.id for q in record.queries), evidence(record, options), strict=True))
         files: dict[File, list[ChunkRow]] = {}
         for chunk in record.chunks:
             files.setdefault((chunk.corpus, chunk.path), []).append(chunk)
-        units: dict[str, Sequence[ChunkRow] | Sequence[File]] = {}
-        for corpus, chunks in record.ranked_chunks().items():
-            documents = [(corpus, path) for path in sorted({chunk.path for chunk in chunks})]
-            units[corpus] = chunks if record.gold == "span" else documents
-        return cls(stored, record, options, {query.id: row for query, row in shown}, files, units)
+        units = _units_of(record, shown.values())
+        # The rest of the rankings would take most of the memory.
+        return cls(stored, replace(record, rankings=()), options, shown, files, units)
 
     @property
     def chunks_key(self) -> str:
@@ -188,6 +186,24 @@ class _Cell:
         yield from ((file, None) for file in self.files)
         for row in self.record.files or ():
             yield (row.corpus, row.path), row.nws
+
+
+def _units_of(record: Record, shown: Iterable[Evidence]) -> dict[str, dict[int, ChunkRow | File]]:
+    """The units that evidence names, by corpus and number."""
+    units: dict[str, dict[int, ChunkRow | File]] = {}
+    ranked = record.ranked_chunks()
+    documents = {
+        corpus: sorted({chunk.path for chunk in chunks})
+        for corpus, chunks in (ranked if record.gold == "document" else {}).items()
+    }
+    for row in shown:
+        late = [unit for unit, _ in row.missed[:MISSED] if unit >= 0]
+        stands = [unit for reason in row.reasons for unit in reason.stands]
+        for unit in (*row.units, *late, *stands):
+            units.setdefault(row.corpus, {})[unit] = (
+                (row.corpus, documents[row.corpus][unit]) if documents else ranked[row.corpus][unit]
+            )
+    return units
 
 
 def _file_of(unit: ChunkRow | File) -> File:
@@ -250,7 +266,7 @@ class _DataSet:
             "measures": measures,
             "primary": primary,
             "files": [
-                [*file, sizes[file], source]
+                [*file, sizes.get(file), source]
                 for file, source in zip(sorted(files.number), sources, strict=True)
             ],
             "cuts": [cut.columns for cut in cuts.values()],
@@ -270,12 +286,14 @@ class _DataSet:
         distinct = {cell.chunks_key: cell.files for cell in self.cells}
         corpora = {query.corpus for query in queries}
         known = {file for cell in self.cells for file, _ in cell.known_files()}
+        if self.cells[0].record.gold == "document":
+            targets &= known  # a judged document may not be in the corpus
         listed = {file for file in known if file[0] in corpora}
         differing = {
             file: disagreement([edges(cut.get(file, ())) for cut in distinct.values()])
             for file in listed
         }
-        shown = (targets | ranks.keys()) & known
+        shown = targets | ranks.keys()
         most = sorted(listed, key=lambda file: (-differing[file], file))
         first = set(most[:FIRST])
         rest = [file for file in most if file not in shown][: max(0, FILES - len(shown))]
@@ -306,12 +324,13 @@ def disagreement(cuts: Sequence[frozenset[int]]) -> float:
 
 
 def _target_files(query: QueryRow) -> Iterator[File]:
-    """The files of the targets, as the query is ranked against them."""
+    """The files of the targets and their copies, as the query is ranked against them."""
     for document, grade in (query.qrels or {}).items():
         if grade > 0:
             yield query.corpus, document
     for place in query.places:
-        yield _ranked_file(query, place.path)
+        for path in (place.path, *(twin[0] for twin in place.twins)):
+            yield _ranked_file(query, path)
 
 
 def _ranked_file(query: QueryRow, path: str) -> File:
@@ -471,16 +490,19 @@ def _cell_row(
         "profile": cell.options.profile.name,
         "rule": cell.options.relevance.rule,
         "threshold": cell.options.relevance.threshold,
+        "twins": cell.options.profile.twins,
         "merge": cell.options.profile.assemble == "merge",
         "embed": cell.options.profile.deliver == "embed",
         "budgets": budgets_of(cell.options) if cell.record.gold == "span" else [],
         "values": [row and [row.get(measure) for measure in measures] for row in values],
-        "shown": [row and _shown_row(row, cell.units[row.corpus], cuts, files) for row in shown],
+        "shown": [
+            row and _shown_row(row, cell.units.get(row.corpus, {}), cuts, files) for row in shown
+        ],
     }
 
 
 def _shown_row(
-    shown: Evidence, units: Sequence[ChunkRow] | Sequence[File], cuts: _Cuts, files: _Files
+    shown: Evidence, units: Mapping[int, ChunkRow | File], cuts: _Cuts, files: _Files
 ) -> list[Any]:
     def number(at: int) -> int:
         unit = units[at]

@@ -88,8 +88,8 @@ def load_sources(
             return LoadedSources(
                 {},
                 f"{name} is not what the run has read: its fingerprint is "
-                f"{dataset.fingerprint[:12]}, that of the run {fingerprint[:12]}. Give the same "
-                "files with --data-dir, or run again.",
+                f"{dataset.fingerprint[:12]}, that of the run {fingerprint[:12]}. Restore the "
+                "files that the run has read, or run again.",
             )
         files = {
             (corpus.id, source.path): source
@@ -105,7 +105,9 @@ def load_sources(
     except InputError as error:
         reason = " ".join(str(error).split("\n"))
         return LoadedSources(
-            {}, f"{name} does not load: {reason}. Give its files with --data-dir, and report again."
+            {},
+            f"{name} does not load: {reason}. Give its files, such as with --data-dir, and "
+            "report again.",
         )
     return LoadedSources(files)
 

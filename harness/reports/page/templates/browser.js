@@ -1,7 +1,7 @@
 // The query browser and the file browser. Their data is unpacked when one of them is opened.
-"use strict";
-
 (() => {
+  "use strict";
+
   const packed = document.getElementById("browser-data");
   if (!packed) return;
   const { el, visible, foreign, fileText, offsetsOf, lineOf, nwsBefore, codeView, firstAbove } = chunkmarkCode;
@@ -592,7 +592,7 @@
   }
 
   function budgetEnd(end, unit, cell) {
-    const of = unit && unit.chunk && !cell.embed ? ` of ${COMMA.format(unit.chunk.size)}` : "";
+    const of = unit && unit.chunk && !cell.embed && !cell.merge ? ` of ${COMMA.format(unit.chunk.size)}` : "";
     return el("li", { class: "budget-end" },
       `The budget of ${COMMA.format(state.budget)} c ends here, after ${COMMA.format(end[1])}${of} c of rank ${end[0] + 1}`);
   }
@@ -652,10 +652,11 @@
   }
 
   // The parts of a file that are gold: targets, and copies of them.
-  function goldParts(query, file, text) {
+  function goldParts(cell, query, file, text) {
     const parts = [];
     for (const target of targetsOf(query)) {
       if (target.file === file) parts.push([target.low, target.high]);
+      if (!cell.twins) continue;
       for (const [number_, low, high] of target.twins) if (theSet().files[number_] === file) parts.push([low, high]);
     }
     return parts.map(([low, high]) => {
@@ -666,7 +667,8 @@
 
   function chunkCode(side, at, rank, { file, chunk }, text, end) {
     const range = [Math.max(1, chunk.first - 2), Math.min(text.count, chunk.last + 2)];
-    const parts = goldParts(theSet().queries[at], file, text)
+    const cell = theCell(side);
+    const parts = goldParts(cell, theSet().queries[at], file, text)
       .map((part) => ({ ...part, start: Math.max(part.start, chunk.start), end: Math.min(part.end, chunk.end) }))
       .filter((part) => part.start < part.end);
     parts.push({ start: 0, end: chunk.start, kind: "outside" }, { start: chunk.end, end: text.text.length, kind: "outside" });
@@ -674,7 +676,6 @@
       const [start, stop] = offsetsOf(text, low, high);
       parts.push({ start, end: stop, kind: `lost-${side}` });
     }
-    const cell = theCell(side);
     if (end && end[0] === rank && end[1] < chunk.size && !cell.merge && !cell.embed && !chunk.gaps.length) {
       parts.push({ start: offsetsOf(text, chunk.low, chunk.low + end[1])[1], end: chunk.end, kind: "rest" });
     }

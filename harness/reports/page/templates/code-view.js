@@ -1,8 +1,8 @@
 // Shows source text: syntax, gutters, highlighted parts and the borders of chunks.
 // Text of others gets into the page through textContent alone.
-"use strict";
-
 const chunkmarkCode = (() => {
+  "use strict";
+
   const LINE_HEIGHT = 20; // pixels, as .code-line in browser.css
   const MARGIN = 40; // lines drawn above and below the visible ones
   const LONGEST = 5000; // UTF-16 units of a line that are drawn

@@ -211,7 +211,8 @@ def test_texts_stay_within_the_limit_and_the_rest_is_counted(tmp_path, limit):
 def test_the_text_of_targets_comes_first(tmp_path):
     cells = made(tmp_path, "plain")
     part, texts, _ = document_of(cells)
-    targets = {query["targets"][0][0] for query in part["queries"]}
+    rows = [query["targets"][0] for query in part["queries"]]
+    targets = {row[0] for row in rows} | {copy[0] for row in rows for copy in row[7]}
     size = sum(len(texts[part["files"][file][3]][0]) for file in targets)
     part, texts, _ = document_of(cells, limit=size)
     assert {file for file, row in enumerate(part["files"]) if row[3] >= 0} == targets
