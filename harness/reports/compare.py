@@ -274,6 +274,25 @@ def as_markdown(document: Mapping[str, Any]) -> str:
     return "\n".join([*lines, ""])
 
 
+def sections(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A comparison in parts, for other forms than text.
+
+    Returns:
+        For each contest its `heading`, the lines `above` its `tables` (a title and rows of
+        `COLUMNS`), those `below`, and `notes`; the last one also has what is said of all together.
+    """
+    for part in document["contests"]:
+        curves = curve_lines(part["curves"]) if part.get("curves") else ()
+        last = part is document["contests"][-1]
+        yield {
+            "heading": _heading(part),
+            "above": part["recommendation"],
+            "tables": list(_tables(part)),
+            "below": [*_lines_of(part), *curves, *(_lines_over(document) if last else ())],
+            "notes": list(_notes(document, part)),
+        }
+
+
 def _lines_of(part: Mapping[str, Any]) -> list[str]:
     """What is said of a contest under its tables."""
     return list(filter(None, [front_line(part["front"]), *matched_lines(part["matched"])]))

@@ -15,7 +15,7 @@ from harness.stats.comparison import MARGIN
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from harness.runs.runner import CellResult, RunResult
@@ -37,6 +37,26 @@ def run_document(
             first one.
         prices: The price of a million tokens, by embedder; without it, costs have no price.
     """
+    stored = () if result.out is None else _stored(result, result.out)
+    return document_of(result, stored, by, baseline, prices)
+
+
+def document_of(
+    result: RunResult,
+    stored: Iterable[StoredCell],
+    by: Sequence[str] = (),
+    baseline: str | None = None,
+    prices: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """The document `chunkmark.run/1`, as `run_document` makes it, of cells that are read already.
+
+    Args:
+        result: The run.
+        stored: Its cells with the values of each query.
+        by: Break-downs of the means; by default every tag of the queries.
+        baseline: As for `run_document`.
+        prices: As for `run_document`.
+    """
     cells = [_cell(cell) for cell in result.cells]
     if by and result.out is not None:
         for cell in cells:
@@ -45,7 +65,6 @@ def run_document(
         cell["by_groups"] = group_means(cell["by"])
     for cell in cells if prices else ():
         cell["cost"] = with_price(cell, prices or {})
-    stored = () if result.out is None else _stored(result, result.out)
     verdicts = answers(stored, MARGIN, baseline)
     return {
         "schema": "chunkmark.run/1",

@@ -156,7 +156,8 @@ def _is_alive(pid: str) -> bool:
 class Manifest:
     """`manifest.json`, written at the start of a run and after every cell."""
 
-    def __init__(self, path: Path, plan: Plan) -> None:
+    def __init__(self, path: Path, plan: Plan, planned: int) -> None:
+        """Write the manifest of a run of `planned` cells at most."""
         self._path = path
         self._document: dict[str, Any] = {
             "schema": f"{MANIFEST}1",
@@ -173,6 +174,7 @@ class Manifest:
             "platform": platform.platform(),
             "cores": os.cpu_count(),
             "datasets": {},
+            "planned": planned,
             "cells": [],
             "times": {},
         }

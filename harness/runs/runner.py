@@ -128,12 +128,13 @@ def run(
             refuse_dataset(name, retriever.options, dataset)
     folder = RunFolder.open(out)
     store = VectorStore(cache_dir() / "vectors.sqlite")
-    session = _Session(plan, folder, Manifest(folder.manifest, plan), store, tell)
+    total = len(distinct) * plan.cells
+    manifest = Manifest(folder.manifest, plan, total)
+    session = _Session(plan, folder, manifest, store, tell)
     try:
         if plan.embedders:
             store.open()  # an unusable store is refused before any work
         cells = []
-        total = len(distinct) * plan.cells
         tell(RESULTS, 0, total)
         for cell in (cell for dataset in distinct for cell in _cells(session, dataset)):
             cells.append(cell)

@@ -1,0 +1,98 @@
+"""`chunkmark report`: a run as a page that one sends to the person who decides."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.output import DataDirOption, write
+
+_LIBRARIES = ("jinja2", "matplotlib", "pygments")
+
+
+def report(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Run folders of `chunkmark run`.")
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="The HTML file.")] = Path(
+        "report.html"
+    ),
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHUNKER",
+            help="Chunker that the others are compared with. Default: fixed, or the first one.",
+        ),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PRICE",
+            help="Price of a million tokens, for all embedders or for one: 0.02 or "
+            "EMBEDDER=0.02. Repeatable.",
+        ),
+    ] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Also write each figure here: SVG, PNG, and CSV of its numbers."
+        ),
+    ] = None,
+    serve: Annotated[
+        bool,
+        typer.Option(
+            "--serve",
+            help="Show the page on a free port of this machine, and update it while a run goes "
+            "on. Writes no file; ends with Ctrl-C.",
+        ),
+    ] = False,
+    sources: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Most characters of source text in the page, for browsing queries and files. "
+            "Default: 4,000,000.",
+        ),
+    ] = None,
+    data_dir: DataDirOption = None,
+) -> int:
+    """Write runs as one HTML page.
+
+    The page needs no network and no other file. It has the answer and what it rests on, all
+    measures with their intervals, and the command that repeats the run.
+    """
+    from chunkers.errors import InputError
+    from harness.support.data_folders import refuse_data_dir
+
+    missing = [name for name in _LIBRARIES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise InputError(f"a report needs {', '.join(missing)}; pip install 'chunkmark[report]'")
+    refuse_data_dir(data_dir)
+    from harness.reports.page.assemble import ReportOptions, make_report
+
+    options = ReportOptions(baseline, tuple(price or ()), data_dir)
+    if sources is not None:
+        options = replace(options, sources=sources)
+    if serve:
+        from harness.cli.serving import serve as serve_pages
+
+        return serve_pages(runs, lambda: make_report(runs, options, live=True).page)
+    made = make_report(runs, options)
+    page = made.page
+    try:
+        if figures is not None:
+            from harness.reports.figures.figure import write_figures
+
+            write_figures(made.figures, figures)
+        out.write_text(page, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(
+            f"{error.filename or out} cannot be written ({error.strerror}); name another place"
+        ) from None
+    write(f"{out}: {len(page.encode()) / 1e6:.1f} MB")
+    return 0

@@ -1,0 +1,76 @@
+"""Makes the page of some run folders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from chunkers.errors import InputError, suggestion
+from harness.reports.figures.gallery import figures
+from harness.reports.page.browser import SOURCES, browser_data
+from harness.reports.page.document import report_document
+from harness.reports.page.render import render
+from harness.reports.page.stored import read_run
+from harness.reports.prices import parse_prices
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from harness.reports.figures.figure import Figure
+    from harness.reports.page.stored import StoredRun
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """What a page shows.
+
+    Attributes:
+        baseline: The chunker that the others are compared with; by default `fixed`, or the first.
+        prices: Prices of a million tokens, as `parse_prices` reads them.
+        data_dir: Folder to search for data sets first.
+        sources: Characters of source text in the page.
+    """
+
+    baseline: str | None = None
+    prices: tuple[str, ...] = ()
+    data_dir: Path | None = None
+    sources: int = SOURCES
+
+
+@dataclass(frozen=True)
+class Report:
+    """A document of a report, its figures and its page."""
+
+    document: Mapping[str, Any]
+    figures: Sequence[Figure]
+    page: str
+
+
+def make_report(paths: Sequence[Path], options: ReportOptions, *, live: bool = False) -> Report:
+    """The report of some run folders.
+
+    Args:
+        paths: The folders, in the order of the page.
+        options: What it shows.
+        live: Whether the page asks its server for a newer one; then a run may have no cell yet.
+
+    Raises:
+        InputError: A folder is not a run folder, or is damaged; no run has the baseline, or an
+            embedder with a price.
+    """
+    runs = [read_run(path) for path in paths]
+    _refuse_baseline(runs, options.baseline, live=live)
+    embedders = dict.fromkeys(name for run in runs for name in run.manifest.get("embedders", {}))
+    prices = parse_prices(options.prices, list(embedders))
+    document = report_document(runs, options.baseline, prices)
+    stored = [cell for run in runs for cell in run.cells]
+    drawn = figures(document, stored)
+    browser = browser_data(stored, options.data_dir, options.sources)
+    return Report(document, drawn, render(document, drawn, browser, live=live))
+
+
+def _refuse_baseline(runs: Sequence[StoredRun], baseline: str | None, *, live: bool) -> None:
+    names = sorted({name for run in runs for name in run.manifest.get("chunkers", {})})
+    if baseline is not None and baseline not in names and not live:
+        raise InputError(f"--baseline {baseline}: in no run; {suggestion(baseline, names)}")

@@ -1,0 +1,139 @@
+"""The document of a report: what `run` and `compare` say of one or more run folders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chunkers.errors import InputError
+from harness.reports.compare import compare_document
+from harness.reports.contests import contends, contests
+from harness.reports.document import document_of, failure_lines
+from harness.reports.page.questions import sources_of
+from harness.reports.page.stored import repeat_command
+from harness.reports.page.summary import summary_of
+from harness.reports.recommendation import headline
+from harness.runs.failures import failure_lines as file_failure_lines
+from harness.runs.folder import other_cells_notes
+from harness.runs.health import truncated
+from harness.stats.comparison import MARGIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from harness.reports.page.stored import StoredRun
+    from harness.runs.stored_values import StoredCell
+
+SCHEMA = "chunkmark.report/1"
+
+MOST_PAIRED = 12
+"""Cells of which all pairs are compared; of more, each is compared with the baseline alone."""
+
+
+def report_document(
+    runs: Sequence[StoredRun],
+    baseline: str | None = None,
+    prices: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """The document `chunkmark.report/1`.
+
+    Args:
+        runs: The runs, in the order of the page.
+        baseline: The chunker that the others are compared with; by default `fixed`, or the first.
+        prices: The price of a million tokens, by embedder; without it, costs have no price.
+
+    Returns:
+        `runs` (each with `path`, `command`, `status`, `done` and `planned` cells, `unrecorded`,
+        `notes`, `manifest`); `cells`, `verdicts`, `absent`, `left_out` and `failed` as in
+        `chunkmark.run/1`, each with the number of its `run`; `compare`, a document
+        `chunkmark.compare/1` for each data set; `not_compared`, why cells of a data set are not;
+        `sources`, the order of chunkers under each source of questions; `summary`, the first
+        screen; `warnings`.
+
+    Raises:
+        InputError: A file is damaged.
+    """
+    document: dict[str, Any] = {"schema": SCHEMA, "runs": []}
+    lists = ("cells", "verdicts", "absent", "left_out", "failed")
+    document |= {name: [] for name in lists}
+    for at, run in enumerate(runs):
+        own = document_of(run.result, run.cells, (), baseline, prices)
+        for cell, names in zip(own["cells"], run.unrecorded, strict=True):
+            cell["unrecorded"] = list(names)
+        for name in lists:
+            document[name] += [{"run": at, **row} for row in own[name]]
+        document["runs"].append(_run(run))
+    stored = [cell for run in runs for cell in run.cells]
+    document["compare"], document["not_compared"] = _comparisons(stored, baseline)
+    document["sources"] = sources_of(document)
+    document["summary"] = summary_of(document)
+    document["warnings"] = list(_warnings(document, runs))
+    return document
+
+
+def _run(run: StoredRun) -> dict[str, Any]:
+    path = str(run.path)
+    return {
+        "path": path,
+        "command": repeat_command(run.manifest, path),
+        "status": run.manifest.get("status"),
+        "done": len(run.cells) + len(run.result.failed),
+        "planned": run.manifest.get("planned"),
+        "unrecorded": sorted({name for names in run.unrecorded for name in names}),
+        "notes": [*run.manifest.get("notes", ()), *other_cells_notes(run.path)],
+        "manifest": run.manifest,
+    }
+
+
+def _comparisons(
+    cells: Sequence[StoredCell], baseline: str | None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """A comparison of each data set, and why there is none."""
+    groups: dict[str, list[StoredCell]] = {}
+    for cell in cells:
+        comparable = headline(cell.metrics["metrics"]) is not None
+        if comparable and not truncated(cell.cell["health"]):
+            groups.setdefault(cell.names["dataset"], []).append(cell)
+    documents, reasons = [], []
+    for dataset, group in groups.items():
+        try:
+            parts = [part for part in contests(group) if part.queries]
+            if parts:
+                documents.append(
+                    compare_document(parts, (), _only_with(parts, baseline), MARGIN, cells=group)
+                )
+        except InputError as error:
+            reasons.append(f"{dataset}: {str(error).splitlines()[0]}")
+    return documents, reasons
+
+
+def _only_with(parts: Sequence[Any], baseline: str | None) -> str | None:
+    """The one chunker to compare all with, where there are too many for all pairs."""
+    if max(len(part.cells) for part in parts) <= MOST_PAIRED:
+        return None
+    names = [name for name in parts[0].cells if all(name in part.cells for part in parts)]
+    wanted = baseline or "fixed"
+    if wanted in names:
+        return wanted
+    return next((name for name in names if contends(name)), None)
+
+
+def _warnings(document: Mapping[str, Any], runs: Sequence[StoredRun]) -> Iterator[str]:
+    """What is lost or lacks altogether, the worst first."""
+    for at, run in enumerate(document["runs"]):
+        if run["status"] != "complete":
+            of = f" of {run['planned']}" if run["planned"] else ""
+            yield f"{run['path']}: the run has not ended; {run['done']}{of} cells so far"
+        if not any(cell["run"] == at for cell in document["cells"]):
+            yield f"{run['path']}: no cell has a result"
+    yield from failure_lines(document)
+    for run in runs:
+        scored = [(cell.chunker, cell.cell["failures"]) for cell in run.result.cells]
+        yield from file_failure_lines(scored, run.result.failed)
+    yield from document["not_compared"]
+    for run in document["runs"]:
+        if run["unrecorded"]:
+            yield (
+                f"{run['path']} was written by an earlier version, which did not record "
+                f"{', '.join(run['unrecorded'])}"
+            )
+        yield from run["notes"]

@@ -1,0 +1,163 @@
+"""Renders the document of a report as one HTML page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from harness.reports.breakdowns import breakdown_tables
+from harness.reports.columns import number
+from harness.reports.compare import COLUMNS, sections
+from harness.reports.notes import notes_of
+from harness.reports.page.table import columns_of, rows_of
+from harness.reports.plain import plain
+from harness.reports.recommendation import points, points_interval
+from harness.reports.tables import groups
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from markupsafe import Markup
+
+    from harness.reports.figures.figure import Figure
+    from harness.reports.page.browser import BrowserData
+
+TEMPLATES = resources.files("harness.reports.page") / "templates"
+
+STYLES = ("report.css", "browser.css")
+SCRIPTS = ("report.js", "code-view.js", "browser.js")
+"""Files of the page's style and script, in this order."""
+
+_LONG = 80
+"""Characters of a name that are shown within a sentence."""
+
+_ESCAPED = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
+
+
+def render(
+    document: Mapping[str, Any],
+    figures: Sequence[Figure] = (),
+    browser: BrowserData | None = None,
+    *,
+    live: bool = False,
+) -> str:
+    """The page of a report: the same text for the same arguments.
+
+    Args:
+        document: From `report_document`.
+        figures: What is drawn.
+        browser: The sources and rankings to browse; None for none.
+        live: Whether the page asks its server for a newer one.
+    """
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FunctionLoader(_template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "sentence": sentence,
+        "json": json_text,
+        "number": number,
+        "plain": plain,
+        "points": points,
+        "points_interval": points_interval,
+    }
+    script = "\n".join(filter(None, map(_text, SCRIPTS)))
+    columns = columns_of(document)
+    return environment.get_template("report.html.j2").render(
+        document=document,
+        summary=document["summary"],
+        columns=columns,
+        rows=rows_of(document, columns),
+        groups=list(_groups(document)),
+        differences=list(_differences(document)),
+        difference_columns=COLUMNS,
+        figures=[*_drawn(figures)],
+        browser=browser,
+        live=live,
+        style=_markup("\n".join(filter(None, map(_text, STYLES)))),
+        script=_markup(script),
+        policy=_policy(script, live=live),
+    )
+
+
+def _template(name: str) -> str | None:
+    return _text(name) or None
+
+
+def _text(name: str) -> str:
+    """A file of the templates; empty if it is absent."""
+    file = TEMPLATES / name
+    return file.read_text("utf-8") if file.is_file() else ""
+
+
+def _markup(text: str) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704 - files of this package
+
+
+def _policy(script: str, *, live: bool) -> str:
+    """The content security policy: nothing is loaded, and no other script runs."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    own = "; connect-src 'self'" if live else ""
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        f"img-src data:; base-uri 'none'; form-action 'none'{own}"
+    )
+
+
+def sentence(text: str) -> Markup:
+    """A sentence whose names between backticks are set as code; a long name is cut."""
+    from markupsafe import Markup, escape
+
+    pieces = plain(text).split("`")
+    if len(pieces) % 2 == 0:  # a name holds a backtick
+        return escape(plain(text))
+    return Markup("").join(
+        Markup("<code><bdi>{}</bdi></code>").format(_cut(piece)) if at % 2 else escape(piece)
+        for at, piece in enumerate(pieces)
+    )
+
+
+def _cut(name: str) -> str:
+    half = _LONG // 2
+    return name if len(name) <= _LONG else f"{name[:half]} … {name[-half:]}"
+
+
+def json_text(value: Any, indent: int | None = None) -> Markup:
+    """JSON for a script element, in which no character can end the element."""
+    from markupsafe import Markup
+
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, indent=indent, sort_keys=True)
+    return Markup(text.translate(_ESCAPED))  # noqa: S704 - without < > &
+
+
+def _groups(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The break-downs and notes of the cells that one table of `run` compares."""
+    for at in range(len(document["runs"])):
+        own = {**document, "cells": [cell for cell in document["cells"] if cell["run"] == at]}
+        for heading, cells in groups(own):
+            tables = list(breakdown_tables(cells))
+            yield {"heading": heading, "tables": tables, "notes": notes_of(own, cells)}
+
+
+def _differences(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The tables of the comparisons, with what is said above and below them."""
+    for compared in document["compare"]:
+        yield from sections(compared)
+
+
+def _drawn(figures: Sequence[Figure]) -> Iterator[dict[str, Any]]:
+    from harness.reports.figures.figure import svg
+
+    for figure in figures:
+        rows = [["-" if value is None else str(value) for value in row] for row in figure.rows]
+        yield {"figure": figure, "rows": rows, "svg": _markup(svg(figure))}

@@ -1,0 +1,170 @@
+"""Run folders as a report reads them: finished, going on, interrupted, or of an older version."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from chunkers.errors import InputError
+from harness.model import Absent
+from harness.runs.config import RunConfig
+from harness.runs.failures import FailedCell
+from harness.runs.folder import PARTS, read_manifest
+from harness.runs.runner import CellResult, RunResult
+from harness.runs.stored_values import read_stored_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from harness.runs.stored_values import StoredCell
+
+_ADDED: dict[str, dict[str, Any]] = {
+    "health": {
+        "coverage": 1.0,
+        "disturbed": 0,
+        "embedded": 1.0,
+        "embedded_per_char": 1.0,
+        "fallback": 0.0,
+        "files_failed": 0,
+        "gold_uncut": 0,
+        "median_c": 0,
+        "notes": {},
+        "over_size": 0,
+        "single_chunk_files": 0.0,
+        "unseen_chunk_tokens": None,
+        "unseen_query_tokens": None,
+    },
+    "cost": dict.fromkeys(
+        ("tokens", "vectors", "index_bytes", "chars_delivered", "embedding_seconds", "seconds")
+    ),
+    "latency_ms": dict.fromkeys(("embedding", "search", "total")),
+}
+"""Facts of a cell that earlier versions lack, with values that raise no alarm: a page shows none of
+them, and says which are not recorded."""
+
+
+_ALWAYS = ("datasets", "chunkers", "embedders", "retrievers")
+"""What a command names whether or not it is the default."""
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """The last run of a run folder.
+
+    Attributes:
+        path: The folder as it was given.
+        manifest: Its manifest.json.
+        cells: Its cells, with the values of every query.
+        result: The same as a run returns it.
+        unrecorded: For each cell, the facts that its version did not record, as `health.median_c`.
+    """
+
+    path: Path
+    manifest: Mapping[str, Any]
+    cells: tuple[StoredCell, ...]
+    result: RunResult
+    unrecorded: tuple[tuple[str, ...], ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run has ended."""
+        return self.manifest.get("status") == "complete"
+
+
+def read_run(path: Path) -> StoredRun:
+    """Read the last run of a run folder.
+
+    Raises:
+        InputError: The folder is not a run folder, or a file is damaged.
+    """
+    manifest = read_manifest(path)
+    pairs = [_upgraded(cell) for cell in read_stored_cells(path, earlier=False)]
+    datasets = manifest.get("datasets", {})
+    try:
+        result = RunResult(
+            out=path,
+            cells=tuple(_result(cell) for cell, _ in pairs),
+            absent=tuple(
+                (name, Absent(**row))
+                for name, entry in datasets.items()
+                for row in entry.get("absent", ())
+            ),
+            failed=tuple(_failed(row) for row in manifest.get("failed", ())),
+            left_out=tuple(
+                (name, reason, count)
+                for name, entry in datasets.items()
+                for reason, count in entry.get("left_out", {}).items()
+                if count
+            ),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path / 'manifest.json'} is damaged ({type(error).__name__}: {error})\n"
+            "run again into another folder with -o"
+        ) from None
+    cells = tuple(cell for cell, _ in pairs)
+    return StoredRun(path, manifest, cells, result, tuple(names for _, names in pairs))
+
+
+def _upgraded(cell: StoredCell) -> tuple[StoredCell, tuple[str, ...]]:
+    """A cell with all facts, and the names of those that its version did not record."""
+    missing = tuple(
+        f"{part}.{name}"
+        for part, values in _ADDED.items()
+        for name in values
+        if name not in cell.cell[part]
+    )
+    document = dict(cell.cell) | {part: v | cell.cell[part] for part, v in _ADDED.items()}
+    metrics = {"left_out": {}, "by": {}, "relevant_units": None} | dict(cell.metrics)
+    return replace(cell, cell=document, metrics=metrics), missing
+
+
+def _result(cell: StoredCell) -> CellResult:
+    return CellResult(
+        **{part: cell.names[part] for part in PARTS},
+        profile=str(cell.profile["name"]),
+        key=cell.folder.name,
+        cell=dict(cell.cell),
+        metrics=dict(cell.metrics),
+    )
+
+
+def _failed(row: Mapping[str, Any]) -> FailedCell:
+    return FailedCell(**{**row, "failures": tuple(map(tuple, row["failures"]))})
+
+
+def repeat_command(manifest: Mapping[str, Any], out: str) -> str:
+    """The command that repeats a run; it resumes one that was interrupted.
+
+    Args:
+        manifest: Its manifest.
+        out: The run folder to write to.
+    """
+    return shlex.join(["chunkmark", "run", *_flags(manifest.get("config", {})), "-o", out])
+
+
+def _flags(config: Mapping[str, Any]) -> Iterator[str]:
+    default = RunConfig()
+    for option in fields(RunConfig):
+        usual = getattr(default, option.name)
+        several = isinstance(usual, tuple)
+        value = config.get(option.name, usual)
+        same = list(value) == list(usual) if several else value == usual
+        if same and option.name not in _ALWAYS:
+            continue
+        flag = option.metadata["short"] or _long_flag(option.name, several=several)
+        yield from _words(flag, value if several else [value])
+
+
+def _long_flag(name: str, *, several: bool) -> str:
+    return "--" + (name.removesuffix("s") if several else name).replace("_", "-")
+
+
+def _words(flag: str, values: Sequence[Any]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, bool):
+            yield flag if value else f"--no-{flag[2:]}"
+        else:
+            yield from (flag, str(value))

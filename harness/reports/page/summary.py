@@ -1,0 +1,243 @@
+"""The first screen of a report: the answer, how sure it is, what it costs, what was lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from harness.model import GOLD_FOLLOWS
+from harness.reports.answer import SHARED_PARTS
+from harness.reports.columns import coverage, number, share
+from harness.reports.contests import contends
+from harness.reports.recommendation import listed, points, points_interval
+from harness.stats.new_corpora import FEWEST_FOR_TEST
+from harness.support.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Document = Mapping[str, Any]
+
+_SAME = ("equivalent", "better, but negligible", "worse, but negligible")
+
+_COSTS = (
+    ("vectors", "cost", "vectors", ",.0f"),
+    ("chunks", "health", "chunks", ",.0f"),
+    ("tokens to embed", "cost", "tokens", ",.0f"),
+    ("seconds to embed", "cost", "embedding_seconds", ",.1f"),
+    ("seconds in all", "cost", "seconds", ",.1f"),
+    ("characters in the first ten chunks", "cost", "chars_delivered", ",.0f"),
+    ("price of embedding", "cost", "price", ",.4g"),
+)
+
+
+def summary_of(document: Document) -> dict[str, Any]:
+    """The first screen.
+
+    Args:
+        document: `runs`, `cells`, `verdicts`, `failed`, `absent` and `compare` of a report.
+
+    Returns:
+        `headline`, a sentence, and `parts`: for each data set, embedder and retriever the names,
+        `choice` (a chunker or None), `level`, `headline`, `verdict` (the sentence that `run`
+        prints), and the sentences `sure`, `lost` and `decide`, and `costs`: rows of a name and a
+        number for each of `costs_of`.
+    """
+    parts = [_part(document, verdict) for verdict in document["verdicts"]]
+    return {"headline": _headline(document, parts), "parts": parts}
+
+
+def _headline(document: Document, parts: Sequence[Document]) -> str:
+    if not parts:
+        return _why_none(document)
+    if len(parts) == 1:
+        return str(parts[0]["headline"])
+    heads = list(dict.fromkeys(part["headline"] for part in parts))
+    if len(heads) == 1:
+        return f"{heads[0]} This holds for all {len(parts)} combinations that were run."
+    return "It depends on the questions and on what retrieves."
+
+
+def _why_none(document: Document) -> str:
+    cells = document["cells"]
+    if not cells:
+        return "There is no result."
+    names = {cell["chunker"] for cell in cells if contends(cell["chunker"])}
+    if len(names) < 2:
+        name = f": `{next(iter(names))}`" if names else ""
+        return f"Nothing is compared: there is {'one' if names else 'no'} chunker{name}."
+    if all(cell["n_queries"] == 0 for cell in cells):
+        return "Nothing is compared: there is no query."
+    return "Nothing is compared: no measure that was computed compares chunkers."
+
+
+def _part(document: Document, verdict: Document) -> dict[str, Any]:
+    cells = {
+        cell["chunker"]: cell
+        for cell in document["cells"]
+        if all(cell[part] == verdict[part] for part in ("run", *SHARED_PARTS))
+    }
+    contest = _contest_of(document, verdict)
+    manifest = document["runs"][verdict["run"]]["manifest"]
+    entry = manifest.get("datasets", {}).get(verdict["dataset"], {})
+    follows = entry.get("information", {}).get(GOLD_FOLLOWS, "")
+    choice, level, says = _choice(verdict, cells, contest, follows)
+    shown = [name for name in dict.fromkeys((choice, verdict["baseline"])) if name in cells]
+    sentences = verdict["sentences"]
+    return {
+        **{part: verdict[part] for part in ("run", *SHARED_PARTS, "measure", "baseline")},
+        "choice": choice,
+        "level": level,
+        "headline": says,
+        "verdict": sentences[0] if sentences else "",
+        "sure": [*_sure(verdict, choice, contest), *sentences[1:]],
+        "lost": list(_lost(document, verdict, cells, choice)),
+        "decide": list(_decide(verdict, contest, follows)),
+        "costs_of": shown,
+        "costs": list(_costs([cells[name] for name in shown])),
+    }
+
+
+def _contest_of(document: Document, verdict: Document) -> Document | None:
+    """The comparison of the same cells, if there is one."""
+    shared = [verdict[part] for part in SHARED_PARTS[1:] if verdict[part] != "none"]
+    for compared in document["compare"]:
+        for contest in compared["contests"]:
+            if contest["dataset"] == verdict["dataset"] and contest["shared"] == shared:
+                found: Document = contest
+                return found
+    return None
+
+
+def _rows(verdict: Document) -> list[Document]:
+    return [
+        row for row in verdict["differences"] if not row["exploratory"] and contends(row["chunker"])
+    ]
+
+
+def _choice(
+    verdict: Document, cells: Document, contest: Document | None, follows: str
+) -> tuple[str | None, str, str]:
+    """The chunker to use, how settled that is, and a sentence."""
+    baseline, rows = verdict["baseline"], _rows(verdict)
+    if baseline is None or not rows:
+        return None, "not compared", "No answer: the chunkers could not be compared."
+    better = [row["chunker"] for row in rows if row["verdict"] == "better"]
+    rest = [row["chunker"] for row in rows if row["verdict"] != "worse"]
+    if better:
+        choice = _cheapest([name for name in better if not _beaten(name, better, contest)], cells)
+        level, why = "shown", ""
+    elif not rest and contends(baseline):
+        choice, level, why = baseline, "shown", ": every other chunker is worse"
+    else:
+        choice = _cheapest([*[baseline] * contends(baseline), *rest], cells)
+        same = all(row["verdict"] in _SAME for row in rows if row["chunker"] in rest)
+        level = "equivalent" if same else "undecided"
+        why = f": {'equivalent to the others' if same else 'no other is shown to be better'}, and "
+        why += "the cheapest"
+    if follows and level == "shown":
+        # Its own limits forbid to name a winner.
+        return choice, "provisional", f"`{choice}` for now: these questions alone name no winner."
+    return choice, level, f"Use `{choice}`{why}."
+
+
+def _cheapest(names: Sequence[str], cells: Document) -> str:
+    def cost(name: str) -> float:
+        tokens = cells[name]["cost"]["tokens"]
+        return float(cells[name]["health"]["chunks"] if tokens is None else tokens)
+
+    return min(names, key=cost)
+
+
+def _beaten(name: str, names: Sequence[str], contest: Document | None) -> bool:
+    """Whether one of some chunkers is better than a given one where all pairs were compared."""
+    return any(
+        (pair["a"] == name and pair["b"] in names and pair["verdict"] == "worse")
+        or (pair["b"] == name and pair["a"] in names and pair["verdict"] == "better")
+        for pair in (contest or {"pairs": ()})["pairs"]
+        if pair["estimand"] == "these corpora" and not pair["exploratory"]
+    )
+
+
+def _sure(verdict: Document, choice: str | None, contest: Document | None) -> Iterator[str]:
+    row = next((row for row in _rows(verdict) if row["chunker"] == choice), None)
+    if row is not None:
+        yield (
+            f"`{choice}` against `{verdict['baseline']}`: {points(row['difference'])} points of "
+            f"{verdict['measure']}, 95 % interval "
+            f"{points_interval(row['ci95']) or 'not estimable'}, adjusted p "
+            f"{row['p_adjusted']:.3f}: {row['verdict']}."
+        )
+    if contest is not None:
+        yield (
+            f"{counted(contest['n_queries'], 'query', 'queries')} in "
+            f"{counted(contest['clusters'], 'cluster')} of "
+            f"{counted(contest['corpora'], 'corpus', 'corpora')}."
+        )
+
+
+def _lost(
+    document: Document, verdict: Document, cells: Document, choice: str | None
+) -> Iterator[str]:
+    if choice is not None:
+        cell = cells[choice]
+        unseen = share(cell["health"]["unseen_chunk_tokens"])
+        yield (
+            f"`{choice}`: {coverage(cell['health']['coverage'])} of the text is in chunks; "
+            + (
+                "no embedder, so none cuts text off."
+                if cell["embedder"] == "none"
+                else f"the embedder did not see {unseen} of its tokens."
+            )
+        )
+        yield from (f"`{choice}`: {mark}." for mark in cell["marks"])
+    others = [name for name, cell in cells.items() if cell["marks"] and name != choice]
+    if others:
+        yield f"Marked, see warnings: {listed([f'`{name}`' for name in others])}."
+    first = next(iter(cells.values()), None)
+    if first is not None:
+        left_out = sum(first["left_out"].values())
+        if left_out:
+            yield f"{counted(left_out, 'query is', 'queries are')} left out for all chunkers."
+    for row in document["failed"]:
+        if all(row[part] == verdict[part] for part in ("run", *SHARED_PARTS)):
+            yield f"`{row['chunker']}` is not scored: {row['reason']}."
+    absent = [row for row in document["absent"] if row["dataset"] == verdict["dataset"]]
+    if absent:
+        yield f"{counted(len(absent), 'corpus is', 'corpora are')} absent."
+
+
+def _decide(verdict: Document, contest: Document | None, follows: str) -> Iterator[str]:
+    open_rows = {row["chunker"] for row in _rows(verdict) if row["verdict"] == "undecided"}
+    pairs = [
+        pair
+        for pair in (contest or {"pairs": ()})["pairs"]
+        if pair["estimand"] == "these corpora"
+        and verdict["baseline"] in (pair["a"], pair["b"])
+        and {pair["a"], pair["b"]} & open_rows
+    ]
+    needed = [pair["queries_to_decide"] for pair in pairs if pair["queries_to_decide"]]
+    if needed:
+        yield (
+            f"{max(needed):,} further queries of this kind would show a difference of "
+            f"{points(verdict['margin'])} points from `{verdict['baseline']}`."
+        )
+    if follows:
+        yield (
+            f"Questions that favour no chunker: here the targets are whole {follows}. Questions "
+            "from commits (`queries=commits`) are not made from them."
+        )
+    if contest is not None and contest["corpora"] < FEWEST_FOR_TEST:
+        yield (
+            f"For other repositories: at least {FEWEST_FOR_TEST} corpora; these are "
+            f"{contest['corpora']}."
+        )
+    elif not needed and not follows:
+        yield "Nothing: the answer is decided."
+
+
+def _costs(cells: Sequence[Document]) -> Iterator[list[str]]:
+    """A row for each cost that some of the cells have."""
+    for title, part, key, form in _COSTS:
+        values = [cell[part].get(key) for cell in cells]
+        if any(value is not None for value in values):
+            yield [title, *(number(value, form) for value in values)]
