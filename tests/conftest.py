@@ -5,9 +5,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+# The same examples on every machine; `--hypothesis-profile explore` draws new ones.
+hypothesis.settings.register_profile("repeatable", derandomize=True)
+hypothesis.settings.register_profile("explore")
+hypothesis.settings.load_profile("repeatable")
 collect_ignore = ["packages"]  # tests of example packages, which are run where those are installed
 
 

@@ -12,6 +12,7 @@ from harness.building.docs.nodes import Tree, docstrings_of
 from harness.building.git.changes import Gold, gold_of
 from harness.chunking.parsing import UnparsedError
 from harness.model import Target
+from harness.retrieval.lexical import identifiers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,19 +22,20 @@ if TYPE_CHECKING:
 
 MOST_LINES = 200
 """Lines of its parent that a commit may remove or change."""
-MOST_TARGETS = 10
-"""Places that a query may ask for."""
+MOST_TARGETS = 5
+"""Places that a query may ask for; among more, some are side edits as a rule."""
 MOST_TARGET_FILES = 4
 """Files in which they may be."""
 
 # Why a commit has no targets.
-BLANK = "only blank lines changed"
+BLANK = "only white space changed, or comments were inserted"
 APART = "only inserts, inside no definition"
 ELSEWHERE = "only inserts, but changes lines of files that are not indexed"
 TESTED = "only tests changed among the indexed files"
 IMPORTS = "only imports, comments and closing lines changed"
 SPREAD = f"over {MOST_TARGETS} places or {MOST_TARGET_FILES} files to find"
 BESIDE = "most of its lines are new, or in files that are not indexed"
+UNRELATED = "no word of the message is in a target or its path"
 
 # Not `testing`, `fixtures`, `spec` and similar names, which also name products: helpers that a
 # package offers, data, the description of a format.
@@ -57,6 +59,53 @@ def is_test(path: str) -> bool:
         or _SPEC_FOLDER.search(path) is not None
         or _TEST_NAME.fullmatch(name) is not None
     )
+
+
+_PROSE = re.compile(
+    r"(?:.*/)?(?:[^/]*\.(?:adoc|asciidoc|markdown|md|mdx|org|pod|rdoc|rst|tex|texi|textile|txt|\d)"
+    r"|[A-Z][A-Z_-]*|\.git(?:attributes|ignore))"
+)
+
+
+def is_prose(path: str) -> bool:
+    """Whether a file is for readers, such as `README.md` and `LICENSE`, or for git alone."""
+    return _PROSE.fullmatch(path) is not None
+
+
+# Words that say that something changed, not what.
+_CHANGES = words(
+    "add added adding adds allow bug change changed changes clean cleanup code ensure error fix"
+    " fixed fixes fixing get handle implement improve improved issue make makes making merge minor"
+    " new problem refactor remove removed removes rename set support update updated updates use"
+    " used uses using"
+)
+_STEM = 5  # characters of a word that count: `parse`, `parser`, `parsing`
+
+
+def shares_word(text: str, targets: Iterable[Target], sources: Iterable[Source]) -> bool:
+    """Whether a message has a word in common with a target or the path of one.
+
+    Words are the parts of identifiers, three letters or more or in another script, by their first
+    five letters, without stop words and words such as `fix`.
+    """
+    from bm25s.stopwords import STOPWORDS_EN_PLUS
+
+    stopwords = _CHANGES.union(STOPWORDS_EN_PLUS)
+
+    def stems(part: str) -> set[str]:
+        tokens = {token for token in identifiers(part) if token not in stopwords}
+        return {token[:_STEM] for token in tokens if len(token) > 2 or not token.isascii()}
+
+    asked, by_path = stems(text), {source.path: source for source in sources}
+    return any(
+        asked & stems(f"{target.path}\n{_text_of(by_path[target.path], target)}")
+        for target in targets
+    )
+
+
+def _text_of(source: Source, target: Target) -> str:
+    lines = target.start_line or 1, target.end_line or source.lines.count
+    return source.text[slice(*source.lines.offsets_of(*lines))]
 
 
 # Nodes that import something, in all grammars, and lines that do so by a call in some.
@@ -118,11 +167,11 @@ def commit_gold(
 
 
 def _checked(gold: Gold, core: int, beside: int) -> Gold | str:
-    """The targets, unless they are too many, or the lines beside them more than twice as many."""
+    """The targets, unless they are too many, or the lines beside them are more."""
     files = {target.path for target in gold.targets}
     if len(gold.targets) > MOST_TARGETS or len(files) > MOST_TARGET_FILES:
         return SPREAD
-    return BESIDE if beside > 2 * core else gold
+    return BESIDE if beside > core else gold
 
 
 def _overlap(a: Target, b: Target) -> bool:

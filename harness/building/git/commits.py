@@ -12,7 +12,15 @@ from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.building.built_queries import REJECTED, BuiltQueries, folder_of, in_turn, same_words
 from harness.building.git.changes import changed_lines, only_inserted, touched_lines
-from harness.building.git.commit_gold import BLANK, MOST_LINES, commit_gold, is_test
+from harness.building.git.commit_gold import (
+    BLANK,
+    MOST_LINES,
+    UNRELATED,
+    commit_gold,
+    is_prose,
+    is_test,
+    shares_word,
+)
 from harness.building.git.messages import (
     FEWEST_WORDS,
     has_several_subjects,
@@ -79,8 +87,8 @@ _LOCKED = "only lock files changed"
 _TESTED = "only tests changed among the indexed files"
 _ADDED = "only new files"
 _UNREAD = "no indexed file changed"
+_UNINDEXED = "files that are neither indexed nor prose changed too"
 _UNREADABLE = "a changed file cannot be read after it"
-_SPACE = "only white space changed"
 _LEAKED = f"{RUN} words in a row of the message occur in the tree before it"
 
 
@@ -243,6 +251,7 @@ def _with_changes(
             (not before, _ADDED),
             (not indexed, _UNREAD),
             (all(is_test(change.path) for change in indexed), _TESTED),
+            (any(_is_unindexed(change, rules) for change in unlocked), _UNINDEXED),
         )
         reason = next((reason for applies, reason in reasons if applies), None)
         if reason is not None:
@@ -257,6 +266,15 @@ def _with_changes(
             replace(candidate, changes=tuple(indexed), others=others, new=new, stratum=stratum)
         )
     return kept
+
+
+def _is_unindexed(change: Change, rules: ReadRules) -> bool:
+    """Whether a change of a kind that is not indexed may be what the message asks for."""
+    path = change.path
+    if is_test(path) or is_prose(path) or not stat.S_ISREG(change.old_mode or change.new_mode):
+        return False
+    known = rules.language_of(path) not in {None, *rules.without}
+    return not known and rules.refusal(path) is not None
 
 
 def _common(values: Iterable[str]) -> str:
@@ -304,7 +322,7 @@ def _gold(candidate: _Candidate, trees: Trees, repository: Repository) -> Gold |
             if not isinstance(new, Source):
                 return _UNREADABLE
             text = new.text
-        files.append((old, changed_lines(old.text, text)))
+        files.append((old, changed_lines(old.text, text, layout=False)))
         spaced = spaced and old.text.split() == text.split()
     if not files:
         return _UNREAD
@@ -314,7 +332,12 @@ def _gold(candidate: _Candidate, trees: Trees, repository: Repository) -> Gold |
     gold = commit_gold(
         files, changes_more=any(_changes_lines(c, repository) for c in others), beside=beside
     )
-    return _SPACE if spaced and not others and gold != BLANK else gold
+    if spaced and not others:
+        return BLANK
+    if isinstance(gold, str):
+        return gold
+    sources = [source for source, _ in files]
+    return gold if shares_word(candidate.text, gold.targets, sources) else UNRELATED
 
 
 def _changes_lines(change: Change, repository: Repository) -> bool:

@@ -82,13 +82,17 @@ _FURTHER = re.compile(
 )
 # What a subject is about that the code is not: its tests, and texts for readers.
 _TEXTS = r"(?:change ?log|readme(?:\.\w+)?|release notes)"
+_COMMENTS = r"(?:comments?|docstrings?)"
 _WRITE = r"(?:add|change|extend|fix|improve|mention|tweak|update|write)(?:s|d|ed|es|ing)?"
 _ASIDE = re.compile(
     rf"(?:docs?|readme|changelog|tests?)(?:\([^)\n]*\))?!?:|{_KIND}(?:"
     r"tests?(?:ing)?\b(?! (?:against|cases?|clients?|commands?|files?|for|framework|helpers?|if"
     r"|mode|runners?|servers?|suites?|whether|with)\b)"
     rf"|{_WRITE} (?:\w+ ){{0,2}}tests?(?:\.?{_END}| (?:for|of|that|to|on|with)\b)"
-    rf"|{_WRITE} (?:\w+ ){{0,3}}{_TEXTS}\b|[^\n]*\b(?:in|to) (?:the )?{_TEXTS}{_END})",
+    rf"|{_WRITE} (?:\w+ ){{0,3}}{_TEXTS}\b"
+    rf"|[^\n]*\b(?:in|to) (?:the )?(?:{_TEXTS}|{_COMMENTS}){_END}"
+    rf"|(?:add|correct|expand|improve|reword|update)(?:s|d|ed|es)? (?:\w+ )?{_COMMENTS}{_END}"
+    rf"|(?:fix|correct)(?:s|ed|es)? (?:\w+ )?(?:typos?|spelling)\.?{_END})",
     re.I,
 )
 _UNFINISHED = re.compile(r"(?:amend|fixup|squash)! |[^\n]*\bwip\b", re.I)

@@ -62,7 +62,7 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
-def change(root: Path, message: str = "Round fields are rounder than they were before") -> None:
+def change(root: Path, message: str = "Return fields with a rounder radius than before") -> None:
     text = (root / "a.py").read_text("utf-8").replace("3.14", "3.1416")
     (root / "a.py").write_text(text, "utf-8")
     git(root, "commit", "-qam", message)

@@ -88,7 +88,7 @@ def test_what_chunkmark_wrote_is_told_by_what_it_says_and_counted(
     git(repository, "add", ".")
     git(repository, "commit", "-qm", "Keep what was measured last week")
     (repository / "a.py").write_text(CODE.replace("3.14 ", "3.1416 "), "utf-8")
-    git(repository, "commit", "-qam", "Round fields are rounder than they were before")
+    git(repository, "commit", "-qam", "Return fields with a rounder radius than before")
     made = build(repository, BuildOptions(queries="commits", reading=Reading("all")))
     assert [one.path for one in made.corpora[0].sources] == ["a.py", "b.json"]
     ours = [one.path for one in made.corpora[0].skipped if one.reason == "written by chunkmark"]

@@ -180,6 +180,7 @@ def test_commits_are_read_by_the_options_and_the_attributes_of_head(tmp_path: Pa
     paths = ("vendor/ours/a.py", "client/b.py", "c.inc", "d.py", "vendor/not/e.py")
     for number in range(2):
         write(tmp_path, *paths, text=CODE + f"\nSIZE = {number}\n")
+        write(tmp_path, "c.inc", text=CODE + f"SIZE = {number}\n" * 8)
         if number:
             text = "client/** linguist-generated\n*.inc linguist-language=PHP\n"
             write(tmp_path, ".gitattributes", text=text)

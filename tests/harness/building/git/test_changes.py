@@ -58,6 +58,27 @@ def test_lines_are_counted_from_one_and_ended_by_lf_alone(
     assert changed_lines(old, new) == Changed(removed, inserted)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ("f(a,b)\n", "  f(a, b)\n", Changed()),
+        ("if a: b\n", "if a:\n    b\n", Changed()),
+        ("a b\nc\n", "ab\nd\n", Changed(((1, 2),))),
+        ("a\n", "a\n# Why.\n", Changed()),
+        ("a;\n", "a;\n/* Why\n * and how.\n */\n", Changed()),
+        ("a\n", "-- Why.\na\n", Changed()),
+        ("a;\n", "a;\n*b = 1;\n", Changed(inserted=(1,))),
+        ("a;\n", "#define A\na;\n", Changed(inserted=(0,))),
+        ("fn a() {}\n", "#[test]\nfn a() {}\n", Changed(inserted=(0,))),
+        ("a\n", "a\n# Why.\nb\n", Changed(inserted=(1,))),
+        # What is removed counts, comment or not: it is there to be found.
+        ("a\n# Why.\n", "a\n", Changed(((2, 2),))),
+    ],
+)
+def test_white_space_and_new_comments_are_layout(old: str, new: str, kept: Changed) -> None:
+    assert changed_lines(old, new, layout=False) == kept
+
+
 def git_says(old: str, new: str, folder: Path) -> Changed:
     """What `git diff -U0` says of two texts."""
     for name, text in (("old", old), ("new", new)):

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="there is no
 
 def add(repo: Repo, number: int, message: str, date: str) -> None:
     """A commit that changes one line, of any date and message."""
-    blob = repo.git("hash-object", "-w", "--stdin", data=f"a = {number}\n".encode())
+    blob = repo.git("hash-object", "-w", "--stdin", data=f"value = {number}\n".encode())
     tree = repo.git("mktree", data=f"100644 blob {blob}\ta.py\n".encode())
     text = (
         f"tree {tree}\nparent {repo.git('rev-parse', 'HEAD')}\nauthor A <a@b> {date}\n"
@@ -36,7 +36,7 @@ def add(repo: Repo, number: int, message: str, date: str) -> None:
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
     repo = new_repo(tmp_path / "repo")
-    repo.commit("Begin with a single line\n", {"a.py": "a = 0\n"})
+    repo.commit("Begin with a single line\n", {"a.py": "value = 0\n"})
     return repo
 
 
@@ -67,5 +67,5 @@ def test_a_repository_that_is_repacked_and_grows_while_it_is_read_is_as_it_was(
     old, new = (repo.git("rev-parse", f"HEAD{above}:a.py") for above in ("~", ""))
     repo.git("gc", "-q", "--prune=now")
     assert not list((repo.root / ".git/objects").glob("??/*"))
-    assert opened.content(pygit2.Oid(hex=old)) == b"a = 0\n"
+    assert opened.content(pygit2.Oid(hex=old)) == b"value = 0\n"
     assert opened.content(pygit2.Oid(hex=new)) == b"a = 1\n"

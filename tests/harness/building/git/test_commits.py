@@ -12,6 +12,7 @@ import pytest
 from repositories import Repo, new_repo
 
 from chunkers.errors import InputError
+from chunkers.source import Source
 from harness.building.build import BuildOptions, build
 from harness.building.git import commit_gold, commits, trees
 from harness.building.git.changes import parse_patch
@@ -68,12 +69,12 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, dict[str, s
     repo.git("mv", "pkg/b.py", "pkg/c.py")
     repo.commit("Move the other module to a new name\n")
     good["moved"] = repo.commit(
-        "Move the module back and set ten more names\n",
+        "Move the pkg module back and set ten more names\n",
         {"pkg/c.py": "\n".join(f"name_{n} = {n}" for n in range(30)) + "\n"},
     )
     repo.git("mv", "pkg/c.py", "pkg/d.py")
     text = (repo.root / "pkg/d.py").read_text().replace("name_7 = 7\n", "name_7 = 70\n")
-    good["renamed"] = repo.commit("Rename the module and set seven anew\n", {"pkg/d.py": text})
+    good["renamed"] = repo.commit("Rename the pkg module and set seven anew\n", {"pkg/d.py": text})
     repo.commit(
         "Count from the first function to the third\n", {"tests/test_a.py": "assert True\n"}
     )
@@ -83,7 +84,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, dict[str, s
     repo.commit("Lock all dependencies to what they are\n", {"poetry.lock": "a"})
     repo.commit("Write some notes for the reader\n", {"notes.txt": "a"})
     repo.commit("Write more of these notes here\n", {"notes.txt": "b"})
-    repo.commit("Add a module that is new\n", {"new.py": "a = 1\n"})
+    repo.commit("Add a module that is new\n", {"extra.py": "a = 1\n"})
     repo.commit(
         "Take away lines that are blank\n", {"a.py": (code + "# two\n").replace("\n\n\n", "\n")}
     )
@@ -92,15 +93,16 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, dict[str, s
     repo.commit("Write a very long module here\n", {"long.py": "a = 1\n" * 300})
     repo.commit("Change a very long module here\n", {"long.py": "b = 1\n" * 300})
     good["said"] = repo.commit(
-        "Say at length what one two three four five six seven eight is\n",
-        {"new.py": "a = 1  # one two three four five six seven eight\n"},
+        "Say in extra at length what one two three four five six seven eight is\n",
+        {"extra.py": "a = 1  # one two three four five six seven eight\n"},
     )
     repo.commit(
-        "Say briefly what one two three four five six seven eight is\n", {"new.py": "a = 1\n"}
+        "Say in extra briefly what one two three four five six seven eight is\n",
+        {"extra.py": "a = 1\n"},
     )
-    repo.commit("Make the module binary for a while\n", {"new.py": b"\0"})
-    repo.commit("Make the module text again at last\n", {"new.py": "a = 1\n"})
-    repo.commit("Make the module very large for once\n", {"new.py": "a = 1\n" * 2000})
+    repo.commit("Make the module binary for a while\n", {"extra.py": b"\0"})
+    repo.commit("Make the module text again at last\n", {"extra.py": "a = 1\n"})
+    repo.commit("Make the module very large for once\n", {"extra.py": "a = 1\n" * 2000})
     repo.git("checkout", "-q", "-b", "side", "HEAD~1")
     good["side"] = repo.commit(
         "Return twenty from the function on the side\n",
@@ -183,7 +185,8 @@ def test_an_insertion_changes_no_line_of_any_file_indexed_or_not(
     repo = new_repo(tmp_path / "repo")
     repo.commit("Begin with a module and its notes\n", {"a.py": HELD, "c.txt": NOTES})
     repo.commit(
-        "Add a name to the module\n", {"a.py": HELD.replace("y", "z = 3\n    y"), "c.txt": notes}
+        "Add a name to the held module\n",
+        {"a.py": HELD.replace("y", "z = 3\n    w = 4\n    y"), "c.txt": notes},
     )
     result = made(repo)
     assert [one.tags["insert-only"] for one in result.queries] == ([answer] if answer else [])
@@ -194,14 +197,16 @@ def test_a_lock_file_and_a_link_that_change_beside_an_insertion(tmp_path: Path) 
     repo = new_repo(tmp_path / "repo")
     repo.commit("Begin with a module and its notes\n", {"a.py": HELD, "x.lock": "1\n"})
     repo.commit(
-        "Add a name to the module\n", {"a.py": HELD.replace("y", "z = 3\n    y"), "x.lock": "2\n"}
+        "Add a name to the held module\n",
+        {"a.py": HELD.replace("y", "z = 3\n    y"), "x.lock": "2\n"},
     )
     (repo.root / "to").symlink_to("a.py")
     repo.commit("Link to the module as it is now\n")
     (repo.root / "to").unlink()
     (repo.root / "to").symlink_to("x.lock")
     repo.commit(
-        "Add another name to the module\n", {"a.py": HELD.replace("y", "z = 3\n    w = 2\n    y")}
+        "Add another name to the held module\n",
+        {"a.py": HELD.replace("y", "z = 3\n    w = 2\n    y")},
     )
     result = made(repo)
     assert [one.tags["insert-only"] for one in result.queries] == ["yes"]
@@ -317,7 +322,7 @@ def test_links_submodules_odd_names_and_large_files_are_listed_and_never_read(
     lines = [line.replace(text.encode(), changed.encode()) for line in lines]
     child = repo.git("mktree", "-z", data=b"".join(line + b"\0" for line in lines))
     first = repo.git("commit-tree", parent, "-m", "One")
-    last = repo.git("commit-tree", child, "-p", first, "-m", "Set the value of all anew")
+    last = repo.git("commit-tree", child, "-p", first, "-m", "Set good values in all modules anew")
     repo.git("update-ref", "HEAD", last)
     result = made(repo)
     (one,) = result.queries
@@ -411,7 +416,7 @@ def test_code_that_only_gains_lines_comes_before_tests_that_change(tmp_path: Pat
     repo.commit("Begin with code and its test\n", files)
     files = {"a.py": CODE.replace("    return 2", "    x\n    return 2"), "test_a.py": "assert 2\n"}
     inside = repo.commit("Let the second function say more\n", files)
-    repo.commit("Add one more module of code\n", {"new.py": "x\n", "test_a.py": "assert 3\n"})
+    repo.commit("Add one more module of code\n", {"extra.py": "x\n", "test_a.py": "assert 3\n"})
     result = made(repo)
     assert [(one.id, one.targets) for one in result.queries] == [(inside, (Target("a.py", 8, 9),))]
     assert result.left_out[commits._TESTED] == 1
@@ -420,7 +425,7 @@ def test_code_that_only_gains_lines_comes_before_tests_that_change(tmp_path: Pat
 BODY = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(40))
 LONG = "import os\n" + BODY
 ONE = LONG.replace("return 7\n", "return 70\n")
-NOTED = '"""A note."""\n# A note.\ndef f():\n    """A note."""\n    x = 1  # why\n'
+NOTED = '"""A note."""\n# A note.\ndef f():\n    """A note."""\n    name = 1  # why\n'
 MORE = LONG.replace("return 7\n", "x\n    return 7\n")
 
 
@@ -431,7 +436,7 @@ MORE = LONG.replace("return 7\n", "x\n    return 7\n")
         ({"a.py": ONE, "test_a.py": "x = 2\n"}, [(31, 31)]),
         ({"a.py": ONE.replace("os", "re")}, [(31, 31)]),
         ({"a.js": "import {b} from 'c';\nlet a = 2;\nf(\n  1\n]);\n"}, [(2, 2)]),
-        ({"a.rb": "require 'json'\nb = 2\n"}, [(2, 2)]),
+        ({"a.rb": "require 'json'\nname = 2\n"}, [(2, 2)]),
         ({"a.go": 'package a\n\nimport (\n\t"io"\n)\n\nvar b = 2\n'}, [(7, 7)]),
         # An import that changes beside an insertion leaves what is around the insertion.
         ({"a.py": MORE.replace("os", "re")}, [(30, 31)]),
@@ -454,10 +459,10 @@ MORE = LONG.replace("return 7\n", "x\n    return 7\n")
         ({"a.py": "import re\n" + ONE}, [(31, 31)]),
         ({"a.py": ONE, "test_a.py": "x = 1\ny = 2\n"}, [(31, 31)]),
         # Most of it is elsewhere.
-        ({"a.py": ONE + "y = 1\n" * 5}, commit_gold.BESIDE),
-        ({"a.py": ONE + "y = 1\n" * 4}, [(31, 31)]),
+        ({"a.py": ONE + "y = 1\n" * 3}, commit_gold.BESIDE),
+        ({"a.py": ONE + "y = 1\n" * 2}, [(31, 31)]),
         ({"a.py": ONE, "notes.txt": "n\n" * 5}, commit_gold.BESIDE),
-        ({"a.py": ONE, "new.py": "y\n" * 5}, commit_gold.BESIDE),
+        ({"a.py": ONE, "extra.py": "y\n" * 5}, commit_gold.BESIDE),
         ({"a.py": ONE, "tests/n.py": "y\n" * 50}, [(31, 31)]),
         ({"a.py": LONG.replace("return 1", "return 9")}, commit_gold.SPREAD),
         ({f"s{n}.py": "x = 2\n" for n in range(5)}, commit_gold.SPREAD),
@@ -471,7 +476,7 @@ def test_targets_are_what_the_message_can_ask_for(
         "a.py": NOTED if "f()" in files.get("a.py", "") else LONG,
         "test_a.py": "x = 1\n",
         "a.js": "import {a} from 'b';\nlet a = 1;\nf(\n  1\n);\n",
-        "a.rb": "require_relative 'json'\nb = 1\n",
+        "a.rb": "require_relative 'json'\nname = 1\n",
         "a.kt": "fun f() {\n    require(amount > limit)\n}\n",
         "a.sh": "source some.sh\ncall\n",
         "a.lua": 'local a = require("b")\nb = 1\n',
@@ -480,13 +485,58 @@ def test_targets_are_what_the_message_can_ask_for(
         **{f"s{n}.py": "x = 1\n" for n in range(5)},
     }
     repo.commit("Begin with one long module here\n", old)
-    repo.commit("Change what has to be changed\n", files)
+    repo.commit("Change each name, int, let, def, var, return or require\n", files)
     result = made(repo)
     if isinstance(targets, str):
         assert result.left_out == {commits._FIRST: 1, targets: 1}
     else:
         (one,) = result.queries
         assert [(t.start_line, t.end_line) for t in one.targets] == targets
+
+
+@pytest.mark.parametrize(
+    ("message", "shared"),
+    [
+        ("Parse dates of two digits", True),  # `parser` in the path
+        ("Let the counter begin at one", True),  # in `_CounterOf`
+        ("Fix: new code should use this again", False),  # words that say nothing
+        ("More coffee, less crack today", False),
+        ("\u8ba1\u6570\u5668\u4ece\u4e00\u5f00\u59cb", True),  # the letters of the comment
+        ("\u4fee\u590d\u65e5\u671f\u89e3\u6790", False),
+        ("Speed up the second function", False),  # elsewhere in the file
+    ],
+)
+def test_a_message_shares_a_word_with_a_target_or_its_path(message: str, shared: bool) -> None:
+    text = "class _CounterOf:  # \u8ba1\u6570\u5668\n    at = 0\n\n\ndef second():\n    pass\n"
+    source = Source(text, "src/date_parser.py", "python")
+    targets = [Target("src/date_parser.py", 1, 2)]
+    assert commit_gold.shares_word(message, targets, [source]) is shared
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("app.conf", False),
+        ("deploy.yaml", False),
+        ("lib/data.bin", False),
+        ("README.md", True),
+        ("LICENSE", True),
+        (".gitignore", True),
+        ("tests/data.bin", True),
+    ],
+)
+def test_files_of_kinds_that_are_not_indexed_may_be_what_a_message_asks_for(
+    tmp_path: Path, path: str, asked: bool
+) -> None:
+    repo = new_repo(tmp_path / "repo")
+    repo.commit("Begin with two functions here\n", {"a.py": CODE, path: "one\n"})
+    repo.commit(
+        "Let the first function return ten\n",
+        {"a.py": CODE.replace("return 1", "return 10"), path: "one\ntwo\n"},
+    )
+    result = commit_queries(repo.root, ReadRules(without=frozenset({"yaml"})))
+    assert len(result.queries) == asked
+    assert (commits._UNINDEXED in result.left_out) is not asked
 
 
 def test_commits_that_ask_for_nothing_are_counted_by_reason(tmp_path: Path) -> None:
@@ -501,7 +551,7 @@ def test_commits_that_ask_for_nothing_are_counted_by_reason(tmp_path: Path) -> N
     repo.commit("List what blame should ignore\n", {".git-blame-ignore-revs": f"# one\n{listed}\n"})
     result = made(repo)
     assert result.queries == ()
-    reasons = (commits._IGNORED, commits._SPACE, commits._BUMP, commits._MERGE, commits._FORMAT)
+    reasons = (commits._IGNORED, commit_gold.BLANK, commits._BUMP, commits._MERGE, commits._FORMAT)
     assert [result.left_out[reason] for reason in reasons] == [1] * 5
 
 

@@ -308,6 +308,12 @@ ALIKE = {
             "Write release notes",
             "tests(parser): more cases",
             "Update changelog",
+            "Fix typos",
+            "Fixed a typo.",
+            "Correct the spelling",
+            "Fix typo in docstring",
+            "Improve the comments",
+            "Say what the limit is in comments",
         ],
         [
             "Test whether the file exists before opening it",
@@ -324,6 +330,10 @@ ALIKE = {
             "Fix test discovery in nested folders",
             "docstring: keep tags",
             "tests with no name are listed",
+            "Fix typo in the name of an option",
+            "Fix handling of comments",
+            "Add comments to posts by their author",
+            "Fix spelling suggestions for commands",
         ],
     ),
     messages.is_unfinished: (

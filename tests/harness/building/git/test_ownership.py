@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
-THEIRS = "Change what nobody else may ever read here"
+THEIRS = "Change the password that nobody else may ever read"
 
 
 @pytest.fixture

@@ -21,19 +21,17 @@ def test_in_this_projects_history_targets_lie_in_the_parents_and_are_gits() -> N
     for one in result.queries:
         corpus = next(corpus for corpus in result.corpora if corpus.id == one.corpus)
         sources = {source.path: source for source in corpus.sources}
-        mine = set()
+        patch = Repo(root).git("diff", "-U0", "--minimal", "-M", one.corpus, one.id, "--", "*.py")
+        changes = {file.old: file.changed for file in parse_patch(patch)}
         for target in one.targets:
             assert target.start_line is not None
             assert target.end_line is not None
-            assert target.end_line <= sources[target.path].lines.count
-            mine |= {(target.path, n) for n in range(target.start_line, target.end_line + 1)}
-        patch = Repo(root).git("diff", "-U0", "--minimal", "-M", one.corpus, one.id, "--", "*.py")
-        theirs = {
-            (file.old, n)
-            for file in parse_patch(patch)
-            for first, last in file.changed.removed
-            for n in range(first, last + 1)
-        }
-        assert one.tags["insert-only"] == "yes" or {
-            (path, n) for path, n in mine if not sources[path].lines.blank(n)
-        } <= {(path, n) for path, n in theirs if path}
+            lines = sources[target.path].lines
+            assert target.end_line <= lines.count
+            changed = changes[target.path]
+            removed = {n for first, last in changed.removed for n in range(first, last + 1)}
+            own = range(target.start_line, target.end_line + 1)
+            # A definition around an insertion is a target as a whole.
+            assert {n for n in own if not lines.blank(n)} <= removed or any(
+                place in own for place in changed.inserted
+            )

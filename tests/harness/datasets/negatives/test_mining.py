@@ -147,13 +147,19 @@ def history(root: Path, *commits: tuple[str, dict[str, str | None]]) -> Path:
 ADDED = "Parse numbers by a helper that knows about all the bases at once"
 
 
+def number(value: int) -> str:
+    """A function of many lines that a commit changes, more than it adds elsewhere."""
+    lines = [f"    number.{name} = {value}" for name in "abcdefgh"]
+    return "\n".join(["def function(number, reader):", *lines, ""])
+
+
 def test_a_file_that_a_commit_added_does_not_bring_its_message_back(tmp_path: Path) -> None:
     repo = history(
         tmp_path / "repo",
-        ("begin the program with one function in it", {"a.py": "def f():\n    return 1\n"}),
-        (ADDED, {"a.py": "def f():\n    return int('1')\n", "helper.py": f"# {ADDED}\nx = 1\n",
+        ("begin the program with one function in it", {"a.py": number(1)}),
+        (ADDED, {"a.py": number(2), "helper.py": f"# {ADDED}\nx = 1\n",
                  "other.py": "def draw_a_picture(of):\n    return of\n"}),
-        ("give the function another number than it had", {"a.py": "def f():\n    return 2\n"}),
+        ("give the function another number than it had", {"a.py": number(3)}),
     )  # fmt: skip
     dataset = load_dataset(f"repo:{repo},queries=commits,negatives=same-repo")
     (text,) = [one.text for one in dataset.queries if one.text == ADDED]
@@ -174,10 +180,10 @@ def test_a_target_that_was_renamed_later_does_not_come_back_mended(tmp_path: Pat
 
     repo = history(
         tmp_path / "repo",
-        ("begin the program with many functions in it", {"a.py": program("1"), "z.py": "z = 1\n"}),
-        ("mend what the fifth of the functions gives back", {"a.py": program("2")}),
+        ("begin the program with many functions in it", {"a.py": program("1"), "z.py": "zone = 1\n"}),
+        ("mend what the fifth of the functions returns", {"a.py": program("2")}),
         ("move functions", {"a.py": None, "b.py": program("2"), "c.py": "import os\n"}),
-        ("give another value to the constant called z", {"z.py": "z = 2\n"}),
+        ("give another value to the constant called zone", {"z.py": "zone = 2\n"}),
     )
     dataset = load_dataset(f"repo:{repo},queries=commits,negatives=same-repo")
     (asked,) = [one.corpus for one in dataset.queries if "fifth" in one.text]
