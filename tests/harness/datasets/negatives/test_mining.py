@@ -180,7 +180,7 @@ def test_a_target_that_was_renamed_later_does_not_come_back_mended(tmp_path: Pat
 
     repo = history(
         tmp_path / "repo",
-        ("begin the program with many functions in it", {"a.py": program("1"), "z.py": "zone = 1\n"}),
+        ("begin the program with its functions", {"a.py": program("1"), "z.py": "zone = 1\n"}),
         ("mend what the fifth of the functions returns", {"a.py": program("2")}),
         ("move functions", {"a.py": None, "b.py": program("2"), "c.py": "import os\n"}),
         ("give another value to the constant called zone", {"z.py": "zone = 2\n"}),
