@@ -39,7 +39,7 @@ def summary_of(document: Document) -> dict[str, Any]:
     Returns:
         `headline`, a sentence, and `parts`: for each data set, embedder and retriever the names,
         `choice` (a chunker or None), `level`, `headline`, `verdict` (the sentence that `run`
-        prints), and the sentences `sure`, `lost` and `decide`, and `costs`: rows of a name and a
+        prints), `legend`, and the sentences `sure`, `lost` and `decide`, and `costs`: rows of a name and a
         number for each of `costs_of`.
     """
     parts = [_part(document, verdict) for verdict in document["verdicts"]]
@@ -89,12 +89,25 @@ def _part(document: Document, verdict: Document) -> dict[str, Any]:
         "level": level,
         "headline": says,
         "verdict": sentences[0] if sentences else "",
+        "legend": _legend(verdict["measure"]),
         "sure": [*_sure(verdict, choice, contest), *sentences[1:]],
         "lost": list(_lost(document, verdict, cells, choice)),
         "decide": list(_decide(verdict, contest, follows)),
         "costs_of": shown,
         "costs": list(_costs([cells[name] for name in shown])),
     }
+
+
+def _legend(measure: str) -> str:
+    """What a measure of the first screen is, for a reader who has never seen it."""
+    name, _, budget = measure.partition("@")
+    if name != "SpanR":
+        return ""
+    return (
+        f"{measure}: the share of the code that answers a question which is among the first "
+        f"{int(budget.removesuffix('c')):,} characters retrieved (without white space). Higher is "
+        "better; 1 point is 0.01."
+    )
 
 
 def _contest_of(document: Document, verdict: Document) -> Document | None:
@@ -136,7 +149,7 @@ def _choice(
         why += "the cheapest"
     if follows and level == "shown":
         # Its own limits forbid to name a winner.
-        return choice, "provisional", f"`{choice}` for now: these questions alone name no winner."
+        return choice, "provisional", f"Use `{choice}` for now; this data alone names no winner."
     return choice, level, f"Use `{choice}`{why}."
 
 
