@@ -331,6 +331,13 @@ def test_a_masked_query_shows_its_lines_as_masked(show):
     assert masked == list(range(9, 15))
     assert not any("beta_0" in lines[line] for line in masked)
     assert "beta_5 = transform" in lines[15]
+    open_browser(page, "file")
+    assert [text.split("\n")[1] for text in items(page, "file")] == ["one/alpha.py", "one/other.py"]
+    page.select_option("#file-browser select >> nth=2", "masked")
+    (only,) = items(page, "file")
+    assert "one/alpha.py as masked for q" in only
+    page.click("#file-browser .browser-item")
+    assert "def beta" not in page.inner_text("#file-browser .code")
     assert json.loads((cells[0].folder / "queries.jsonl").read_text())["mask"]["start_line"] == 9
 
 

@@ -153,11 +153,12 @@
     return el("span", { class: `cell-name ${side}` }, `${letter(side)} `, foreign(clip(theCell(side).label, 200)));
   }
 
+  // Masked files have a corpus of their own, named after their query.
+  const isMasked = (file) => !theSet().corpora.has(file.corpus);
+
   function fileName(file) {
-    const query = file.corpus.includes("@") && !theSet().corpora.has(file.corpus)
-      ? file.corpus.slice(file.corpus.indexOf("@") + 1) : "";
     const parts = [foreign(clip(file.path, 300))];
-    if (query) parts.push(" as masked for ", foreign(clip(query, 100)));
+    if (isMasked(file)) parts.push(" as masked for ", foreign(clip(file.corpus.slice(file.corpus.indexOf("@") + 1), 100)));
     else if (theSet().corpora.size > 1) parts.push(" in ", foreign(clip(file.corpus, 100)));
     return el("span", {}, ...parts);
   }
@@ -789,7 +790,7 @@
   // ---- file browser ----
 
   function filePanel(body) {
-    const filter = { text: "", order: "most" };
+    const filter = { text: "", order: "most", version: "whole" };
     const detail = el("div", { class: "browser-detail" });
     const controls = el("div", { class: "browser-controls" });
     const list = itemList("Files", fileItem);
@@ -811,7 +812,8 @@
 
     function fill() {
       const wanted = filter.text.toLowerCase();
-      const chosen = theSet().files.filter((file) => !wanted || file.path.toLowerCase().includes(wanted) || file.corpus.toLowerCase().includes(wanted));
+      const chosen = theSet().files.filter((file) => (filter.version === "masked") === isMasked(file)
+        && (file.path.toLowerCase().includes(wanted) || file.corpus.toLowerCase().includes(wanted)));
       if (filter.order === "most") {
         chosen.sort((x, y) => differences[y.number].score - differences[x.number].score || x.number - y.number);
       }
@@ -839,6 +841,8 @@
       text.lastChild.value = filter.text;
       controls.replaceChildren(
         ...cellControls(() => keepFocus(controls, () => panels.forEach((panel) => panel.refresh()))),
+        ...(theSet().files.some(isMasked) ? [select("Version", [["whole", "As it is"], ["masked", "Masked for a query"]],
+          filter.version, (value) => { filter.version = value; fill(); })] : []),
         select("Order", [["most", "Most different first"], ["path", "By path"]], filter.order, (value) => { filter.order = value; fill(); }),
         text,
       );
