@@ -29,10 +29,12 @@ a{color:inherit}{{ css | safe }}</style></head>
 
 
 @cache
-def stored(folder, world, chunkers, measures):
+def stored(folder, world, chunkers, measures, limit=None):
     """The cells of a run of a world."""
     dataset = load_dataset(f"browser_worlds:{world}")
     given = {"chunkers": chunkers, "retrievers": ("bm25",), "datasets": (dataset.name,)}
+    given |= {"limit": limit}
+    folder.mkdir(exist_ok=True)
     grid(folder, dataset=dataset, measures=measures, **given)
     return list(read_stored_cells(folder / "run"))
 
@@ -378,6 +380,44 @@ def test_a_single_cell_shows_alone(show):
     open_browser(page, "file")
     page.click("#file-browser .browser-item >> nth=0")
     assert page.locator("#file-browser .code-line .gutter.b").count() == 0
+
+
+def test_data_sets_are_chosen_and_a_cell_may_lack_a_query(opened, tmp_path):
+    cells = [
+        *stored(tmp_path / "1", "plain", PAIR[:1], SPANS),
+        *stored(tmp_path / "2", "plain", PAIR[1:], SPANS, limit=2),
+        *stored(tmp_path / "3", "documents", ("whole-file",), ("nDCG@10",)),
+    ]
+    (tmp_path / "report.html").write_text(rendered(browser_data(cells)), "utf-8")
+    page = opened(tmp_path / "report.html")
+    open_browser(page, "query")
+    lacking = sorted(set(cells[0].values) - set(cells[1].values))
+    shown = page.locator("#query-browser .browser-item").evaluate_all(
+        "items => items.map(item => item.dataset.id)"
+    )
+    assert sorted(shown[-len(lacking) :]) == lacking  # without a difference, so last
+    page.click(f'#query-browser .browser-item[data-id="{lacking[0]}"]')
+    assert "does not have the query" in page.inner_text("#query-browser .browser-cells")
+    page.select_option("#query-browser select >> nth=0", label="browser_worlds:documents")
+    assert len(items(page, "query")) == 2
+    assert page.locator("#query-browser .browser-cell").count() == 0
+    open_query(page, "q2")
+    page.evaluate("location.hash = '#query=q+rho&data=browser_worlds%3Aplain'")
+    page.wait_for_function("document.activeElement.textContent.includes('q rho')")
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ("delete window.DecompressionStream", "needs one of 2023 or later"),
+        ("document.getElementById('browser-data').textContent = 'AAAA'", "cannot be unpacked"),
+    ],
+)
+def test_data_that_cannot_be_unpacked_are_named(show, damage, words):
+    page, _, _ = show("documents", chunkers=("whole-file",), measures=("nDCG@10",))
+    page.evaluate(damage)
+    page.click("#query-browser > summary")
+    page.wait_for_selector(f"#query-browser [role=alert]:has-text('{words}')")
 
 
 @pytest.mark.parametrize(("world", "dark"), [("plain", False), ("masked", True)])

@@ -23,6 +23,7 @@ def made(
     """A run of a data set, read again from its folder."""
     dataset = load_dataset(f"browser_worlds:{world}")
     given = {"retrievers": ("bm25",), "chunkers": chunkers, "datasets": (dataset.name,)} | options
+    tmp_path.mkdir(exist_ok=True)
     grid(tmp_path, dataset=dataset, **given)
     return list(read_stored_cells(tmp_path / "run"))
 
@@ -267,6 +268,26 @@ def test_old_cells_without_texts_and_files_still_show(tmp_path):
     part, _, _ = document_of(cells)
     assert {query["text"] for query in part["queries"]} == {""}
     assert {file[2] for file in part["files"]} == {None}
+
+
+def test_data_sets_and_cells_with_other_queries_stand_together(tmp_path):
+    cells = [
+        *made(tmp_path / "1", "plain", PAIR[:1]),
+        *made(tmp_path / "2", "plain", PAIR[1:], limit=2),
+        *made(tmp_path / "3", "documents", ("whole-file",), measures=("nDCG@10",)),
+        *made(tmp_path / "4", "masked", ("whole-file",)),
+        *made(tmp_path / "5", "masked", ("whole-file",), mask_query=False),
+    ]
+    sets = expanded(browser_data(cells).block)["sets"]
+    assert [part["name"] for part in sets] == [
+        "browser_worlds:plain", "browser_worlds:documents",
+        "browser_worlds:masked, masked", "browser_worlds:masked, not masked",
+    ]  # fmt: skip
+    whole, few = sets[0]["cells"]
+    assert None not in whole["shown"]
+    assert [row is None for row in few["shown"]] == [row is None for row in few["values"]]
+    assert sum(row is not None for row in few["shown"]) == len(cells[1].values) < 4
+    assert sets[3]["queries"][0]["mask"] is None
 
 
 def test_no_cell_gives_no_browser():
