@@ -159,5 +159,4 @@ def _drawn(figures: Sequence[Figure]) -> Iterator[dict[str, Any]]:
     from harness.reports.figures.figure import svg
 
     for figure in figures:
-        rows = [["-" if value is None else str(value) for value in row] for row in figure.rows]
-        yield {"figure": figure, "rows": rows, "svg": _markup(svg(figure))}
+        yield {"figure": figure, "svg": _markup(svg(figure))}

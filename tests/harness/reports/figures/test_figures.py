@@ -350,10 +350,37 @@ def test_of_fifty_chunkers_a_readable_number_is_drawn_and_the_rest_is_counted(wo
     assert ">c49<" in svg(lines)  # the baseline
 
 
-def luminance(color):
+def linear(color):
     parts = np.array([int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)])
-    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(color):
+    return float(linear(color) @ [0.2126, 0.7152, 0.0722])
+
+
+# Machado, Oliveira and Fernandes (2009), table 1, severity 1: protanopia, deuteranopia, tritanopia.
+BLINDNESS = (
+    [[0.152, 1.052, -0.204], [0.114, 0.786, 0.099], [-0.003, -0.048, 1.051]],
+    [[0.367, 0.860, -0.227], [0.280, 0.672, 0.047], [-0.011, 0.042, 0.968]],
+    [[1.255, -0.076, -0.178], [-0.078, 0.930, 0.147], [0.004, 0.691, 0.303]],
+)  # fmt: skip
+
+
+def lab(light):
+    """CIE L*a*b* of linear sRGB, under its white point."""
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = np.array(to_xyz) @ np.clip(light, 0, 1) / [0.9505, 1, 1.089]
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+@pytest.mark.parametrize("seen", [np.eye(3), *map(np.array, BLINDNESS)])
+def test_colours_of_lines_stay_apart_under_colour_blindness(palette, seen):
+    lines = [lab(seen @ linear(palette[key])) for key in palette if key.startswith("series")]
+    assert len(lines) == 8
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(lines, 2)) > 15
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
