@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LONGEST = 200  # characters of a reason
+_MOST_NAMES = 12  # that a message lists
 
 
 def escaped(text: str) -> str:
@@ -61,18 +62,25 @@ def reason_of(error: BaseException) -> str:
 
 
 def suggestion(name: str, names: Iterable[str], command: str = "") -> str:
-    """A hint for an unknown name: the nearest names, or all names.
+    """A hint for an unknown name: similar names, or all names if they are few.
 
     Args:
         name: The unknown name.
         names: The known ones.
-        command: What lists them, in place of more names than a line holds.
+        command: What lists them; it is named if they are too many for a message.
     """
     import difflib
 
     names = list(names)
     by_lower = {other.lower(): other for other in names}
-    near = [by_lower[other] for other in difflib.get_close_matches(name.lower(), by_lower, n=3)]
-    if near:
-        return f"did you mean {' or '.join(near)}?"
-    return f"see `{command}`" if command and len(names) > 9 else f"choose from {', '.join(names)}"
+
+    def near(cutoff: float) -> list[str]:
+        keys = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=cutoff)
+        return [by_lower[key] for key in keys]
+
+    if similar := near(0.6):
+        return f"did you mean {' or '.join(similar)}?"
+    if len(names) <= _MOST_NAMES:
+        return f"choose from {', '.join(names)}"
+    nearest = f"the nearest of {len(names)} are {', '.join(near(0))}"
+    return f"{nearest}; see `{command}`" if command else nearest

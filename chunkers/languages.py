@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GRAMMARS",
     "LANGUAGES",
+    "LIST",
     "NAMES",
     "SUFFIXES",
     "Grammar",
@@ -121,6 +123,9 @@ _LINGUIST = {
 LANGUAGES: tuple[str, ...] = tuple(sorted(_FILES))
 """Every language, in order of name."""
 
+LIST = "chunkmark list languages"
+"""Lists the languages, for messages."""
+
 SUFFIXES: Mapping[str, str] = {
     name: language
     for language, names in _FILES.items()
@@ -171,6 +176,14 @@ def pattern_of(path: str, patterns: Iterable[str]) -> str | None:
     return matches[-1] if matches else None
 
 
+def warn_unused(option: str, patterns: Iterable[str], paths: Iterable[str]) -> None:
+    """Warn of patterns that match no path; see `pattern_of`."""
+    paths = list(paths)
+    for pattern in patterns:
+        if not any(pattern_of(path, [pattern]) for path in paths):
+            warnings.warn(f"{option} {pattern!r} fits no file", stacklevel=2)
+
+
 def parse_overrides(texts: Iterable[str]) -> dict[str, str]:
     """Parse `PATTERN=LANGUAGE`, as `language_of` takes them.
 
@@ -180,7 +193,9 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, str]:
 
     def known(language: str) -> str:
         if language not in LANGUAGES:
-            raise InputError(f"unknown language {language!r}; {suggestion(language, LANGUAGES)}")
+            raise InputError(
+                f"unknown language {language!r}; {suggestion(language, LANGUAGES, LIST)}"
+            )
         return language
 
     return parse_patterns("language", "LANGUAGE, such as '*.h=cpp'", texts, known)

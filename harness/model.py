@@ -131,6 +131,11 @@ class Corpus:
         """The id of the corpus in the data set."""
         return self.of or self.id
 
+    @property
+    def paths(self) -> list[str]:
+        """The paths of its files, indexed or not."""
+        return [*(each.path for each in self.sources), *(each.path for each in self.skipped)]
+
 
 @dataclass(frozen=True, slots=True)
 class Absent:

@@ -127,7 +127,10 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
     else:
         chunker = _make(entry, make, bound)
         if "overlap" in shared:
-            chunker = replace(chunker, overlap=shared["overlap"])
+            try:
+                chunker = replace(chunker, overlap=shared["overlap"])
+            except InputError as error:
+                raise InputError(f"chunker {entry.name}: {error}") from error
         chunk = chunker.chunk
     options = {key: parameter.default for key, parameter in parameters.items()} | bound
     try:

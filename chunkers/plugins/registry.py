@@ -105,7 +105,7 @@ class Registry:
             target: Any = importlib.import_module(module)
             for part in attribute.split("."):
                 if entry.origin == "module" and not hasattr(target, part):
-                    raise InputError(f"{place}: {module} has no {part!r}")
+                    raise InputError(f"{place}: {module} has no {part!r}; {_defined(target, part)}")
                 target = getattr(target, part)
         except InputError:
             raise
@@ -120,6 +120,17 @@ class Registry:
                 raise InputError(f"{place}: no module {missing!r}; {advice}") from error
             raise InputError(f"{place} cannot be loaded: {reason_of(error)}") from error
         return target
+
+
+def _defined(target: object, name: str) -> str:
+    """What can be named instead: what a module or class defines itself."""
+    own = getattr(target, "__name__", None)
+    names = [
+        key
+        for key, value in vars(target).items()
+        if callable(value) and not key.startswith("_") and getattr(value, "__module__", own) == own
+    ]
+    return suggestion(name, names) if names else "it defines no function"
 
 
 @functools.cache

@@ -213,7 +213,8 @@ def bind(
     keys = sorted(name for name in parameters if name != "argument")
     for key, value in spec.options:
         if key not in keys:
-            hint = suggestion(key, keys) if keys else "it has no options"
+            command = f"chunkmark list {what.replace(' ', '')}s {spec.name}"
+            hint = suggestion(key, keys, command) if keys else "it has no options"
             raise InputError(f"{part}: unknown option {key!r}; {hint}")
         bound[key] = _convert(value, hints.get(key, str), f"{part}: {key}={value}")
     for key in needed(make):

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+from chunkers.languages import warn_unused
 from harness.building.built_queries import REJECTED, draw, with_packages
 from harness.building.tree import Reading, read_commits, read_tree, without_file
 from harness.model import DEFINITIONS, GOLD_FOLLOWS, Corpus, Dataset
+from harness.reading.decoding import parse_encodings
 from harness.support.files import unreadable
+from harness.support.paths import split_patterns
 from harness.support.progress import silent
 from harness.support.wording import counted, left_out_line
 
@@ -106,6 +109,8 @@ def build(root: Path, options: BuildOptions, tell: Tell = silent) -> Dataset:
         left_out[_NOT_DRAWN] = len(built.queries) - len(queries)
     if not queries:
         raise InputError(f"{root}: no query can be made{_why(built, left_out, options.queries)}")
+    encodings = parse_encodings(split_patterns(options.reading.encoding))
+    warn_unused("encoding", encodings, (path for each in built.corpora for path in each.paths))
     names = {query.corpus for query in queries}
     corpora = tuple(corpus for corpus in built.corpora if corpus.id in names)
     return Dataset(
@@ -192,8 +197,9 @@ def _reading_notes(corpora: Iterable[Corpus]) -> dict[str, str]:
 
 def _questions(name: str) -> Path:
     if not Path(name).is_file():
+        problem = "is a folder" if Path(name).is_dir() else "no such file"
         raise InputError(
-            f"queries={name}: no such file; give {', '.join(KINDS)} or a file of questions"
+            f"queries={name}: {problem}; give {', '.join(KINDS)} or a file of questions"
         )
     return Path(name)
 

@@ -167,8 +167,11 @@ def refuse_folder(folder: Path) -> None:
     Raises:
         InputError: It is not empty, or is not a folder.
     """
-    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
-        raise InputError(f"{folder} is not empty; choose another folder with -o")
+    problem = "is a file" if folder.is_file() else "is a link" if folder.is_symlink() else ""
+    if not problem and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        problem = "is not empty"
+    if problem:
+        raise InputError(f"{folder} {problem}; choose another folder with -o")
 
 
 def read_card(folder: Path) -> dict[str, Any]:

@@ -99,11 +99,17 @@ def _audit_datasets(
     from harness.cli.progress import Progress
     from harness.datasets.loading import load_dataset
     from harness.runs.pipeline import load_embedder
+    from harness.support.wording import warn_repeated
 
     cutters = [load_chunker(spec) for text in chunkers for spec in expand_spec(text)]
     models = [load_embedder(text) for text in embedders]
     limit, seed = sample
-    loaded = [load_dataset(text, data_dir=data_dir, seed=seed) for text in datasets]
+    loaded = [load_dataset(text, data_dir=data_dir, seed=seed) for text in dict.fromkeys(datasets)]
+    warn_repeated("chunker", (cutter.name for cutter in cutters))
+    warn_repeated("embedder", (model.name for model in models))
+    warn_repeated("data set", datasets)
+    cutters = list({cutter.name: cutter for cutter in cutters}.values())
+    models = list({model.name: model for model in models}.values())
     # A plug-in's prints are not part of the result.
     with Progress() as progress, contextlib.redirect_stdout(sys.stderr):
         return [

@@ -18,7 +18,11 @@ _COLUMNS = ("check", "result", "found")
 
 def check(
     chunker: Annotated[
-        str, typer.Argument(metavar="CHUNKER", help="Spec of a chunker, or module:attr.")
+        str,
+        typer.Argument(
+            metavar="CHUNKER",
+            help="Name of a chunker, or module:function for your own, with options if needed.",
+        ),
     ],
     language: Annotated[
         list[str] | None,
@@ -45,8 +49,10 @@ def check(
     """
     from chunkers.testing import check_chunker
     from harness.cli.progress import Progress
+    from harness.support.wording import warn_repeated
 
-    languages = [_language(name) for name in language or []]
+    warn_repeated("language", language or ())
+    languages = [_language(name) for name in dict.fromkeys(language or ())]
     with Progress() as progress:
         report = check_chunker(
             chunker,
@@ -62,11 +68,11 @@ def check(
 
 def _language(name: str) -> str | None:
     from chunkers.errors import InputError, suggestion
-    from chunkers.languages import list_languages
+    from chunkers.languages import LIST, list_languages
 
     names = [_TEXT, *(language.name for language in list_languages())]
     if name not in names:
-        raise InputError(f"unknown language {name!r}; {suggestion(name, names)}")
+        raise InputError(f"unknown language {name!r}; {suggestion(name, names, LIST)}")
     return None if name == _TEXT else name
 
 

@@ -38,9 +38,13 @@ def chunk(
         ),
     ] = None,
     embedder: Annotated[
-        str,
-        typer.Option("-e", "--embedder", help="Embedder for chunkers that use tokens or vectors."),
-    ] = "minilm",
+        str | None,
+        typer.Option(
+            "-e",
+            "--embedder",
+            help="Embedder for chunkers that use tokens or vectors. Default: minilm.",
+        ),
+    ] = None,
     language: LanguageOption = None,
     encoding: EncodingOption = None,
     form: FormatOption = Format.TABLE,
@@ -52,7 +56,7 @@ def chunk(
     fails or the file cannot be parsed; the other chunkers are still shown.
     """
     from chunkers.errors import InputError
-    from chunkers.languages import parse_overrides
+    from chunkers.languages import parse_overrides, warn_unused
     from chunkers.plugins.loading import load_chunker
     from chunkers.plugins.spec import expand_spec
     from chunkers.source import Source
@@ -62,8 +66,11 @@ def chunk(
     from harness.reading.reader import ReadRules, read_file
     from harness.runs.failures import own_reason
     from harness.support.json_files import require_regular_file
+    from harness.support.wording import warn_repeated
 
-    chunkers = [load_chunker(spec) for text in chunker or ["ast"] for spec in expand_spec(text)]
+    loaded = [load_chunker(spec) for text in chunker or ["ast"] for spec in expand_spec(text)]
+    warn_repeated("chunker", (cutter.name for cutter in loaded))
+    chunkers = list({cutter.name: cutter for cutter in loaded}.values())
     rules = ReadRules(
         languages=parse_overrides(language or ()), encodings=parse_encodings(encoding or ())
     )
@@ -71,6 +78,8 @@ def chunk(
         raise InputError(f"{file} does not exist; give a file")
     require_regular_file(file)
     source = read_file(file, file.name, rules)
+    warn_unused("--language", rules.languages, [file.name])
+    warn_unused("--encoding", rules.encodings, [file.name])
     if not isinstance(source, Source):
         raise InputError(f"{file} cannot be read: {source.reason.removeprefix('unreadable: ')}")
     corpora = _cut(Corpus(str(file), (source,)), chunkers, embedder)
@@ -113,7 +122,9 @@ def chunk(
     return PARTIAL if failures else 0
 
 
-def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> list[ChunkedCorpus]:
+def _cut(
+    corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str | None
+) -> list[ChunkedCorpus]:
     """The corpus cut by each chunker; the embedder is loaded only if one of them needs it."""
     from harness.chunking.corpus import chunk_corpus
     from harness.cli.progress import Progress
@@ -123,10 +134,13 @@ def _cut(corpus: Corpus, chunkers: Sequence[LoadedChunker], embedder: str) -> li
     from harness.runs.plan import needs_embedder
     from harness.support.data_folders import cache_dir
 
-    refuse_unknown_embedder(embedder)
+    if embedder is not None:
+        refuse_unknown_embedder(embedder)
     if not any(map(needs_embedder, chunkers)):
+        if embedder is not None:
+            Progress().warn(f"-e {embedder} is not used: no chunker needs an embedder")
         return [chunk_corpus(corpus, one) for one in chunkers]
-    helper = load_embedder(embedder)
+    helper = load_embedder(embedder or "minilm")
     helper.fingerprint()  # fails before any work if the model is missing
     store = VectorStore(cache_dir() / "vectors.sqlite")
     try:

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from chunkers.errors import InputError, suggestion
 
@@ -52,11 +52,32 @@ class LazyGroup(TyperGroup):
         """Find a command as typer does, and import it."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             before = f"{ctx.command_path} ".partition(" ")[2]
-            hint = suggestion(args[0], self.commands)
+            hint = suggestion(args[0], self.commands, f"{ctx.command_path} --help")
             raise InputError(f"unknown command {before + args[0]!r}; {hint}")
         name, command, rest = super().resolve_command(ctx, args)
         path = f"{ctx.command_path} {name}".partition(" ")[2]
         return name, load_command(path) if path in COMMANDS else command, rest
+
+
+class Command(TyperCommand):
+    """A command that takes no option of its own for the value of another: `-o -c ast`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse as typer does, once no value is missing."""
+        options = [each for each in self.get_params(ctx) if each.param_type_name == "option"]
+        flags = {name for each in options for name in (*each.opts, *each.secondary_opts)}
+        valued = {name for each in options if not _is_flag(each) for name in each.opts}
+        rest = iter(args)
+        for word in rest:
+            if word == "--":
+                break
+            if word in valued and (value := next(rest, "")) in flags:
+                raise InputError(f"{word} needs a value before {value}")
+        return super().parse_args(ctx, args)
+
+
+def _is_flag(option: Any) -> bool:
+    return bool(option.is_flag or option.count)
 
 
 def load_command(path: str) -> Any:
@@ -67,7 +88,9 @@ def load_command(path: str) -> Any:
     """
     module, _, function = COMMANDS[path][0].partition(":")
     app = typer.Typer(**_SETTINGS)
-    app.command(path.rpartition(" ")[2])(getattr(importlib.import_module(module), function))
+    app.command(path.rpartition(" ")[2], cls=Command)(
+        getattr(importlib.import_module(module), function)
+    )
     return typer.main.get_command(app)
 
 

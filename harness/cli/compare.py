@@ -59,8 +59,8 @@ def compare(
         bool,
         typer.Option(
             "--curves",
-            help="Show SpanR over budgets, and where the order of two chunkers turns over. JSON "
-            "always has it.",
+            help="Show SpanR at several budgets, and the budgets at which one chunker overtakes "
+            "another. Always in JSON.",
         ),
     ] = False,
     form: FormatOption = Format.TABLE,
@@ -83,9 +83,16 @@ def compare(
     from harness.reports.contests import contests, why_none
     from harness.reports.tuning import tune as run_tuning
     from harness.runs.stored_values import read_stored_cells
+    from harness.support.wording import warn_repeated
 
     if not 0 < margin < 1:
         raise InputError(f"--margin must be above 0 and below 1, not {margin}")
+    folders = [run.resolve() for run in runs]
+    for number, run in enumerate(runs):
+        if folders[number] in folders[:number]:
+            raise InputError(f"run folder {run} is given more than once; give it once")
+    warn_repeated("measure", (str(parse_measure(text)) for text in measure or ()))
+    measure = list(dict.fromkeys(str(parse_measure(text)) for text in measure or ()))
     cells = [cell for run in runs for cell in read_stored_cells(run)]
     choices: list[dict[str, Any]] = []
     if tune:

@@ -18,6 +18,7 @@ from harness.cli.output import (
     Format,
     FormatOption,
     LanguageOption,
+    warn_unused_languages,
     write,
     write_json,
     write_rows,
@@ -134,6 +135,7 @@ def build(
             made = building.build(repository, wanted, progress.tell)
     except InputError as error:
         raise InputError(_with_flags(str(error))) from error
+    warn_unused_languages(language or (), made.corpora)
     options: dict[str, Any] = {
         "queries": queries if queries in building.KINDS else Path(queries).name,
         "whole": whole,
@@ -179,18 +181,23 @@ def info(
     from harness.datasets.loaders.files import find_folder
     from harness.datasets.loading import load_dataset
 
-    if (Path(name) / CARD).is_file():
+    is_built = (Path(name) / CARD).is_file()
+    if language:  # it counts files, so a card alone does not do
+        name = f'built:"{name}"' if is_built else name
+    elif is_built:
         _show(form, {"folder": name, **read_card(Path(name))})
         return
-    if name in card_names():
+    elif name in card_names():
         _show(form, _card(name, data_dir))
         return
     spec = None if Path(name).is_dir() else parse_spec(name)
-    if spec is not None and spec.name == "built" and spec.argument and not spec.options:
+    plain = spec is not None and not spec.options and not language
+    if plain and spec is not None and spec.name == "built" and spec.argument:
         folder = find_folder(spec.argument, data_dir, NEEDED)
         _show(form, {"folder": str(folder), **read_card(folder)})
         return
     loaded = load_dataset(name, data_dir=data_dir, languages=language or ())
+    warn_unused_languages(language or (), loaded.corpora)
     card = _card(spec.name, data_dir) if spec and spec.name in card_names() else {}
     _show(form, {**card, **_contents(loaded)})
 
@@ -227,10 +234,10 @@ def fetch(
 ) -> int:
     """Fetch and check the files of a data set.
 
-    Files go to the first data folder, `--data-dir` before others; files that must lie together go
-    beside those already at hand. Rerun the command to resume an interrupted download. A file
-    without a known sha256 is not fetched: the table says where to get it and where to place it, and
-    the exit code is 3.
+    Files are saved in --data-dir; without it in $CHUNKMARK_DATA, else in the cache folder. If some
+    files of a group that must share a folder exist already, the others are saved beside them. Rerun
+    the command to resume an interrupted download. A file without a known sha256 is not fetched: the
+    output says where to get it and where to save it, and the exit code is 3.
     """
     from chunkers.errors import InputError, suggestion
     from harness.cli.progress import Progress
@@ -238,6 +245,12 @@ def fetch(
     from harness.datasets.fetching import fetch as fetching
     from harness.datasets.loading import LIST
 
+    bare = name.partition(":")[0]
+    if bare != name and bare in card_names():
+        raise InputError(
+            f"{name}: dataset fetch takes a name without options; "
+            f"write chunkmark dataset fetch {bare}"
+        )
     if name not in card_names():
         raise InputError(f"unknown data set {name!r}; {suggestion(name, card_names(), LIST)}")
     card = load_card(name)

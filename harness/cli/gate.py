@@ -18,6 +18,8 @@ from harness.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from harness.runs.gates import GateCell
 
 
@@ -64,9 +66,9 @@ def gate(
 ) -> int:
     """Fail if a mean is too low, or fell since another run.
 
-    Every cell's means are checked. A drop fails if it is larger than --max-drop and its one-sided
-    95 % lower bound, clustered by file, is above 0; the queries that fell most are named. Exits
-    with 1 on failure, and with 2 if nothing can be checked.
+    Every cell's means are checked. A drop fails if it is larger than --max-drop and unlikely to be
+    chance: the one-sided 95 % interval of the drop, clustered by file, lies above 0. The queries
+    that fell most are named. Exits with 1 on failure, and with 2 if nothing can be checked.
     """
     from chunkers.errors import InputError
     from harness.cli.progress import Progress
@@ -74,14 +76,9 @@ def gate(
     from harness.reports.gate import as_markdown, print_gate, table_of
     from harness.runs.gates import check, document, notes_of, parse_bound
 
-    if (against is None) != (not max_drop):
-        raise InputError("--against BASE and --max-drop need each other; give both")
-    if strict and not max_drop:
-        raise InputError("--strict is about drops; give --against BASE and --max-drop too")
-    if not minimum and not max_drop:
-        raise InputError("no bound given; add one, as in --min 'MRR>0.6'")
-    bounds = [parse_bound(text) for text in minimum or ()]
-    allowed = [parse_allowed_drop(text) for text in max_drop or ()]
+    _refuse_options(against, minimum or (), max_drop or (), strict=strict)
+    bounds = [parse_bound(text) for text in dict.fromkeys(minimum or ())]
+    allowed = [parse_allowed_drop(text) for text in dict.fromkeys(max_drop or ())]
     rows = []
     if bounds:
         cells = _folder_cells(run) if run.is_dir() else _file_cells(run)
@@ -105,6 +102,27 @@ def gate(
     else:
         write_rows(form, *table_of(result))
     return FAILED if result["verdict"] == "fail" else 0
+
+
+def _refuse_options(
+    against: Path | None,
+    minimum: Sequence[str],
+    max_drop: Sequence[str],
+    *,
+    strict: bool,
+) -> None:
+    """Refuse options that do not go together."""
+    from chunkers.errors import InputError
+    from harness.support.wording import warn_repeated
+
+    if (against is None) != (not max_drop):
+        raise InputError("--against BASE and --max-drop need each other; give both")
+    if strict and not max_drop:
+        raise InputError("--strict is about drops; give --against BASE and --max-drop too")
+    if not minimum and not max_drop:
+        raise InputError("no bound given; add one, as in --min 'MRR>0.6'")
+    warn_repeated("--min", minimum)
+    warn_repeated("--max-drop", max_drop)
 
 
 def _folder_cells(run: Path) -> list[GateCell]:

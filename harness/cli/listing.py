@@ -78,7 +78,9 @@ def _part(kind: Kind, name: str, parts: list[Row]) -> Row:
             name = parse_measure(name).family
     if name not in rows:
         title = kind.value[:-1].replace("dataset", "data set")
-        raise InputError(f"unknown {title} {name!r}; {suggestion(name, rows)}")
+        raise InputError(
+            f"unknown {title} {name!r}; {suggestion(name, rows, f'chunkmark list {kind.value}')}"
+        )
     return rows[name]
 
 

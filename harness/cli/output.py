@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import Console
+
+    from harness.model import Corpus
 
 FAILED, PARTIAL = 1, 3
 """Exit codes: a check failed; part of the result is missing."""
@@ -41,6 +43,17 @@ DataDirOption = Annotated[
         help="Folder to search for data sets before $CHUNKMARK_DATA and the cache folder.",
     ),
 ]
+
+
+def warn_unused_languages(languages: Sequence[str], corpora: Iterable[Corpus]) -> None:
+    """Warn of patterns of `--language` that fit no file of any corpus."""
+    if languages:
+        from chunkers.languages import parse_overrides, warn_unused
+
+        paths = (path for corpus in corpora for path in corpus.paths)
+        warn_unused("--language", parse_overrides(languages), paths)
+
+
 LanguageOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -59,6 +59,8 @@ def _call(arguments: list[str]) -> int:
         # A usage error; its class depends on the release of typer.
         if not hasattr(error, "format_message"):
             raise
+        if type(error).__name__ == "NoArgsIsHelpError":  # the help is printed
+            return DONE
         message, needs_help = _usage_message(error)
         help_line = f"\nsee `{_command_path(error, arguments)} --help`" if needs_help else ""
         return say(f"{message}{help_line}", USAGE) if message else USAGE

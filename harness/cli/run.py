@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import re
 import sys
 from dataclasses import Field, fields
 from pathlib import Path
@@ -16,13 +17,14 @@ from harness.cli.output import (
     DataDirOption,
     Format,
     console,
+    warn_unused_languages,
     write,
     write_json,
 )
 from harness.runs.config import RunConfig, load_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
 OUTPUT = "Output"
 
@@ -152,7 +154,8 @@ def run(
     probe(config.chunkers)
     # A plug-in's prints are not part of the result, and it may change the working folder.
     with contextlib.redirect_stdout(sys.stderr), contextlib.chdir(Path.cwd()):
-        plan = make_plan(config)
+        with _flags_in_errors(options):
+            plan = make_plan(config)
         passes = len(config.datasets) * len(plan.chunkers) * len(plan.embedders)
         with Progress(passes) as progress:
             datasets = [
@@ -165,10 +168,14 @@ def run(
                 )
                 for text in config.datasets
             ]
+    warn_unused_languages(config.languages, [c for each in datasets for c in each.corpora])
     refuse_breakdowns(by or (), datasets)
     if baseline is not None:
         baseline = _baseline(baseline, [chunker.name for chunker in plan.chunkers])
     prices = parse_prices(price or (), [embedder.name for embedder in plan.embedders])
+    if options["embedders"] and not plan.embedders:
+        names = " ".join(options["embedders"])
+        progress.warn(f"-e {names} is not used: no retriever or chunker of this run needs it")
     with progress, contextlib.redirect_stdout(sys.stderr):
         result = run_grid(plan, datasets, out, progress.tell)
     document = run_document(result, by or (), baseline, prices)
@@ -205,13 +212,22 @@ def _baseline(text: str, names: list[str]) -> str:
 
 def _config(suite: Path | None, options: dict[str, Any]) -> RunConfig:
     """The options of a suite and of the command line, whose errors name the flag."""
-    from chunkers.errors import InputError
-
     config = RunConfig() if suite is None else load_suite(suite)
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
-    try:
+    with _flags_in_errors(options):
         return config.over(**values)
+
+
+@contextlib.contextmanager
+def _flags_in_errors(options: Mapping[str, Any]) -> Iterator[None]:
+    """Name the flag, not the key of a suite, in an error on an option of the command line."""
+    from chunkers.errors import InputError
+
+    try:
+        yield
     except InputError as error:
-        name, _, problem = str(error).partition(" ")
-        flag = flag_of(name, repeatable=isinstance(values[name], tuple))
-        raise InputError(f"{flag} {problem}") from None
+        name = re.split(r"\W", str(error), maxsplit=1)[0]
+        if options.get(name) is None:
+            raise
+        flag = flag_of(name, repeatable=isinstance(options[name], list))
+        raise type(error)(f"{flag}{str(error).removeprefix(name)}") from None

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from harness.scoring.score_file import ScoreOptions
 
 DEFAULT_MEASURES = ("nDCG@5", "nDCG@10", "P@5", "R@5", "R@10", "MRR", "MAP@10")
+THRESHOLD = 0.3
+"""Default of `--f1-threshold`."""
 _LINE = 40
 """Approximate length of a line of a run, for the progress bar."""
 
@@ -48,16 +50,17 @@ def score(
         bool, typer.Option("--per-query", help="Show the values of every query.")
     ] = False,
     f1_threshold: Annotated[
-        float,
+        float | None,
         typer.Option(
-            help="Minimum token F1 with the expected answer at which a text counts as relevant, "
-            "when there are no labels."
+            help="For records without labels: a text is relevant if its token F1 with the expected "
+            f"answer is at least this. Default: {THRESHOLD}."
         ),
-    ] = 0.3,
+    ] = None,
     source: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Folder of the files that records name; needed for span measures."
+            metavar="DIR",
+            help="For span measures of records: folder of the files that the records name.",
         ),
     ] = None,
     form: FormatOption = Format.TABLE,
@@ -66,17 +69,19 @@ def score(
 
     The format of a file is detected from its content and suffix.
 
-    `--run`: TREC (query Q0 document rank score tag; ids written by chunkmark are decoded), or
-    JSON: {query: {document: score}}, or {query: [documents in rank order]}.
+    `--run` is TREC, with lines of query, Q0, document, rank, score and tag; or JSON, either
+    {query: {document: score}} or {query: [document, ...]} in rank order. The percent-encoded ids of
+    chunkmark's own runs are decoded.
 
-    `--qrels`: TREC (query 0 document grade), BEIR's table (query, document, grade, with or without
-    a header), or JSON: {query: {document: grade}}.
+    `--qrels` is TREC, with lines of query, 0, document and grade; a table of BEIR, with the columns
+    query, document and grade; or JSON, {query: {document: grade}}.
 
-    `--records`: JSON lines or a JSON array of objects with query_id, and retrieved_ids or retrieved
-    (objects with id, text, path, start_line, end_line). Optional keys: relevant_ids, targets,
-    expected, actual, correct, k. Also memorybench's EvalResults, or a tab-separated table with the
-    header query_id, retrieved_ids, relevant_ids, k and ids separated by spaces. A chunk such as
-    `doc-<ID>::chunk-0` counts as its document; several chunks of a document count once.
+    `--records` is JSON lines or a JSON array. Each object has query_id, and either retrieved_ids or
+    retrieved, a list of objects with id, text, path, start_line and end_line. The keys
+    relevant_ids, targets, expected, actual, correct and k are optional. EvalResults of memorybench
+    are records too, and so is a tab-separated table with the columns query_id, retrieved_ids,
+    relevant_ids and k, where spaces separate ids. A chunk such as `doc-<ID>::chunk-0` counts as its
+    document; several chunks of a document count once.
 
     Relevance in a record is decided by the first of these that applies: qrels or relevant_ids,
     lines shared with a target, the file of a target, words shared with the expected answer.
@@ -92,6 +97,11 @@ def score(
 
     path = _input_file(run, records)
     options = _options(measure, profile, f1_threshold, source)
+    for option, file in (("--run", run), ("--records", records), ("--qrels", qrels)):
+        if file is not None and not file.exists():
+            raise InputError(f"{option} {file} does not exist")
+    if qrels is not None and qrels.samefile(path):
+        raise InputError(f"--qrels {qrels} is the file to be scored; give the judgements")
     with Progress() as progress:
         scored = score_file(path, qrels, options, _reading_progress(progress, path))
         document = scores.score_document(scored, per_query=per_query)
@@ -99,6 +109,8 @@ def score(
             reasons = "; ".join(why for why, _ in scores.skipped(document))
             left_out = left_out_line(document["left_out"])
             raise InputError(f"{path}: no measure can be averaged: {reasons}{left_out}")
+        if f1_threshold is not None and not scored.strategies["text"]:
+            progress.warn("--f1-threshold is not used: no record is judged by its text")
         for line in scored.warnings:
             progress.warn(line)
     if form is Format.JSON:
@@ -133,19 +145,26 @@ def _input_file(run: Path | None, records: Path | None) -> Path:
 
 
 def _options(
-    measures: list[str] | None, profile: str, threshold: float, source: Path | None
+    measures: list[str] | None, profile: str, threshold: float | None, source: Path | None
 ) -> ScoreOptions:
     from chunkers.errors import InputError
     from harness.measures.grammar import parse_measure
     from harness.measures.profiles import load_profile
     from harness.scoring.score_file import ScoreOptions
+    from harness.support.wording import warn_repeated
 
+    for_records = {"--f1-threshold": threshold, "--source": source}
+    given = tuple(name for name, value in for_records.items() if value is not None)
+    threshold = THRESHOLD if threshold is None else threshold
     if not 0 < threshold <= 1:
         raise InputError(f"--f1-threshold must be above 0 and at most 1, not {threshold}")
     if source is not None and not source.is_dir():
         raise InputError(f"--source {source} is not a folder")
     parsed = [parse_measure(text) for text in measures or DEFAULT_MEASURES]
-    return ScoreOptions(tuple(dict.fromkeys(parsed)), load_profile(profile), threshold, source)
+    warn_repeated("measure", map(str, parsed))
+    return ScoreOptions(
+        tuple(dict.fromkeys(parsed)), load_profile(profile), threshold, source, given
+    )
 
 
 def _reading_progress(progress: Progress, path: Path) -> Callable[[int], None]:

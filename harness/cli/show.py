@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from chunkers.source import Source
     from harness.model import Dataset, Query
 
+SAMPLE = 25
+"""Queries that are drawn by default."""
 CONTEXT = 2
 """Lines shown above and below a target."""
 MOST_LINES = 40
@@ -32,7 +34,9 @@ def show(
             metavar="DATASET|FOLDER", help="Spec of a data set, or the folder of a built one."
         ),
     ],
-    sample: Annotated[int, typer.Option(min=1, help="Number of queries to draw.")] = 25,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Number of queries to draw. Default: 25.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the sample.")] = 0,
     query: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Show this query. Repeatable.")
@@ -55,10 +59,12 @@ def show(
         raise InputError(f"--format {form.value}: dataset show writes table or json")
     if bad is not None and (form is Format.JSON or not sys.stdin.isatty()):
         raise InputError("--bad asks about each query, so it needs a terminal and --format table")
+    if query and (sample is not None or seed):
+        raise InputError("--sample and --seed draw queries; remove them, or remove --query")
     folder = (Path(name) / "dataset.json").is_file()
     spec = f'built:"{name}"' if folder else name
     dataset = load_dataset(spec, data_dir=data_dir)
-    rows = [_row(dataset, item) for item in _chosen(dataset, query or (), sample, seed)]
+    rows = [_row(dataset, item) for item in _chosen(dataset, query or (), sample or SAMPLE, seed)]
     if form is Format.JSON:
         write_json({"schema": "chunkmark.queries/1", "dataset": dataset.name, "queries": rows})
     elif bad is None:
@@ -76,7 +82,10 @@ def _chosen(dataset: Dataset, ids: Sequence[str], sample: int, seed: int) -> Seq
     queries = {query.id: query for query in dataset.queries}
     for wanted in ids:
         if wanted not in queries:
-            raise InputError(f"no query has the id {wanted!r}; {suggestion(wanted, queries)}")
+            every = f"chunkmark dataset show {dataset.name} --sample {len(queries)}"
+            raise InputError(
+                f"no query has the id {wanted!r}; {suggestion(wanted, queries, every)}"
+            )
     return [queries[wanted] for wanted in ids]
 
 

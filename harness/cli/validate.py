@@ -15,13 +15,14 @@ from harness.cli.output import (
     FormatOption,
     LanguageOption,
     console,
+    warn_unused_languages,
     write,
     write_json,
     write_rows,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from harness.audit.validation import Power, Validation, ValidationCheck
     from harness.building.tree import Reading
@@ -63,18 +64,18 @@ def validate(
     none is assumed to be the answer.
     """
     from chunkers.errors import InputError
-    from chunkers.languages import parse_overrides
     from harness.audit import validation
     from harness.datasets.loading import load_dataset
 
     if suggest is not None:
         if run is not None or measure:
             raise InputError("--suggest does not validate; remove --run and -m")
-        _suggest(dataset, suggest, parse_overrides(language or ()), form)
+        _suggest(dataset, suggest, language or (), form)
         return 0
     if measure and run is None:
         raise InputError("-m selects a measure of a run; add --run")
     loaded = load_dataset(dataset, data_dir=data_dir, languages=language or ())
+    warn_unused_languages(language or (), loaded.corpora)
     result = validation.validate(loaded, run, measure)
     if form is Format.JSON:
         write_json(_document(result))
@@ -102,20 +103,26 @@ def _repository(name: str, languages: Mapping[str, str]) -> tuple[Path, Reading]
     )
 
 
-def _suggest(name: str, file: Path, languages: Mapping[str, str], form: Format) -> None:
+def _suggest(name: str, file: Path, languages: Sequence[str], form: Format) -> None:
     """Name the places of a repository that share words with each question of a file."""
     from chunkers.errors import InputError
+    from chunkers.languages import parse_overrides
     from harness.building.questions import read_questions
     from harness.building.suggest import suggest
     from harness.building.tree import read_tree, without_file
     from harness.model import Corpus
 
-    root, reading = _repository(name, languages)
+    root, reading = _repository(name, parse_overrides(languages))
     if not root.is_dir():
         raise InputError(f"{root} is not a folder; --suggest needs a repository")
+    if not file.is_file():
+        problem = "is not a file" if file.exists() else "does not exist"
+        raise InputError(f"--suggest {file} {problem}; give a file of questions")
     questions = read_questions(file)
     tree = without_file(read_tree(root, reading), root, file)
-    candidates = suggest(Corpus("repo", tree.sources, tree.skipped), questions)
+    corpus = Corpus("repo", tree.sources, tree.skipped)
+    warn_unused_languages(languages, [corpus])
+    candidates = suggest(corpus, questions)
     if form is Format.JSON:
         rows = [
             {

@@ -88,14 +88,13 @@ class RunConfig:
     max_failures: str = _option(
         LIMITS,
         "1%",
-        "How many files (3), or what share of them (1%), a chunker may fail on and still be "
-        "scored.",
+        "Score a chunker if it fails on no more files than this: a number (3) or a share (1%).",
         metavar="N|SHARE",
     )
     file_timeout: float = _option(
         LIMITS,
         SECONDS,
-        "Seconds a chunker may take for a file, and as many again for each million characters.",
+        "Time limit for a file in seconds; N + 1 times as long for one of N million characters.",
         metavar="SECONDS",
         least=0,
     )
@@ -136,9 +135,15 @@ def load_suite(path: Path) -> RunConfig:
     except OSError as error:
         raise InputError(f"suite {unreadable(path, error)}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"suite {path} is not UTF-8; save it as UTF-8") from error
+        raise InputError(
+            f"suite {path} is not UTF-8 text; give a TOML file of run options, saved as UTF-8"
+        ) from error
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"suite {path}: invalid TOML: {_place(str(error))}") from error
+        raise InputError(
+            f"suite {path}: invalid TOML: {_place(str(error))}\n"
+            'give a TOML file of run options, such as chunkers = ["ast"]; '
+            "for a data set write -d, as in -d repo:PATH"
+        ) from error
     names = [option.name for option in fields(RunConfig)]
     options: dict[str, Any] = {}
     for key, value in values.items():

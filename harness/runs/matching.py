@@ -42,7 +42,7 @@ def parse_match_size(text: str | None) -> int | LoadedChunker | None:
     if re.fullmatch(r"[+-]?[0-9]+", text):
         if int(text) > 0:
             return int(text)
-        raise InputError(f"match_size must be above 0, not {text!r}")
+        raise InputError(f"match_size must be above 0, not {text}")
     try:
         chunker = load_chunker(text)
     except InputError as error:

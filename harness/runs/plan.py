@@ -14,6 +14,7 @@ from harness.retrieval.options import refuse_profile
 from harness.runs.failures import MaxFailures, parse_max_failures
 from harness.runs.matching import parse_match_size
 from harness.runs.pipeline import load_embedder, load_retriever, refuse_unknown_embedder
+from harness.support.wording import warn_repeated
 
 if TYPE_CHECKING:
     from harness.embedding.embedder import Embedder
@@ -85,7 +86,8 @@ def make_plan(config: RunConfig) -> Plan:
     max_failures = parse_max_failures(config.max_failures)
     chunkers = [load_chunker(spec) for text in config.chunkers for spec in expand_spec(text)]
     profile = load_profile(config.profile)
-    retrievers = dict(load_retriever(text) for text in config.retrievers)
+    loaded = [load_retriever(text) for text in config.retrievers]
+    retrievers = dict(loaded)
     for name, retriever in retrievers.items():
         refuse_profile(name, retriever.options, profile)
     match = parse_match_size(config.match_size)
@@ -98,7 +100,12 @@ def make_plan(config: RunConfig) -> Plan:
         embedders = [load_embedder(text) for text in config.embedders]
         for embedder in embedders:
             embedder.fingerprint()
-    measures = tuple(dict.fromkeys(parse_measure(text) for text in config.measures))
+    parsed = [parse_measure(text) for text in config.measures]
+    measures = tuple(dict.fromkeys(parsed))
+    warn_repeated("chunker", (chunker.name for chunker in chunkers))
+    warn_repeated("embedder", (embedder.name for embedder in embedders))
+    warn_repeated("retriever", (name for name, _ in loaded))
+    warn_repeated("measure", map(str, parsed))
     for measure in measures:
         family_of(measure)  # refuses what no cell has
     return Plan(

@@ -34,6 +34,7 @@ from harness.support.data_folders import cache_dir
 from harness.support.files import file_sha256
 from harness.support.json_files import read_json, write_json, write_json_lines
 from harness.support.progress import RESULTS, silent
+from harness.support.wording import warn_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -120,6 +121,7 @@ def run(
             the folder cannot be written.
     """
     started = time.perf_counter()
+    warn_repeated("data set", (dataset.name for dataset in datasets))
     distinct = {dataset.name: dataset for dataset in datasets}.values()
     for dataset in distinct:
         if plan.config.masks(dataset):

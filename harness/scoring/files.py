@@ -99,9 +99,10 @@ def _shape_of_row(first: bytes, path: Path) -> Shape:
     if fields > 6 and words[1].upper() == b"Q0":
         return "run"  # its tag has spaces
     if fields not in _BY_FIELDS:
+        is_text = b"\0" not in first and "\ufffd" not in first.decode("utf-8", "replace")
+        problem = f"{counted(fields, 'field')} in the first line" if is_text else "not a text file"
         raise InputError(
-            f"{path}: unknown format: {counted(fields, 'field')} in the first line\n"
-            "see `chunkmark score --help` for the formats"
+            f"{path}: unknown format: {problem}\nsee `chunkmark score --help` for the formats"
         )
     return _BY_FIELDS[fields]
 
@@ -131,7 +132,10 @@ def load_grades(file: InputFile) -> Qrels:
         InputError: The file is damaged, or holds no judgements.
     """
     if file.shape == "run":
-        raise InputError(f"{file.path} is a run, not judgements: six fields a line")
+        raise InputError(
+            f"--qrels {file.path} is a ranking, not judgements: six fields a line\n"
+            "judgements have four: query, 0, document, grade"
+        )
     if file.shape in ("qrels", "judgements"):
         layout: Literal["trec", "columns"] = "trec" if file.shape == "qrels" else "columns"
         qrels = read_qrels(file.path, file.lines, layout)
@@ -213,8 +217,8 @@ def load_run(
     """
     if file.shape in ("qrels", "judgements"):
         raise InputError(
-            f"{file.path} looks like judgements, not like a run\n"
-            "a run has six fields a line: query, Q0, document, rank, score, tag"
+            f"{file.path} looks like judgements, not like a ranking; give judgements as --qrels\n"
+            "a ranking has six fields a line: query, Q0, document, rank, score, tag"
         )
     content = None if file.shape == "run" else _load(file, root)
     if content is not None and not isinstance(content, dict):

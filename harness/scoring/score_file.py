@@ -14,6 +14,7 @@ from harness.measures.grammar import Measure, family_of, is_of_texts
 from harness.measures.score import UNJUDGED, score
 from harness.measures.text_measures import TEXT_FAMILIES, TextCase, exact_match
 from harness.scoring.files import (
+    InputFile,
     Rankings,
     load_grades,
     load_run,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
     Grades = Mapping[str, Mapping[str, float]]
 
+_LABELS = "add relevant_ids, targets or expected to the records, or give --qrels FILE"
+
 BLOCK = 1000
 """Queries that are scored at a time, so that few rankings are unpacked at once."""
 
@@ -51,12 +54,14 @@ class ScoreOptions:
         profile: The conventions.
         threshold: Token F1 from which a text is relevant.
         source: The folder that the records' paths lie in, for the span measures.
+        for_records: The names of options that were given and apply to records alone.
     """
 
     measures: tuple[Measure, ...]
     profile: Profile
     threshold: float
     source: Path | None = None
+    for_records: tuple[str, ...] = ()
 
     def of_ranks(self) -> list[Measure]:
         """The measures that need ids alone."""
@@ -155,6 +160,7 @@ def score_file(
         judged = open_file(qrels)
         judgements = load_grades(judged)
         grades = judgements.grades
+        result.warnings += _like_scores(judged, grades)
         encoded = may_be_encoded(judged, grades)
         result.merged["judgements that repeat another"] += judgements.repeated
     loaded = load_run(
@@ -166,6 +172,10 @@ def score_file(
     )
     texts = _TextColumns(options, result.texts)
     if isinstance(loaded, Rankings):
+        if options.for_records:
+            names = " and ".join(options.for_records)
+            verb, them = ("is", "it") if len(options.for_records) == 1 else ("are", "them")
+            raise InputError(f"{names} {verb} for records, but {run} holds rankings; remove {them}")
         known = grades or {}
         inputs = _Inputs(
             loaded.rankings,
@@ -188,6 +198,14 @@ def score_file(
     result.columns |= {str(measure): texts.column(measure) for measure in texts.columns}
     result.columns = {str(measure): result.columns[str(measure)] for measure in options.measures}
     return result
+
+
+def _like_scores(file: InputFile, grades: Grades) -> Iterator[str]:
+    """A warning if judgements in JSON look like the scores of a ranking, which have that form."""
+    numbers = (grade for row in grades.values() for grade in row.values())
+    fraction = next((grade for grade in numbers if grade != int(grade)), None)
+    if fraction is not None:
+        yield f"--qrels {file.path} has the grade {fraction:g}: is it a ranking with scores?"
 
 
 class _TextColumns:
@@ -317,7 +335,7 @@ def _score_ranks(inputs: _Inputs, options: ScoreOptions, result: FileScores) -> 
     queries = sorted(inputs.grades.keys() | inputs.rankings.keys())
     if not any(inputs.grades.values()):
         result.left_out[UNJUDGED] += len(queries)
-        result.skip(measures, "no labelled query")
+        result.skip(measures, f"no labelled query; {_LABELS}")
         return
     probe = Measure("MRR")
     values: dict[str, dict[str, float]] = {str(measure): {} for measure in (*measures, probe)}

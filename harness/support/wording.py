@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:
@@ -22,3 +24,10 @@ def left_out_line(left_out: Mapping[str, int], before: str = "\nleft out: ") -> 
     """
     reasons = "; ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
     return reasons and before + reasons
+
+
+def warn_repeated(what: str, names: Iterable[str]) -> None:
+    """Warn of names that are given more than once, where each counts once."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            warnings.warn(f"{what} {name} is given {count} times; it counts once", stacklevel=2)

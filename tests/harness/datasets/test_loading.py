@@ -61,7 +61,7 @@ def test_a_data_set_carries_its_spec_in_canonical_form(tmp_path: Path) -> None:
     ("spec", "says"),
     [
         ("stdlb", "unknown data set 'stdlb'; did you mean stdlib?"),
-        ("zzz", "unknown data set 'zzz'; see `chunkmark list datasets`"),
+        ("zzz", "unknown data set 'zzz'; choose from beir, built, codesearchnet, "),
         (
             "stdlib:size=3",
             "data set stdlib: unknown option 'size'; choose from negatives, negatives_count, ",

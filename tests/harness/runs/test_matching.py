@@ -97,7 +97,7 @@ def test_a_chunker_that_allows_no_such_size_is_left_as_it_is():
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("0", "must be above 0, not '0'"), ("-3", "must be above 0"), ("fxed", "unknown chunker"),
+    [("0", "must be above 0, not 0"), ("-3", "must be above 0"), ("fxed", "unknown chunker"),
      ("1.5", "a number of characters or a chunker"), ("", "a number of characters or a chunker"),
      ("semantic", "embeds to cut")],
 )  # fmt: skip

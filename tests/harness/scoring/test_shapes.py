@@ -68,8 +68,8 @@ def test_a_pipe_is_not_half_read(tmp_path, capsys, put):
 
 def test_files_that_were_mixed_up_are_named(put, score):
     run, qrels = put("a.run", "q Q0 a 1 1 t\n"), put("a.qrels", "q 0 a 1\n")
-    says(score(qrels, run), 2, "a run, not judgements")
-    says(score(qrels, qrels), 2, "looks like judgements")
+    says(score(qrels, run), 2, "a ranking, not judgements")
+    says(score(qrels, put("b.qrels", "q 0 a 1\n")), 2, "looks like judgements")
     says(score(run), 2, "a.run", "--qrels")
 
 
