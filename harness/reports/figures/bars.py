@@ -123,7 +123,7 @@ def _figure(
     drawn = choose(series, best_series, _MOST_SERIES, keep)
     comparable = all(m["comparable"] for own in table.values() for m in own.values() if m)
     title = f"{measure} by {by}" + " and tokenizer" * (by == "embedder")
-    parts = groups[0].parts if len(groups) == 1 else groups[0].parts[:1]
+    parts = groups[0].shared if len(groups) == 1 else (groups[0].parts[0], *groups[0].run)
     under = subtitle(parts, groups[0].queries)
     what = ("chunkers", "rows") if by == "chunker" else ("rows", "chunkers")
     return Figure(

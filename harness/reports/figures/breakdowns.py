@@ -87,9 +87,9 @@ def _figure(
     more = len(values) - len(rows)
     few = any(counts[value] < FEW for value in rows)
     return Figure(
-        name=slug("by", tag, *group.parts),
+        name=slug("by", tag, *group.shared),
         section="breakdowns",
-        title=f"{title}: {', '.join(group.parts)}",
+        title=f"{title}: {', '.join(group.shared)}",
         caption="Means over the queries of each value; n: their number."
         + few * f" Grey rows with open marks: under {FEW} queries, too few to say much."
         + (f" {more} values with fewer queries are in the table." if more else "")

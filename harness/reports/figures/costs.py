@@ -72,9 +72,9 @@ def cost_bars(group: Group) -> Iterator[Figure]:
     drawn = choose(names, means, MOST_ROWS, [group.baseline or ""])
     title = "Costs"
     yield Figure(
-        name=slug("costs", *group.parts),
+        name=slug("costs", *group.shared),
         section="costs",
-        title=f"{title}: {', '.join(group.parts)}",
+        title=f"{title}: {', '.join(group.shared)}",
         caption="Costs of the index and of the first ten chunks (in c, non-white-space "
         "characters, mean of queries). Seconds are of the machine of the run, starting with no "
         "stored vectors." + open_bars(drawn) + left_out(drawn, names),
@@ -178,9 +178,9 @@ def latency(group: Group) -> Iterator[Figure]:
     drawn = choose(names, means, MOST_ROWS, [group.baseline or ""])
     title = "Time of a query"
     yield Figure(
-        name=slug("latency", *group.parts),
+        name=slug("latency", *group.shared),
         section="latency",
-        title=f"{title}: {', '.join(group.parts)}",
+        title=f"{title}: {', '.join(group.shared)}",
         caption="Milliseconds, from the median (mark) to the 95th percentile (end of the line), "
         "on the machine of the run; a query's embedding is timed when it is first embedded."
         + left_out(drawn, names),

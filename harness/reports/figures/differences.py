@@ -69,9 +69,9 @@ def forest(group: Group) -> Iterator[Figure]:
     drawn = choose(names, primary, MOST_ROWS, [])
     title = f"Difference from {short(baseline, 24)}"
     yield Figure(
-        name=slug("differences", *group.parts),
+        name=slug("differences", *group.shared),
         section="differences",
-        title=f"{title}: {', '.join(group.parts)}",
+        title=f"{title}: {', '.join(group.shared)}",
         caption="Differences in points (hundredths of the measure) with 95 % intervals. Grey: the "
         f"margin of ±{points(answer['margin'])} points, within which a difference does not "
         "matter. The verdicts are adjusted for the number of comparisons, so that an interval "
@@ -170,9 +170,9 @@ def query_differences(group: Group) -> Iterator[Figure]:
     drawn = choose(names, {name: float(gap.mean()) for name, gap in gaps.items()}, _MOST_STRIPS, [])
     title = f"{short(measure, 20)} of each query, against {short(own, 20)}"
     yield Figure(
-        name=slug("queries", *group.parts),
+        name=slug("queries", *group.shared),
         section="queries",
-        title=f"{title}: {', '.join(group.parts)}",
+        title=f"{title}: {', '.join(group.shared)}",
         caption="The difference of each query, from the largest gain to the largest loss. A mean "
         "may hide that a chunker wins many queries and loses others."
         + f" A column is the mean of up to {size} queries." * (size > 1)

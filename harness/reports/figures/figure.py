@@ -7,6 +7,7 @@ import re
 import warnings
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.figures.style import LIGHT, RC
@@ -51,6 +52,15 @@ class Figure:
     rows: tuple[tuple[str | int | float | None, ...], ...]
     draw: Callable[[], Drawing]
 
+    @cached_property
+    def svg(self) -> str:
+        """The figure as an `svg` element, for a file of its own or for a page.
+
+        Text stays text. Colours are CSS variables, named as in `LIGHT`, whose values they fall back
+        to.
+        """
+        return _svg(self)
+
 
 def write_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
     """Write each figure as SVG, as PNG in light colours, and its numbers as CSV.
@@ -62,7 +72,7 @@ def write_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
     files = []
     for figure in figures:
         for suffix, content in (
-            ("svg", svg(figure).encode()),
+            ("svg", figure.svg.encode()),
             ("png", png(figure)),
             ("csv", as_rows(figure.columns, _csv_rows(figure), "csv").encode()),
         ):
@@ -82,11 +92,7 @@ def png(figure: Figure) -> bytes:
     return _saved(figure, "png")
 
 
-def svg(figure: Figure) -> str:
-    """The figure as an `svg` element, for a file of its own or for a page.
-
-    Text stays text. Colours are CSS variables, named as in `LIGHT`, whose values they fall back to.
-    """
+def _svg(figure: Figure) -> str:
     root = ET.fromstring(_saved(figure, "svg"))  # noqa: S314 - matplotlib has just written it
     # Its style sheet would hold for the whole page.
     for parent in [*root.iter()]:

@@ -23,14 +23,15 @@ class Group:
     """The cells of one data set, embedder, retriever and profile.
 
     Attributes:
-        parts: Data set, and embedder, retriever and profile where they say something; the number
-            of the run if several have these.
+        parts: Data set, and embedder, retriever and profile where they say something.
+        run: The number of the run, if several have the data set.
         cells: The cells of the document, by chunker.
         stored: The stored cells of the same names.
         answer: What the report says of them, if they can be compared.
     """
 
     parts: tuple[str, ...]
+    run: tuple[str, ...]
     cells: Mapping[str, CellDocument]
     stored: Mapping[str, StoredCell]
     answer: Mapping[str, Any] | None
@@ -66,9 +67,14 @@ class Group:
         return count
 
     @property
-    def subtitle(self) -> str:
+    def shared(self) -> tuple[str, ...]:
         """What all cells share."""
-        return subtitle(self.parts, self.queries)
+        return (*self.parts, *self.run)
+
+    @property
+    def subtitle(self) -> str:
+        """What all cells share, and the number of queries."""
+        return subtitle(self.shared, self.queries)
 
     def means(self, measure: str) -> dict[str, float]:
         """The means of the cells that have one."""
@@ -95,10 +101,11 @@ def groups_of(document: Mapping[str, Any], stored: Iterable[StoredCell]) -> list
         (answer.get("run", 0), *(answer[part] for part in _PARTS[:3])): answer
         for answer in document["verdicts"]
     }
-    times = Counter(key[1:] for key in grouped)
+    times = Counter(dataset for _, dataset in {key[:2] for key in grouped})
     return [
         Group(
-            parts=shown_parts(*key[1:]) + (f"run {key[0] + 1}",) * (times[key[1:]] > 1),
+            parts=shown_parts(*key[1:]),
+            run=(f"run {key[0] + 1}",) * (times[key[1]] > 1),
             cells=cells,
             stored={
                 name: by_key[cell["key"]] for name, cell in cells.items() if cell["key"] in by_key

@@ -59,11 +59,11 @@ def chunk_sizes(group: Group) -> Iterator[Figure]:
     means = group.means(group.measure) if group.measure else {}
     drawn = choose(list(boxes), means, MOST_ROWS, [group.baseline or ""])
     title = "Sizes of chunks"
-    dataset = group.parts[0]
+    parts = (group.parts[0], *group.run)
     yield Figure(
-        name=slug("sizes", dataset),
+        name=slug("sizes", *parts),
         section="sizes",
-        title=f"{title}: {dataset}",
+        title=f"{title}: {', '.join(parts)}",
         caption="Non-white-space characters (c) of a chunk. Box: the middle half of the chunks, "
         "with the median; line: from the 5th to the 95th percentile; dots: the smallest and "
         "the largest chunk." + left_out(drawn, list(boxes)),
@@ -73,7 +73,7 @@ def chunk_sizes(group: Group) -> Iterator[Figure]:
         ),
         columns=("chunker", "chunks", "min_c", *(f"p{share}_c" for share in _SHARES), "max_c"),
         rows=tuple((name, count, *ends) for name, (count, ends) in boxes.items()),
-        draw=lambda: _draw(title, dataset, {name: boxes[name] for name in drawn}),
+        draw=lambda: _draw(title, " · ".join(parts), {name: boxes[name] for name in drawn}),
     )
 
 

@@ -95,9 +95,9 @@ def _figure(group: Group, measure: str, option: str, sweeps: Mapping[str, Sweep]
     drawn = choose(list(sweeps), best, MOST_LINES, [])
     title = f"{short(measure, 20)} over {short(option, 24)}"
     return Figure(
-        name=slug("sweep", option, *group.parts),
+        name=slug("sweep", option, *group.shared),
         section="sweeps",
-        title=f"{title}: {', '.join(group.parts)}",
+        title=f"{title}: {', '.join(group.shared)}",
         caption="Each line is one chunker; bars: 95 % intervals of each mean alone. The best of "
         "several values is best on these queries in part by chance: `chunkmark compare --tune` "
         "chooses on one half of the files and reports on the other."

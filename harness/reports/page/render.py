@@ -156,7 +156,5 @@ def _differences(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _drawn(figures: Sequence[Figure]) -> Iterator[dict[str, Any]]:
-    from harness.reports.figures.figure import svg
-
     for figure in figures:
-        yield {"figure": figure, "svg": _markup(svg(figure))}
+        yield {"figure": figure, "svg": _markup(figure.svg)}

@@ -19,7 +19,7 @@ from harness.reports.compare import compare_document
 from harness.reports.contests import contests
 from harness.reports.document import run_document
 from harness.reports.figures.curves import span_curves
-from harness.reports.figures.figure import svg, write_figures
+from harness.reports.figures.figure import write_figures
 from harness.reports.figures.front import front_of
 from harness.reports.figures.gallery import figures
 from harness.reports.figures.style import DARK, LIGHT, labels, lines_of, spread, ticks_between
@@ -189,7 +189,7 @@ def test_few_queries_are_marked_and_a_language_that_is_not_read_has_no_mean(worl
     assert None not in [means[FIXED, language] for language in counts]
     figure = next(f for f in drawn if f.name == "by-language-small-bm25")
     assert "under 10 queries" in figure.caption
-    assert ">n=4<" in svg(figure)
+    assert ">n=4<" in figure.svg
     corpus = next(f for f in drawn if f.name == "by-corpus-small-bm25")
     assert "under 10 queries" not in corpus.caption
 
@@ -197,7 +197,7 @@ def test_few_queries_are_marked_and_a_language_that_is_not_read_has_no_mean(worl
 def test_an_svg_is_accessible_and_follows_the_colours_of_its_page(drawn):
     ids = []
     for figure in drawn:
-        text = svg(figure)
+        text = figure.svg
         root = ET.fromstring(text)  # noqa: S314 - it is our own
         assert root.get("role") == "img"
         linked = root.get("aria-labelledby").split()
@@ -255,7 +255,7 @@ def test_hostile_names_are_text(world, hostile):
         drawn = figures(own, stored)
         sections = {figure.section: figure for figure in drawn}
         for figure in sections.values():
-            root = ET.fromstring(svg(figure))  # noqa: S314 - it is our own
+            root = ET.fromstring(figure.svg)  # noqa: S314 - it is our own
             assert {element.tag.rpartition("}")[2] for element in root.iter()}.isdisjoint(
                 {"script", "img", "image", "foreignObject"}
             )
@@ -273,7 +273,7 @@ def test_dollar_signs_are_no_formula(world):
     own = renamed(copy.deepcopy(document), {"ast:max_size=120": name})
     drawn = figures(own, stored)
     curves = next(figure for figure in drawn if figure.section == "curves")
-    assert f">{name}<" in svg(curves)
+    assert f">{name}<" in curves.svg
 
 
 def test_embedders_stand_with_their_tokenizers(world):
@@ -289,10 +289,20 @@ def test_embedders_stand_with_their_tokenizers(world):
     assert [row[:2] for row in figure.rows] == [
         (f"{name}, dense", chunker) for name in names.values() for chunker in CHUNKERS
     ]
-    assert svg(figure).count(">tokens: st:a<") == 2  # the same weights, so the same tokenizer
+    assert figure.svg.count(">tokens: st:a<") == 2  # the same weights, so the same tokenizer
     for row in figure.rows[: len(CHUNKERS)]:
         metric = cells_of(document, "bm25")[row[1]]["metrics"]["SpanR@10000c"]
         assert row[2] == metric["mean"]
+
+
+def test_runs_of_one_data_set_are_told_apart(world):
+    document, stored = world
+    cells = [{**cell, "run": run} for run in (0, 1) for cell in document["cells"]]
+    verdicts = [{**answer, "run": run} for run in (0, 1) for answer in document["verdicts"]]
+    drawn = figures(document | {"cells": cells, "verdicts": verdicts}, stored)
+    titles = [figure.title for figure in drawn]
+    assert len(set(titles)) == len(titles)
+    assert {"Sizes of chunks: small, run 1", "Sizes of chunks: small, run 2"} <= set(titles)
 
 
 def test_one_chunker_is_compared_with_none(world):
@@ -301,7 +311,7 @@ def test_one_chunker_is_compared_with_none(world):
     own = document | {"cells": one, "verdicts": [], "compare": []}
     drawn = figures(own, stored)
     assert {f.section for f in drawn} == {"breakdowns", "sizes", "costs", "latency", "bars"}
-    assert svg(drawn[-1])
+    assert drawn[-1].svg
 
 
 def test_without_a_cell_there_is_no_figure(world):
@@ -320,7 +330,7 @@ def test_measures_without_a_value_are_not_drawn(world):
         cell["by"] = {}
     drawn = figures(own, stored)
     assert {figure.section for figure in drawn} == {"sizes", "costs"}
-    assert all(svg(figure) for figure in drawn)
+    assert all(figure.svg for figure in drawn)
 
 
 def test_of_fifty_chunkers_a_readable_number_is_drawn_and_the_rest_is_counted(world):
@@ -337,7 +347,7 @@ def test_of_fifty_chunkers_a_readable_number_is_drawn_and_the_rest_is_counted(wo
     bars = by_name["bars"]
     assert len(bars.rows) == 50
     assert "20 of 50 chunkers" in bars.caption
-    text = svg(bars)
+    text = bars.svg
     assert ">ast:max_size=100<" in text
     assert ">ast:max_size=149<" not in text
     height = float(re.search(r'viewBox="0 0 400 ([\d.]+)"', text)[1])
@@ -347,7 +357,7 @@ def test_of_fifty_chunkers_a_readable_number_is_drawn_and_the_rest_is_counted(wo
     curves = contest["curves"] | {"chunkers": {f"c{at}": curve for at in range(50)}, "turns": []}
     (lines,) = span_curves(contest | {"curves": curves}, "c49")
     assert "8 of 50 chunkers" in lines.caption
-    assert ">c49<" in svg(lines)  # the baseline
+    assert ">c49<" in lines.svg  # the baseline
 
 
 def linear(color):
