@@ -1,6 +1,12 @@
-"""Real headless Chromium. Without it or playwright, the tests here are skipped, with the reason."""
+"""Real headless Chromium. Without it or playwright, the tests here are skipped, with the reason.
 
+With `CHUNKMARK_BROWSER=required`, as in `.ci/run`, they fail instead.
+"""
+
+import os
 import shutil
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -10,40 +16,85 @@ FLAGS = [
 ]  # fmt: skip
 
 
+def missing() -> list[str]:
+    """What the tests need and this machine lacks."""
+    packages = [name for name in ("playwright", "axe_playwright_python") if not find_spec(name)]
+    return packages + [name for name in ("chromium",) if not shutil.which(name)]
+
+
 @pytest.fixture(scope="session")
 def chromium():
     """The browser, started once."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("chromium is not installed")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=FLAGS)
+    if names := missing():
+        reason = f"not installed: {', '.join(names)}"
+        if os.environ.get("CHUNKMARK_BROWSER") == "required":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         yield browser
         browser.close()
 
 
 @pytest.fixture
 def opened(chromium):
-    """Opens files; at the end of the test no page may have logged an error or asked the network."""
+    """Opens files or loopback addresses, and watches the pages.
+
+    At the end of the test no page may have logged an error or a warning, shown a dialog, or asked
+    the network for anything but itself.
+    """
     contexts, errors = [], []
 
-    def open_file(path, fragment="", width=1280, height=900, dark=False):
+    def open_page(path, fragment="", width=1280, height=900, dark=False, timeout=5000):
+        address = str(path) if str(path).startswith("http://127.0.0.1:") else Path(path).as_uri()
         context = chromium.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(5000)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-        page.on("request", lambda sent: None if sent.url.startswith(("file:", "data:", "blob:"))
-                else errors.append(sent.url))  # fmt: skip
-        page.goto(f"file://{path}{fragment}")
+        page.set_default_timeout(timeout)
+
+        def refuse_dialog(dialog):
+            errors.append(f"dialog: {dialog.message}")
+            dialog.dismiss()
+
+        def check_message(message):
+            if message.type in ("error", "warning"):
+                errors.append(f"console: {message.text}")
+
+        def check_request(request):
+            own = request.url.split("#")[0] == address
+            if not own and not request.url.startswith(("data:", "blob:")):
+                errors.append(f"request: {request.url}")
+
+        page.on("pageerror", lambda error: errors.append(f"page: {error}"))
+        page.on("dialog", refuse_dialog)
+        page.on("console", check_message)
+        page.on("request", check_request)
+        page.goto(f"{address}{fragment}")
         return page
 
-    yield open_file
+    yield open_page
     for context in contexts:
         context.close()
     assert errors == []
+
+
+@pytest.fixture
+def serious():
+    """Finds what axe-core calls a serious or critical violation of accessibility."""
+
+    def violations(page):
+        from axe_playwright_python.sync_playwright import Axe
+
+        return [
+            (each["id"], node["html"][:200])
+            for each in Axe().run(page).response["violations"]
+            if each["impact"] in ("serious", "critical")
+            for node in each["nodes"]
+        ]
+
+    return violations
