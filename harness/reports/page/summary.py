@@ -39,8 +39,8 @@ def summary_of(document: Document) -> dict[str, Any]:
     Returns:
         `headline`, a sentence, and `parts`: for each data set, embedder and retriever the names,
         `choice` (a chunker or None), `level`, `headline`, `verdict` (the sentence that `run`
-        prints), `legend`, and the sentences `sure`, `lost` and `decide`, and `costs`: rows of a name and a
-        number for each of `costs_of`.
+        prints), `legend`, the sentences `sure`, `lost` and `decide`, and `costs`: rows of a name
+        and a number for each of `costs_of`.
     """
     parts = [_part(document, verdict) for verdict in document["verdicts"]]
     return {"headline": _headline(document, parts), "parts": parts}
