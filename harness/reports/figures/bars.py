@@ -154,8 +154,9 @@ def _figure(
             if metric
         ),
         draw=lambda: _draw(
-            short(title, 60),
+            title,
             under,
+            measure,
             {row: {name: table[row][name] for name in drawn} for row in rows},
             names,
         ),
@@ -166,7 +167,9 @@ def _means(metrics: Iterable[Mapping[str, Any] | None]) -> list[float]:
     return [metric["mean"] for metric in metrics if metric]
 
 
-def _draw(title: str, under: str, table: Bars, names: Mapping[str, Sequence[str]]) -> Drawing:
+def _draw(
+    title: str, under: str, measure: str, table: Bars, names: Mapping[str, Sequence[str]]
+) -> Drawing:
     series = list(next(iter(table.values())))
     several = len(series) > 1
     legend = [*lines_of(series, 40).values()] if several else []
@@ -176,7 +179,7 @@ def _draw(title: str, under: str, table: Bars, names: Mapping[str, Sequence[str]
     ]
     head = legend_height(legend) if several else 4
     row = max(24 if any(len(names[name]) > 1 for name in table) else 19, 10 * len(series) + 8)
-    drawing, top = canvas(title, under, head + row * len(table) + 26)
+    drawing, top = canvas(title, under, head + row * len(table) + 40)
     draw_legend(drawing, top, legend, styles[: len(legend)])
     axes = panel(drawing, NAMES, top + head, WIDTH - NAMES - 44, row * len(table))
     anchors = [is_anchor(name) for name in table]
@@ -189,6 +192,7 @@ def _draw(title: str, under: str, table: Bars, names: Mapping[str, Sequence[str]
         if metric
     )
     axes.set_xlim(0, high * 1.02 or 1.0)
+    axes.set_xlabel(short(measure, 50))
     step = (row - 6) / row / len(series)
     for at, own in enumerate(table.values()):
         for place, metric in enumerate(own.values()):

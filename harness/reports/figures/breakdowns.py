@@ -110,7 +110,9 @@ def _figure(
             for name, own in means.items()
             for value in values
         ),
-        draw=lambda: _draw(title, group, rows, counts, {name: means[name] for name in drawn}),
+        draw=lambda: _draw(
+            title, group, measure, rows, counts, {name: means[name] for name in drawn}
+        ),
     )
 
 
@@ -121,7 +123,7 @@ def _draw(
     head = legend_height(names)
     own = labels(rows)
     row = max(LINE * (1 + max(map(len, own.values()))) + 8, 6 * len(means) + 8)
-    drawing, top = canvas(title, group.subtitle, head + row * len(rows) + 30)
+    drawing, top = canvas(title, group.subtitle, head + row * len(rows) + 42)
     styles: list[dict[str, Any]] = [
         {"color": SERIES[at], "marker": MARKERS[at], "linestyle": "none"}
         for at in range(len(means))
@@ -141,6 +143,7 @@ def _draw(
                 y = at + (place - (len(means) - 1) / 2) * step
                 fill = PAPER if counts[value] < FEW else SERIES[place]
                 axes.plot([mean], [y], markerfacecolor=fill, clip_on=False, **styles[place])
+    axes.set_xlabel(short(group.measure, 50))
     low, high = axes.get_xlim()
     axes.set_xlim(max(low, 0), min(high, 1) if high <= 1.1 else high)
     return drawing
