@@ -110,9 +110,7 @@ def _figure(
             for name, own in means.items()
             for value in values
         ),
-        draw=lambda: _draw(
-            title, group, measure, rows, counts, {name: means[name] for name in drawn}
-        ),
+        draw=lambda: _draw(title, group, rows, counts, {name: means[name] for name in drawn}),
     )
 
 
