@@ -66,7 +66,9 @@ def make_report(paths: Sequence[Path], options: ReportOptions, *, live: bool = F
     document = report_document(runs, options.baseline, prices)
     stored = [cell for run in runs for cell in run.cells]
     drawn = figures(document, stored)
-    browser = browser_data(stored, options.data_dir, options.sources)
+    # While a run goes on, each new cell would load the data set again.
+    ended = not live or all(run.complete for run in runs)
+    browser = browser_data(stored, options.data_dir, options.sources) if ended else None
     return Report(document, drawn, render(document, drawn, browser, live=live))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from harness.model import GOLD_FOLLOWS
@@ -51,10 +52,15 @@ def _headline(document: Document, parts: Sequence[Document]) -> str:
         return _why_none(document)
     if len(parts) == 1:
         return str(parts[0]["headline"])
-    heads = list(dict.fromkeys(part["headline"] for part in parts))
-    if len(heads) == 1:
-        return f"{heads[0]} This holds for all {len(parts)} combinations that were run."
-    return "It depends on the questions and on what retrieves."
+    uses = Counter(part["choice"] for part in parts if part["choice"] is not None)
+    if not uses:
+        return "No answer: the chunkers could not be compared."
+    if len(uses) == 1:
+        levels = Counter(part["level"] for part in parts).most_common()
+        shown = listed([f"{level} in {count}" for level, count in levels])
+        return f"Use `{next(iter(uses))}` in all {len(parts)} comparisons: {shown}."
+    shown = listed([f"`{name}` in {count}" for name, count in uses.most_common()])
+    return f"It depends on the questions and on what retrieves: {shown} comparisons."
 
 
 def _why_none(document: Document) -> str:
@@ -145,8 +151,8 @@ def _choice(
         choice = _cheapest([*[baseline] * contends(baseline), *rest], cells)
         same = all(row["verdict"] in _SAME for row in rows if row["chunker"] in rest)
         level = "equivalent" if same else "undecided"
-        why = f": {'equivalent to the others' if same else 'no other is shown to be better'}, and "
-        why += "the cheapest"
+        says = "equivalent to the others" if same else "no other is shown to be better"
+        why = f", the cheapest: {says}"
     if follows and level == "shown":
         # Its own limits forbid to name a winner.
         return choice, "provisional", f"Use `{choice}` for now; this data alone names no winner."

@@ -103,7 +103,15 @@
     ask();
   }
 
+  // A link to a part of the answer opens it.
+  function open() {
+    const part = document.querySelector("details.part:target");
+    if (part) part.open = true;
+  }
+
   theme();
+  addEventListener("hashchange", open);
+  open();
   const table = document.getElementById("cells");
   if (table) { sortable(table); filtered(table); }
   if (root.hasAttribute("data-live")) live();
