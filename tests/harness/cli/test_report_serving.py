@@ -1,0 +1,141 @@
+"""`chunkmark report --serve`: the page on this machine alone, made again while a run goes on."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+from report_worlds import wide
+from worlds import grid
+
+from chunkers.errors import InputError
+from harness.cli.serving import PageServer
+
+
+def ask(address, path="", **headers):
+    """Status, headers and text of an answer."""
+    request = urllib.request.Request(address + path, headers=headers)  # noqa: S310 - this machine
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310
+            return answer.status, answer.headers, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read().decode()
+
+
+@contextmanager
+def serving(folder, make):
+    with PageServer([folder], make) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.address
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def touch(folder, text="{}"):
+    (folder / "manifest.json").write_text(text)
+
+
+class TestServer:
+    def test_it_makes_the_page_again_when_the_folder_has_changed(self, tmp_path):
+        pages = iter(["<p>one</p>", "<p>two</p>"])
+        touch(tmp_path)
+        with serving(tmp_path, lambda: next(pages)) as address:
+            status, headers, text = ask(address)
+            assert (status, text) == (200, "<p>one</p>")
+            tag = headers["ETag"]
+            assert ask(address, **{"If-None-Match": tag})[0] == 304
+            touch(tmp_path, '{"more": 1}')
+            status, headers, text = ask(address, **{"If-None-Match": tag})
+            assert (status, text) == (200, "<p>two</p>")
+            assert headers["ETag"] != tag
+
+    def test_the_last_page_stays_while_a_file_is_being_written(self, tmp_path):
+        touch(tmp_path)
+        answers = ["<p>one</p>", InputError("damaged"), "<p>two</p>"]
+
+        def make():
+            answer = answers.pop(0)
+            if isinstance(answer, InputError):
+                raise answer
+            return answer
+
+        with serving(tmp_path, make) as address:
+            assert ask(address)[2] == "<p>one</p>"
+            touch(tmp_path, '{"half": ')
+            assert ask(address)[2] == "<p>one</p>"
+            assert ask(address)[2] == "<p>two</p>"  # tried again, since it was not made
+
+    def test_nothing_else_is_served(self, tmp_path):
+        touch(tmp_path)
+        with serving(tmp_path, lambda: "page") as address:
+            assert address.startswith("http://127.0.0.1:")
+            for path in ("manifest.json", "../etc/passwd", "%2e%2e/x"):
+                assert ask(address, path)[0] == 404
+            # A page elsewhere whose name was made to lead here.
+            assert ask(address, Host="evil.example")[0] == 403
+            status, _, text = ask(address, "?x")
+            assert (status, "page" in text) == (404, False)
+
+
+def start(*arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", "harness.cli", "report", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    grid(tmp_path_factory.mktemp("served"), "run", wide(), retrievers=("bm25",))
+    return tmp_path_factory.getbasetemp() / "served0" / "run"
+
+
+def test_a_run_that_goes_on_is_shown_as_far_as_it_is(run, tmp_path):
+    folder = shutil.copytree(run, tmp_path / "run")
+    whole = json.loads((folder / "manifest.json").read_text())
+    part = whole | {"status": "running", "cells": whole["cells"][:2]}
+    (folder / "manifest.json").write_text(json.dumps(part))
+    process = start(folder, "--serve")
+    try:
+        line = process.stdout.readline()
+        address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
+        _, _, text = ask(address)
+        assert "2 of 3 cells so far" in " ".join(text.split())
+        assert "data-live" in text
+        assert "connect-src &#39;self&#39;" in text
+        (folder / "manifest.json").write_text(json.dumps(whole))
+        _, _, text = ask(address)
+        assert "cells so far" not in text
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) in (0, 130)
+        errors = process.stderr.read()
+        assert "Traceback" not in errors
+        assert len(errors.splitlines()) <= 1
+        assert not list(tmp_path.glob("*.html"))
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_folder_that_is_no_run_is_one_line(tmp_path):
+    started = time.monotonic()
+    process = start(tmp_path, "--serve")
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "is not a run folder" in errors
+    assert time.monotonic() - started < 60

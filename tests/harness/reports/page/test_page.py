@@ -1,0 +1,357 @@
+"""The page of a report: its numbers, its safety, and the runs that it can show."""
+
+import json
+import shlex
+import shutil
+from html.parser import HTMLParser
+
+import pytest
+from browser_worlds import BIDI, HOSTILE, LONG, TERMINAL
+from commands import call, says
+from worlds import grid, small
+
+from harness.datasets.loading import load_dataset
+from harness.model import Dataset
+from harness.reports.page.assemble import ReportOptions, make_report
+from harness.reports.page.document import report_document
+from harness.reports.page.render import render, sentence
+from harness.reports.page.stored import read_run, repeat_command
+
+CHUNKERS = ("ast:max_size=120", "fixed:max_size=120", "whole-file")
+VOID = {"meta", "input", "br", "img", "link", "hr", "use", "path", "rect", "line"}
+
+
+class Page(HTMLParser):
+    """The elements of a page: tag, attributes, and all text inside."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self._open = [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        element = {"tag": tag, "text": "", **dict(attrs), "inside": list(self._open)}
+        self.elements.append(element)
+        if tag not in VOID:
+            self._open.append(element)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self._open.pop()["tag"] == tag  # every element is closed in its place
+
+    def handle_data(self, data):
+        for element in self._open:
+            element["text"] += data
+
+    def tagged(self, tag, **attributes):
+        return [
+            element
+            for element in self.elements
+            if element["tag"] == tag and all(element.get(k) == v for k, v in attributes.items())
+        ]
+
+    def inside(self, element):
+        return [other for other in self.elements if any(one is element for one in other["inside"])]
+
+
+def page_of(*folders, baseline=None, prices=None):
+    """A page without figures and browsers."""
+    document = report_document([read_run(folder) for folder in folders], baseline, prices)
+    return Page(render(document)), document
+
+
+def made(tmp_path, world="plain", name="run", **options):
+    dataset = world if isinstance(world, Dataset) else load_dataset(f"browser_worlds:{world}")
+    given = {"retrievers": ("bm25",), "chunkers": CHUNKERS, "datasets": (dataset.name,)} | options
+    grid(tmp_path, name, dataset, **given)
+    return tmp_path / name
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("page"), load_dataset("report_worlds:wide"))
+
+
+def text_of(page, element_id):
+    (element,) = [one for one in page.elements if one.get("id") == element_id]
+    return " ".join(element["text"].split())
+
+
+def test_every_number_of_the_table_is_that_of_the_run_folder(run):
+    page, _ = page_of(run)
+    (table,) = page.tagged("table", id="cells")
+    heads = [one for one in page.inside(table) if one["tag"] == "th" and "data-key" in one]
+    rows = [one for one in page.inside(table) if one["tag"] == "tr"][1:]
+    manifest = json.loads((run / "manifest.json").read_text())
+    compared = 0
+    for row, names in zip(rows, manifest["cells"], strict=True):
+        cells = [one for one in page.inside(row) if one["tag"] in ("td", "th")]
+        folder = run / "cells" / names["key"]
+        metrics = json.loads((folder / "metrics.json").read_text())
+        stored = json.loads((folder / "cell.json").read_text())
+        assert names["chunker"] in cells[0]["text"]
+        measures = [head["data-key"] for head in heads if head["data-kind"] == "measure"]
+        assert measures == list(metrics["metrics"])
+        for head, cell in zip(heads, cells, strict=True):
+            if head["data-kind"] == "measure":
+                metric = metrics["metrics"][head["data-key"]]
+                assert float(cell["data-value"]) == metric["mean"]
+                assert cell["text"].startswith(f"{metric['mean']:.3f}")
+                ends = [float(cell["data-low"]), float(cell["data-high"])]
+                assert ends == metric["ci95"]
+                anchors = [
+                    float(one["data-value"]) for one in page.inside(cell) if "data-value" in one
+                ]
+                assert anchors == [metric["random"], metric["oracle"]]
+                assert ("not comparable" in head_text(page, head)) is not metric["comparable"]
+                compared += 1
+            elif head["data-kind"] == "fact":
+                part, _, key = head["data-key"].partition(".")
+                value = stored[part][key] if key else metrics["n_queries"]
+                shown = cell["data-value"]
+                assert (None if shown == "" else float(shown)) == value, head["data-key"]
+    assert compared == 3 * 11
+
+
+def head_text(page, head):
+    return head["text"]
+
+
+def test_differences_and_costs_are_those_of_compare_and_run(run, capsys):
+    page, _ = page_of(run)
+    compared = call(capsys, "compare", run, "--format", "json").json
+    (section,) = page.tagged("section", id="differences")
+    rows = [one for one in page.inside(section) if one["tag"] == "tr" and "tbody" in
+            [parent["tag"] for parent in one["inside"]]]  # fmt: skip
+    pairs = [pair for pair in compared["pairs"] if pair["estimand"] == "these corpora"]
+    shown = [
+        [cell["text"] for cell in page.inside(row) if cell["tag"] in ("td", "th")] for row in rows
+    ]
+    for pair, row in zip(pairs, shown[: len(pairs)], strict=True):
+        assert row[:3] == [pair["a"], pair["b"], f"{100 * pair['difference']:.1f}"]
+        assert row[8] == pair["verdict"]
+    again = call(capsys, "run", "-d", "report_worlds:wide", "-r", "bm25", "-o", run,
+                 *(f"-c{name}" for name in CHUNKERS), "--format", "json").json  # fmt: skip
+    answer = text_of(page, "answer")
+    assert again["verdicts"][0]["sentences"][0].replace("`", "") in answer
+
+
+def test_the_same_runs_give_the_same_bytes(run, tmp_path, capsys):
+    file, folder = tmp_path / "r.html", tmp_path / "figures"
+    done = call(capsys, "report", run, "-o", file, "--figures", folder)
+    assert done.code == 0, done.err
+    report = make_report([run], ReportOptions())
+    assert file.read_bytes() == report.page.encode()
+    written = {file.name for file in folder.iterdir()}
+    assert written == {f"{f.name}.{form}" for f in report.figures for form in ("svg", "png", "csv")}
+    page = Page(report.page)
+    assert len(page.tagged("script")) == 2  # the program, and the data of the browsers
+    assert len(page.tagged("h1")) == 1
+    assert [one for one in page.elements if "src" in one or one["tag"] == "link"] == []
+    ids = [one["id"] for one in page.elements if "id" in one]
+    assert len(ids) == len(set(ids))
+    links = [one["href"][1:] for one in page.tagged("a")]
+    assert set(links) <= set(ids)
+
+
+def renamed(run, tmp_path, old, new):
+    """A copy of a run with another name for a part, as a hostile plug-in might give."""
+    copy = shutil.copytree(run, tmp_path / "renamed")
+    for file in [copy / "manifest.json", *copy.glob("cells/*/cell.json")]:
+        text = file.read_text()
+        file.write_text(text.replace(json.dumps(old), json.dumps(new)))
+    return copy
+
+
+NAMES = [
+    HOSTILE, "`" + HOSTILE, "--><svg onload=alert(1)>", '" onfocus="alert(1)" autofocus="',
+    "&lt;b&gt;", "{{ 7 * 7 }}", TERMINAL, BIDI, LONG, "\u2028\u2029]]>", "a\x00b\ud800",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+@pytest.mark.parametrize("part", ["fixed:max_size=120", "report_worlds:wide"])
+def test_a_name_is_shown_as_text(run, tmp_path, name, part):
+    old = part
+    if part.startswith("fixed"):  # a chunker's name is a spec
+        name = f"fixed:label={json.dumps(name.replace(chr(0xD800), ''), ensure_ascii=False)}"
+    text = render(report_document([read_run(renamed(run, tmp_path, old, name))]))
+    page = Page(text)
+    assert [one for one in page.elements if one["tag"] in ("img", "svg", "b")] == []
+    handlers = [key for one in page.elements for key in one if key.startswith("on")]
+    assert handlers == []
+    assert len(page.tagged("script")) == 1
+    assert not set(text) & set("\x00\x1b\x07\u202e\u2066\u2028\u2029\ud800")
+    shown = "".join(mark if mark.isprintable() else "\ufffd" for mark in name)
+    bdi = [one["text"] for one in page.tagged("bdi")]
+    assert shown in bdi
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("`a<b` leads", "<code><bdi>a&lt;b</bdi></code> leads"),
+        ("`a`b` leads", "`a`b` leads"),  # whose end is a name's cannot be told
+        ("no <b> name", "no &lt;b&gt; name"),
+        (f"`{'x' * 100}`", f"<code><bdi>{'x' * 40} … {'x' * 40}</bdi></code>"),
+    ],
+)
+def test_a_sentence_sets_names_as_code(text, html):
+    assert str(sentence(text)) == html
+
+
+class TestRunsOfAllKinds:
+    def test_one_chunker(self, tmp_path):
+        page, document = page_of(made(tmp_path, chunkers=("fixed:max_size=120",)))
+        assert document["summary"]["headline"].startswith(
+            "Nothing is compared: there is one chunker"
+        )
+        assert "one chunker" in text_of(page, "answer")
+        assert len(page.tagged("table", id="cells")) == 1
+        assert page.tagged("section", id="differences") == []
+
+    def test_documents_without_lines(self, tmp_path):
+        page, document = page_of(made(tmp_path, "documents", chunkers=CHUNKERS[:2]))
+        assert [part["measure"] for part in document["summary"]["parts"]] == ["nDCG@10"]
+        shown = [one["data-key"] for one in page.tagged("th") if one.get("data-kind") == "measure"]
+        assert "nDCG@10" in shown
+        assert "nDCG@10" in text_of(page, "results")
+
+    def test_a_failed_cell(self, tmp_path):
+        chunkers = (*CHUNKERS[:2], "worlds:failing")
+        page, document = page_of(made(tmp_path, chunkers=chunkers))
+        (failed,) = document["failed"]
+        assert failed["reason"] in text_of(page, "warnings")
+        assert "worlds:failing is not scored" in text_of(page, "answer")
+        assert document["runs"][0]["done"] == document["runs"][0]["planned"] == 3
+
+    def test_only_failed_cells(self, tmp_path):
+        page, document = page_of(made(tmp_path, chunkers=("worlds:failing",)))
+        assert document["summary"]["headline"] == "There is no result."
+        assert "worlds:failing" in text_of(page, "warnings")
+        assert page.tagged("section", id="results") == []
+
+    def test_fifty_chunkers(self, tmp_path):
+        sizes = "|".join(str(size) for size in range(60, 160, 2))
+        page, document = page_of(made(tmp_path, chunkers=(f"fixed:max_size={sizes}",)))
+        assert len(document["cells"]) == 50
+        (compared,) = document["compare"]
+        names = {pair["b"] for pair in compared["pairs"]}
+        assert names == {"fixed:max_size=60"}  # each with the baseline alone
+        (table,) = page.tagged("table", id="cells")
+        assert len([one for one in page.inside(table) if one["tag"] == "tr"]) == 51
+
+    def test_no_query(self, run, tmp_path):
+        copy = shutil.copytree(run, tmp_path / "none")
+        for cell in copy.glob("cells/*"):
+            for name in ("queries", "targets", "per_query", "scores"):
+                (cell / f"{name}.jsonl").write_text("")
+            (cell / "run.trec").write_text("")
+            metrics = json.loads((cell / "metrics.json").read_text())
+            metrics |= {"n_queries": 0, "by": {}}
+            for metric in metrics["metrics"].values():
+                metric.update(dict.fromkeys(("mean", "ci95", "oracle", "random")))
+            (cell / "metrics.json").write_text(json.dumps(metrics))
+        done = make_report([copy], ReportOptions())
+        assert "no query" in done.document["summary"]["headline"]
+        page = Page(done.page)
+        assert "There is no query" in text_of(page, "answer").replace("Nothing is compared: t", "T")
+        (table,) = page.tagged("table", id="cells")
+        values = [one["data-value"] for one in page.inside(table) if "data-low" in one]
+        assert values == []
+
+    def test_a_run_without_a_cell(self, run, tmp_path):
+        manifest = json.loads((run / "manifest.json").read_text())
+        (tmp_path / "cells").mkdir()
+        manifest |= {"cells": [], "status": "running"}
+        (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+        page, _ = page_of(tmp_path)
+        assert "0 of 3 cells so far" in text_of(page, "answer")
+        assert "no cell has a result" in text_of(page, "warnings")
+
+    def test_a_run_of_an_older_version(self, run, tmp_path):
+        copy = shutil.copytree(run, tmp_path / "old")
+        manifest = json.loads((copy / "manifest.json").read_text())
+        del manifest["planned"], manifest["config"]["match_size"]
+        (copy / "manifest.json").write_text(json.dumps(manifest))
+        for file in copy.glob("cells/*/cell.json"):
+            cell = json.loads(file.read_text())
+            for key in ("median_c", "embedded", "embedded_per_char", "fallback"):
+                del cell["health"][key]
+            file.write_text(json.dumps(cell))
+        for file in copy.glob("cells/*/files.jsonl"):
+            file.unlink()
+        page, document = page_of(copy)
+        assert document["runs"][0]["unrecorded"] == [
+            "health.embedded", "health.embedded_per_char", "health.fallback", "health.median_c"
+        ]  # fmt: skip
+        assert "did not record health.embedded" in text_of(page, "warnings")
+        (table,) = page.tagged("table", id="cells")
+        heads = [one["data-key"] for one in page.inside(table) if "data-key" in one]
+        row = [one for one in page.inside(table) if one["tag"] == "tr"][1]
+        cells = [one for one in page.inside(row) if one["tag"] in ("td", "th")]
+        assert cells[heads.index("health.median_c")]["text"] == "-"
+
+    def test_a_truncated_cell_is_marked_and_not_compared(self, run, tmp_path):
+        copy = shutil.copytree(run, tmp_path / "truncated")
+        file = copy / "cells" / json.loads((copy / "manifest.json").read_text())["cells"][0]["key"]
+        cell = json.loads((file / "cell.json").read_text())
+        cell["health"]["unseen_chunk_tokens"] = 0.4
+        (file / "cell.json").write_text(json.dumps(cell))
+        page, document = page_of(copy)
+        names = {pair["a"] for compared in document["compare"] for pair in compared["pairs"]}
+        assert "ast:max_size=120" not in names
+        assert "never saw 40.0% of the chunk tokens" in text_of(page, "warnings")
+
+
+COMMANDS = [
+    {},
+    {
+        "chunkers": ("fixed:max_size=100|120",),
+        "limit": 2,
+        "seed": 3,
+        "measures": ("nDCG@10", "MRR"),
+    },
+    {"depth": 7, "languages": ("*.rho=python",), "max_failures": "50%", "file_timeout": 9.5},
+    {"mask_query": False, "profile": "default:assemble=merge"},
+    {"match_size": "fixed:max_size=120"},
+]
+
+
+@pytest.mark.parametrize("options", COMMANDS, ids=range(len(COMMANDS)))
+def test_the_command_repeats_the_run(tmp_path, capsys, options):
+    folder = made(tmp_path, datasets=("browser_worlds:plain",), **options)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    again = tmp_path / "again"
+    program, *words = shlex.split(repeat_command(manifest, str(again)))
+    assert program == "chunkmark"
+    assert call(capsys, *words).code == 0
+    repeated = json.loads((again / "manifest.json").read_text())
+    assert [cell["key"] for cell in repeated["cells"]] == [
+        cell["key"] for cell in manifest["cells"]
+    ]
+    assert repeated["config"] == manifest["config"]
+
+
+def test_sources_that_disagree_are_named(run, tmp_path):
+    turned = made(tmp_path, small(name="other", queries=small().queries[:2]))
+    page, document = page_of(run, turned)
+    (source,) = document["sources"]
+    assert [len(column["order"]) for column in source["columns"]] == [2, 2]
+    for column in source["columns"]:
+        means = [row["mean"] for row in column["order"]]
+        assert means == sorted(means, reverse=True)
+    assert source["sentences"]
+    shown = text_of(page, "sources")
+    assert all(line.replace("`", "") in shown for line in source["sentences"])
+
+
+def test_wrong_input_is_one_or_two_lines(run, tmp_path, capsys, monkeypatch):
+    says(call(capsys, "report", tmp_path), 2, "is not a run folder")
+    says(call(capsys, "report", run, "--baseline", "fixd"), 2, "--baseline fixd", "in no run")
+    says(call(capsys, "report", run, "--price", "0.1"), 2, "no embedder")
+    says(call(capsys, "report", run, "-o", tmp_path / "none" / "r.html"), 2, "cannot be written")
+    says(call(capsys, "report", run, "--sources", "-1"), 2, "--sources")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    says(call(capsys, "report", run), 2, "jinja2", "pip install 'chunkmark[report]'")
