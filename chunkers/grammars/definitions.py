@@ -11,7 +11,7 @@ from chunkers.grammars.blocks import by_block
 from chunkers.grammars.line_map import LineMap
 from chunkers.grammars.loading import grammar_of
 from chunkers.grammars.model import kind_of, name_of, text_of
-from chunkers.grammars.syntax import Cutter, tree_of
+from chunkers.grammars.syntax import TreeCutter, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ def definition_runs(lines: Lines, services: Services, limit: int) -> list[tuple[
     if fitting == groups:
         return groups
     starts, whole = [0, *inner], {first for first, _ in fitting}
-    runs = Cutter(lines.walled(inner, limit), limit).cut(root)
+    runs = TreeCutter(lines.walled(inner, limit), limit).cut(root)
     split = [run for run in runs if starts[bisect_right(starts, run[0]) - 1] not in whole]
     return sorted(fitting + split)
 

@@ -114,11 +114,11 @@ def syntax_runs(lines: Lines, services: Services, limit: int) -> list[tuple[int,
     if grammar_of(lines.source.language) and (last == 0 or lines.size(0, last) <= limit):
         return [(0, last)]
     root = tree_of(lines.source, services)
-    return lines.pack(0, last, limit) if root is None else Cutter(lines, limit).cut(root)
+    return lines.pack(0, last, limit) if root is None else TreeCutter(lines, limit).cut(root)
 
 
 @dataclass(frozen=True, slots=True)
-class Cutter:
+class TreeCutter:
     """Cuts lines, one at least, into runs first..last that follow each other without a gap.
 
     Attributes:
@@ -224,8 +224,8 @@ class Cutter:
                 held.append(part)
         # What belongs to opening lines is joined with them before they are with a body.
         for opening in (True, False):
-            found = [at for at, part in enumerate(held) if part.flags & BINDERS]
-            for at in reversed(found):
+            binders = [at for at, part in enumerate(held) if part.flags & BINDERS]
+            for at in reversed(binders):
                 if at + 1 < len(held) and (held[at + 1].opens or not opening):
                     self._hold_next(held, at)
         return held
@@ -239,7 +239,7 @@ class Cutter:
         else:
             joins = bool(old.flags & COMMENT) and fits and self._adjoins(old, part)
         if joins:
-            held[-1] = _merge(old, part, _both(old.flags, part.flags), part.flags & CLOSE)
+            held[-1] = _merge(old, part, _common_flags(old.flags, part.flags), part.flags & CLOSE)
         return joins
 
     def _hold_next(self, held: list[_Part], at: int) -> None:
@@ -339,9 +339,9 @@ def _children(node: Node, line_map: LineMap) -> list[_Entry]:
 
     So the opening lines are followed by single statements, however the body is bracketed.
     """
-    children, flags, body = _own(node, line_map)
+    children, flags, body = _flagged_children(node, line_map)
     while body >= 0:
-        inside, inner, at = _own(children[body], line_map)
+        inside, inner, at = _flagged_children(children[body], line_map)
         if not inside:
             break
         children = [*children[:body], *inside, *children[body + 1 :]]
@@ -383,7 +383,7 @@ def _loose(item: _Part, line_map: LineMap) -> list[_Entry]:
     ]
 
 
-def _own(node: Node, line_map: LineMap) -> tuple[list[Node], list[int], int]:
+def _flagged_children(node: Node, line_map: LineMap) -> tuple[list[Node], list[int], int]:
     """The children of a node, their flags, and which of them is the body, or -1."""
     grammar = line_map.grammar
     children = node.children
@@ -401,10 +401,10 @@ def _own(node: Node, line_map: LineMap) -> tuple[list[Node], list[int], int]:
         flags[-1] |= CLOSE
     body = -1
     for field in grammar.bodies:
-        if found := node.child_by_field_name(field):
+        if block := node.child_by_field_name(field):
             # In broken code a field may name a node further down.
             with contextlib.suppress(ValueError):
-                body = children.index(found)
+                body = children.index(block)
             break
     else:
         for kind in grammar.blocks:
@@ -464,5 +464,5 @@ def _merge(old: _Part, new: _Part, flags: int, bracket: int = 0) -> _Part:
     return _Part(old.first, max(old.last, new.last), flags, None, items)
 
 
-def _both(one: int, other: int) -> int:
-    return one & other & OF_ALL | (one | other) & OF_ANY
+def _common_flags(first: int, second: int) -> int:
+    return first & second & OF_ALL | (first | second) & OF_ANY

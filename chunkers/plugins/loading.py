@@ -15,7 +15,7 @@ from chunkers.errors import STOPPING, InputError, MissingError, reason_of
 from chunkers.grammars.headers import with_headers
 from chunkers.grammars.loading import grammar_versions
 from chunkers.plugins.provenance import code_version
-from chunkers.plugins.registry import Entry, Registry
+from chunkers.plugins.registry import PluginEntry, Registry
 from chunkers.plugins.spec import Spec, bind, canonical, needed, parse_spec
 from chunkers.sizes import UNITS, Unit
 from chunkers.source import Span
@@ -194,7 +194,7 @@ def _names(name: str, chunker: object, attribute: str) -> tuple[str, ...]:
 
 
 def _common(
-    entry: Entry, parameters: Mapping[str, inspect.Parameter]
+    entry: PluginEntry, parameters: Mapping[str, inspect.Parameter]
 ) -> Callable[..., None] | None:
     """A function that declares the options shared by all built-in chunkers; None for others."""
     if not entry.target.startswith("chunkers.builtin."):
@@ -221,7 +221,7 @@ def list_chunkers() -> list[ListedChunker]:
     return [_listed(entry) for entry in CHUNKERS.entries().values()]
 
 
-def _listed(entry: Entry) -> ListedChunker:
+def _listed(entry: PluginEntry) -> ListedChunker:
     listed = ListedChunker(entry.name, entry.origin)
     try:
         make = CHUNKERS.load(entry)
@@ -256,7 +256,7 @@ def _shown(default: object) -> str:
     return "" if default is None else str(default)
 
 
-def _parameters(entry: Entry, make: object) -> Mapping[str, inspect.Parameter]:
+def _parameters(entry: PluginEntry, make: object) -> Mapping[str, inspect.Parameter]:
     try:
         return inspect.signature(make).parameters  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -266,7 +266,7 @@ def _parameters(entry: Entry, make: object) -> Mapping[str, inspect.Parameter]:
         ) from None
 
 
-def _make(entry: Entry, make: Callable[..., Any], bound: Mapping[str, Any]) -> Any:
+def _make(entry: PluginEntry, make: Callable[..., Any], bound: Mapping[str, Any]) -> Any:
     where = f"chunker {entry.shown}"
     first = next(iter(_parameters(entry, make).values()), None)
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -357,7 +357,7 @@ def _is_gap(gap: object) -> bool:
     return isinstance(gap, tuple) and len(gap) == 2 and all(type(at) is int for at in gap)
 
 
-def _file_version(entry: Entry, make: object) -> str:
+def _file_version(entry: PluginEntry, make: object) -> str:
     """The version of code that declares none: a hash of its files, which every edit changes."""
     name = getattr(make, "__module__", None) or entry.target.partition(":")[0]
     module = sys.modules.get(name)

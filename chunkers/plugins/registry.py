@@ -20,7 +20,7 @@ _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PluginEntry:
     """A registered part: its name, the `module:object` that makes it, and its distribution."""
 
     name: str
@@ -48,15 +48,15 @@ class Registry:
     packages: tuple[str, ...]
     group: str
 
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, PluginEntry]:
         """Every part, in order of name. An entry point cannot replace a built-in."""
-        entries: dict[str, Entry] = {}
+        entries: dict[str, PluginEntry] = {}
         for package in self.packages:
             path = importlib.import_module(package).__path__
             for module in pkgutil.iter_modules(path):
                 if not module.name.startswith("_"):
                     name = module.name.replace("_", "-")
-                    entries[name] = Entry(name, f"{package}.{module.name}:make", "built-in")
+                    entries[name] = PluginEntry(name, f"{package}.{module.name}:make", "built-in")
         for point in _entry_points(self.group, tuple(sys.path)):
             origin = (point.dist and point.dist.name) or "unknown package"
             if point.name in entries:
@@ -66,10 +66,10 @@ class Registry:
                 )
                 continue
             target = point.value.partition("[")[0].strip()
-            entries[point.name] = Entry(point.name, target, origin)
+            entries[point.name] = PluginEntry(point.name, target, origin)
         return dict(sorted(entries.items()))
 
-    def find(self, spec: Spec) -> tuple[Entry, Spec]:
+    def find(self, spec: Spec) -> tuple[PluginEntry, Spec]:
         """The entry of a spec, and the spec to bind its options from.
 
         An unregistered name with an identifier as its argument is `module:attr`.
@@ -88,7 +88,7 @@ class Registry:
             raise InputError(f"{problem} in the folder of the file" if is_file else problem)
         if _ATTRIBUTE.fullmatch(attribute) and not rest:
             name = f"{spec.name}:{attribute}"
-            return Entry(name, name, "module"), Spec(name, None, spec.options)
+            return PluginEntry(name, name, "module"), Spec(name, None, spec.options)
         if _ATTRIBUTE.fullmatch(attribute):
             raise InputError(
                 f"{self.kind} {spec.name}:{spec.argument}: "
@@ -97,7 +97,7 @@ class Registry:
         hint = suggestion(spec.name, entries, f"chunkmark list {self.kind.replace(' ', '')}s")
         raise InputError(f"unknown {self.kind} {spec.name!r}; {hint}")
 
-    def load(self, entry: Entry) -> Any:
+    def load(self, entry: PluginEntry) -> Any:
         """Import the object that makes a part; raises InputError with the reason if it fails."""
         module, _, attribute = entry.target.partition(":")
         place = f"{self.kind} {entry.shown}"

@@ -69,7 +69,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class LoadTarget:
     """The chunker to load in the process.
 
     Attributes:
@@ -180,7 +180,7 @@ class Worker:
 
     def __init__(
         self,
-        target: Target | None,
+        target: LoadTarget | None,
         limits: Limits,
         services: Services | None = None,
         hash_seed: int | None = None,
@@ -204,7 +204,7 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def turn_to(self, target: Target | None, limits: Limits, services: Services) -> None:
+    def turn_to(self, target: LoadTarget | None, limits: Limits, services: Services) -> None:
         """Serve another chunker in the same process: only if neither keeps state."""
         if target != self._target:
             self._declared = None

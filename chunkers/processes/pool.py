@@ -1,8 +1,8 @@
 """Cuts many sources in several processes, in the order of the sources.
 
 Starting a process takes as long as cutting about half a million characters, so only larger corpora
-use several. Built-in chunkers (`Target.keeps_nothing`) leave their processes to the next chunker;
-the processes of other chunkers end with the pool.
+use several. Built-in chunkers (`LoadTarget.keeps_nothing`) leave their processes to the next
+chunker; the processes of other chunkers end with the pool.
 
 Everything runs in the thread that reads the results: services need not be thread-safe, and their
 exceptions reach the reader.
@@ -22,7 +22,7 @@ from chunkers.source import Services
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from chunkers.processes.isolation import Declared, Limits, Outcome, Target
+    from chunkers.processes.isolation import Declared, Limits, LoadTarget, Outcome
     from chunkers.source import Source
 
 _WORTH = 1 << 19  # characters of sources for each further process
@@ -51,7 +51,7 @@ class Pool:
 
     def __init__(
         self,
-        target: Target | None,
+        target: LoadTarget | None,
         limits: Limits,
         services: Services | None = None,
         processes: int | None = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chunkers.languages import SUFFIXES
 from chunkers.source import Source
-from chunkers.testing.programs import family_of, function, program
+from chunkers.testing.programs import function, program, syntax_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,11 +68,11 @@ def large(language: str | None, seed: int, length: int) -> Case:
 
 
 def _handmade(language: str | None) -> Iterator[Case]:
-    family = family_of(language)
-    mark = family.comment or "-"
-    one = function(language, "alpha", _BODY)
-    two = one + "\n" + function(language, "beta", [f"{mark} é 🐍 e\u0301 漢字", *_BODY])
-    opening, closing = family.nest
+    syntax = syntax_of(language)
+    mark = syntax.comment or "-"
+    first = function(language, "alpha", _BODY)
+    two = first + "\n" + function(language, "beta", [f"{mark} é 🐍 e\u0301 漢字", *_BODY])
+    opening, closing = syntax.nest
     lines = "A line of some length\n" * 50
     texts = {
         "empty": "",
@@ -81,18 +81,18 @@ def _handmade(language: str | None) -> Iterator[Case]:
         "one line feed": "\n",
         "no final newline": two.rstrip("\n"),
         "blank lines around": f"\n\n\n{two}\n\n\n",
-        "combining characters": one.replace("total", "te\u0301tal").replace("left", "ﬁ\u0308"),
+        "combining characters": first.replace("total", "te\u0301tal").replace("left", "ﬁ\u0308"),
         "astral characters": f'{mark} 🐍🐍🐍\nx = "👩\u200d👩\u200d👧"\n{two}{mark} 🐍\n',
-        "right-to-left marks": f"{mark} \u202eabc\u202c\n{one}",
+        "right-to-left marks": f"{mark} \u202eabc\u202c\n{first}",
         "CRLF": two.replace("\n", "\r\n"),
         "lone CR": two.replace("\n", "\r"),
         "mixed line ends": two.replace("\n", "\r\n", 3).replace("return", "\rreturn"),
         "tabs": two.replace("    ", "\t"),
-        "form feeds": f"{one}\f\n{one}\fx = 1\n",
-        "other separators": f"x = 1\x0by = 2\x1cz = 3\x85{mark} a\u2028b\u2029c\n{one}",
-        "byte order mark in the text": f"\ufeff{one}",
-        "NUL": f"{one}x = 1\0y = 2\n\0\n{one}",
-        "control characters": f"{one}\x01\x02\x1b[31m\x7f\n{one}",
+        "form feeds": f"{first}\f\n{first}\fx = 1\n",
+        "other separators": f"x = 1\x0by = 2\x1cz = 3\x85{mark} a\u2028b\u2029c\n{first}",
+        "byte order mark in the text": f"\ufeff{first}",
+        "NUL": f"{first}x = 1\0y = 2\n\0\n{first}",
+        "control characters": f"{first}\x01\x02\x1b[31m\x7f\n{first}",
         "one long line": "x = " + " + ".join(f"y{number}" for number in range(2_000)),
         "one long word": "x" * 5_000 + "\n",
         "long literal": f'x = "{"A" * 2_000}"\ny = 1\n',
@@ -101,11 +101,11 @@ def _handmade(language: str | None) -> Iterator[Case]:
         "deep nesting on one line": f"x = {opening * _DEEP}1{closing * _DEEP}\n",
         "deep nesting by lines": "x = " + f"{opening}\n" * _DEEP + "1\n" + f"{closing}\n" * _DEEP,
         "deep blocks": _deep_blocks(language),
-        "syntax errors": f"{one}){{ def ((\n{two[: len(two) // 2]}\n\"'`/* <!--\n{two}",
+        "syntax errors": f"{first}){{ def ((\n{two[: len(two) // 2]}\n\"'`/* <!--\n{two}",
         "unclosed literal": f'x = "abc\n{two}',
         "only comments": f"{mark} first\n{mark} second\n\n{mark} third\n" * 20,
-        "duplicate functions": one * 12,
-        "duplicate functions, blank lines between": f"{one}\n\n" * 12,
+        "duplicate functions": first * 12,
+        "duplicate functions, blank lines between": f"{first}\n\n" * 12,
         "duplicate lines": "x = 1\n" * 300,
         "one character": "x",
         "brackets alone": "}\n)\n]\n{\n(\n[\n",
@@ -117,11 +117,11 @@ def _handmade(language: str | None) -> Iterator[Case]:
 
 def _deep_blocks(language: str | None) -> str:
     """Nested blocks, as deep as in generated code."""
-    family = family_of(language)
+    syntax = syntax_of(language)
     depth = 80
-    opening = "if (a) {" if family.closing else "if a:"
+    opening = "if (a) {" if syntax.closing else "if a:"
     body = [f"{' ' * level}{opening}" for level in range(depth)]
     body.append(f"{' ' * depth}x = 1")
-    if family.closing:
-        body += [f"{' ' * level}{family.closing}" for level in reversed(range(depth))]
+    if syntax.closing:
+        body += [f"{' ' * level}{syntax.closing}" for level in reversed(range(depth))]
     return function(language, "deep", body)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.plugins.spec import Spec, parse_spec
-from chunkers.processes.isolation import ENDED, Job, Limits, Target, Worker, program_file
+from chunkers.processes.isolation import ENDED, Job, Limits, LoadTarget, Worker, program_file
 from chunkers.testing.cases import Case, cases, large
 from chunkers.testing.faults import differing, not_once, not_verbatim, too_large
 from chunkers.testing.report import Check, Example, Report
@@ -122,11 +122,11 @@ def _languages(declared: Declared) -> Sequence[str | None]:
     return [language for language in LANGUAGES if not reads or language in reads] or reads
 
 
-def _target(chunker: str | Spec | Callable[..., Any]) -> Target:
+def _target(chunker: str | Spec | Callable[..., Any]) -> LoadTarget:
     """The target that the processes load."""
     if isinstance(chunker, str | Spec):
         spec = parse_spec(chunker) if isinstance(chunker, str) else chunker
-        return Target(str(spec))
+        return LoadTarget(str(spec))
     name, path = getattr(chunker, "__module__", ""), getattr(chunker, "__qualname__", "")
     module = sys.modules.get(name)
     try:
@@ -144,7 +144,7 @@ def _target(chunker: str | Spec | Callable[..., Any]) -> Target:
             file = program_file()
         except InputError as error:
             raise InputError(f"{path} cannot be checked by other processes: {error}") from None
-    return Target(f"{name}:{path}", None if file is None else (name, file))
+    return LoadTarget(f"{name}:{path}", None if file is None else (name, file))
 
 
 @dataclass

@@ -166,13 +166,13 @@ def _truncation(what: str, of: str, truncation: Truncation | None) -> Finding:
     audit = f"truncation of {what}"
     if truncation is None:
         return Finding(audit, of, "the limit is unknown", "tokens may be unseen")
-    found = f"{_percent(truncation.unseen)} of tokens are not seen"
+    text = f"{_percent(truncation.unseen)} of tokens are not seen"
     if truncation.truncated is not None:
         texts = counted(truncation.texts or truncation.truncated, "text")
         among = f"{truncation.truncated} of {texts}" if truncation.texts else texts
-        found += f"; {among} {'is' if truncation.truncated == 1 else 'are'} over the limit"
+        text += f"; {among} {'is' if truncation.truncated == 1 else 'are'} over the limit"
     if truncation.limit is not None:
-        found += f" of {truncation.limit}"
+        text += f" of {truncation.limit}"
     if not truncation.marked:
         reading = "the model sees nearly all"
     elif what == "chunks":
@@ -182,7 +182,7 @@ def _truncation(what: str, of: str, truncation: Truncation | None) -> Finding:
         )
     else:
         reading = "queries are looked up by the end that is kept, not by the whole"
-    return Finding(audit, of, found, reading)
+    return Finding(audit, of, text, reading)
 
 
 def _gold_cut(chunker: str, cut: GoldCut) -> Finding:

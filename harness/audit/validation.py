@@ -221,8 +221,8 @@ def _target_fault(
 def _texts(dataset: Dataset) -> Iterator[ValidationCheck]:
     blank = tuple(query.id for query in dataset.queries if not query.text.strip())
     if blank:
-        found = counted(len(blank), "query has no text", "queries have no text")
-        yield ValidationCheck("texts", "broken", found, "they find nothing", blank)
+        text = counted(len(blank), "query has no text", "queries have no text")
+        yield ValidationCheck("texts", "broken", text, "they find nothing", blank)
     if not dataset.queries:
         yield ValidationCheck("texts", "broken", "there is no query", "nothing can be scored")
     empty = tuple(
@@ -231,19 +231,19 @@ def _texts(dataset: Dataset) -> Iterator[ValidationCheck]:
         if not any(source.text.strip() for source in corpus.sources)
     )
     if empty:
-        found = counted(len(empty), "corpus has no text", "corpora have no text")
-        yield ValidationCheck("texts", "broken", found, "their queries cannot be answered", empty)
+        text = counted(len(empty), "corpus has no text", "corpora have no text")
+        yield ValidationCheck("texts", "broken", text, "their queries cannot be answered", empty)
     if dataset.queries and not blank and not empty:
         files = sum(len(corpus.sources) for corpus in dataset.corpora)
-        found = f"{counted(len(dataset.queries), 'query', 'queries')}, {counted(files, 'file')}"
-        yield ValidationCheck("texts", "ok", found, "every query and every corpus has text")
+        text = f"{counted(len(dataset.queries), 'query', 'queries')}, {counted(files, 'file')}"
+        yield ValidationCheck("texts", "ok", text, "every query and every corpus has text")
     if dataset.absent:
         lost = sum(corpus.n_queries for corpus in dataset.absent)
         names = tuple(corpus.corpus for corpus in dataset.absent)
         corpora = counted(len(names), "corpus is", "corpora are")
         queries = counted(lost, "query", "queries")
-        found = f"{corpora} not at hand, with {queries}"
-        yield ValidationCheck("absent", "finding", found, "scores are of the others", names)
+        text = f"{corpora} not at hand, with {queries}"
+        yield ValidationCheck("absent", "finding", text, "scores are of the others", names)
     for reason, count in sorted(dataset.left_out.items()):
         if count:
             reading = "the loader left them out"
@@ -279,8 +279,8 @@ def _duplicates(dataset: Dataset) -> Iterator[ValidationCheck]:
         ),
     ):
         if ids:
-            found = f"{counted(len(ids), 'query has', 'queries have')} {what}"
-            yield ValidationCheck("duplicate queries", "finding", found, reading, tuple(ids))
+            text = f"{counted(len(ids), 'query has', 'queries have')} {what}"
+            yield ValidationCheck("duplicate queries", "finding", text, reading, tuple(ids))
     if not same and not other and not near:
         reading = "every query has a text of its own"
         yield ValidationCheck("duplicate queries", "ok", "0 queries", reading)
@@ -293,20 +293,20 @@ def _sharing_lines(queries: Sequence[Query]) -> list[str]:
     """
     lines = [set(filter(_WORD.search, map(str.strip, q.text.split("\n")))) for q in queries]
     holders: defaultdict[str, list[int]] = defaultdict(list)
-    for at, own in enumerate(lines):
-        for line in own if len(own) >= _FEWEST_LINES else ():
+    for at, words in enumerate(lines):
+        for line in words if len(words) >= _FEWEST_LINES else ():
             holders[line].append(at)
-    found = []
-    for at, own in enumerate(lines):
-        several = [holders[line] for line in own if len(holders[line]) <= _COMMON]
+    names = []
+    for at, words in enumerate(lines):
+        several = [holders[line] for line in words if len(holders[line]) <= _COMMON]
         shared = Counter(other for some in several for other in some if other != at)
         if any(
-            2 * count > min(len(own), len(lines[other]))
+            2 * count > min(len(words), len(lines[other]))
             and _answer(queries[other]) != _answer(queries[at])
             for other, count in shared.items()
         ):
-            found.append(queries[at].id)
-    return found
+            names.append(queries[at].id)
+    return names
 
 
 def _answer(query: Query) -> object:
@@ -339,14 +339,14 @@ def _masking(query_set: QuerySet | None, fault: str) -> ValidationCheck:
     masks = () if query_set is None else query_set.masks
     parses = Counter(mask.parse for mask in masks)
     broken = tuple(mask.query.id for mask in masks if mask.parse == "broken")
-    found = (
+    text = (
         f"of {counted(len(masks), 'masked file')}, {counted(len(broken), 'has', 'have')} syntax "
         f"errors that masks made; {parses['filled']} more would, without brackets and keywords in "
         "the blank lines"
     )
     if broken:
-        return ValidationCheck("masking", "finding", found, "ast may cut these otherwise", broken)
-    return ValidationCheck("masking", "ok", found, "masks change no boundary but their own")
+        return ValidationCheck("masking", "finding", text, "ast may cut these otherwise", broken)
+    return ValidationCheck("masking", "ok", text, "masks change no boundary but their own")
 
 
 def _copies_and_leaks(dataset: Dataset, query_set: QuerySet) -> Iterator[ValidationCheck]:
@@ -408,10 +408,10 @@ def _balance_checks(balance: Sequence[QueryGroup]) -> Iterator[ValidationCheck]:
         groups = [group for group in balance if group.by == name]
         first, small = groups[0], tuple(group.value for group in groups if group.queries < FEW)
         if len(groups) == 1:
-            found = f"all queries are of one {name}: {first.value}"
-            yield ValidationCheck(f"balance, {name}", "ok", found, "scores say nothing of others")
+            text = f"all queries are of one {name}: {first.value}"
+            yield ValidationCheck(f"balance, {name}", "ok", text, "scores say nothing of others")
             continue
-        found = (
+        text = (
             f"{counted(len(groups), 'value')}; {first.value} has {100 * first.share:.1f} % of the "
             f"queries, {counted(len(small), 'has', 'have')} fewer than {FEW}"
         )
@@ -422,7 +422,7 @@ def _balance_checks(balance: Sequence[QueryGroup]) -> Iterator[ValidationCheck]:
         else:
             reading = "no value dominates the means"
         state: State = "finding" if first.share > _MOST or small else "ok"
-        yield ValidationCheck(f"balance, {name}", state, found, reading, small)
+        yield ValidationCheck(f"balance, {name}", state, text, reading, small)
 
 
 def _power(

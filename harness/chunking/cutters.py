@@ -15,8 +15,8 @@ from chunkers.plugins.loading import CHUNKERS, load_chunker
 from chunkers.plugins.spec import expand_spec
 from chunkers.processes.isolation import (
     Limits,
+    LoadTarget,
     Outcome,
-    Target,
     Worker,
     program_file,
     refuse_while_loading,
@@ -117,7 +117,7 @@ def probe(specs: Iterable[str]) -> None:
     for spec in chunkers:
         entry, _ = CHUNKERS.find(spec)
         if not entry.target.startswith("chunkers."):
-            with Worker(Target(str(spec)), limits_of()) as worker:
+            with Worker(LoadTarget(str(spec)), limits_of()) as worker:
                 worker.load()
     for problem in library_faults(chunkers).values():
         raise InputError(problem)
@@ -144,7 +144,7 @@ def library_faults(specs: Iterable[Spec | str]) -> dict[str, str]:
     return faults
 
 
-def target_of(chunker: LoadedChunker) -> Target:
+def target_of(chunker: LoadedChunker) -> LoadTarget:
     """What other processes load.
 
     Raises:
@@ -152,12 +152,12 @@ def target_of(chunker: LoadedChunker) -> Target:
     """
     module = _module_of(chunker)
     if module == "__main__":
-        return Target(chunker.name, (module, program_file()))
+        return LoadTarget(chunker.name, (module, program_file()))
     file = _file_of(module)
     if file is None:
         raise InputError("it has no file that another process could import")
     own = chunker.made_by.startswith(_OWN)
-    return Target(chunker.name, None if own else (module, file), keeps_nothing=own)
+    return LoadTarget(chunker.name, None if own else (module, file), keeps_nothing=own)
 
 
 def _module_of(chunker: LoadedChunker) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError, suggestion
 from chunkers.languages import parse_overrides, pattern_of
-from chunkers.plugins.registry import Entry, Registry
+from chunkers.plugins.registry import PluginEntry, Registry
 from chunkers.plugins.spec import Spec, bind, canonical, parse_spec
 from harness.building.folder import CARD
 from harness.datasets.cards import card_names, load_card, missing_files
@@ -90,7 +90,7 @@ def load_dataset(
     given: tuple[Any, ...]
     if spec.name in card_names():
         card = load_card(spec.name)
-        load = _PLUG_INS.load(Entry(card.name, card.loader, "its card"))
+        load = _PLUG_INS.load(PluginEntry(card.name, card.loader, "its card"))
         given = (card, data_dir)
     else:
         entry, spec = _plug_in(spec)
@@ -182,7 +182,7 @@ def list_datasets(data_dir: Path | None = None) -> tuple[Listed, ...]:
     return tuple(listed[name] for name in sorted(listed))
 
 
-def _plug_in(spec: Spec) -> tuple[Entry, Spec]:
+def _plug_in(spec: Spec) -> tuple[PluginEntry, Spec]:
     """The entry point or the Python object that a spec names, and the spec of its options."""
     names = _PLUG_INS.entries()
     if spec.name not in names and spec.argument is None:

@@ -39,7 +39,7 @@ def query_metrics(retrieved: Sequence[str], relevant: Collection[str], k: float)
     """
     gold = set(relevant)
     first = retrieved[: math.trunc(k)]
-    ranks = [at for at, one in enumerate(first) if one in gold]
+    ranks = [at for at, name in enumerate(first) if name in gold]
     best = total(1 / math.log2(at + 2) for at in range(len(gold)) if at < k)
     return Metrics(
         precision=len(ranks) / k if k else math.nan,
@@ -52,9 +52,9 @@ def aggregate(metrics: Sequence[Metrics]) -> Metrics:
     """The mean, added left to right; zeros for nothing."""
     n = len(metrics) or 1
     return Metrics(
-        precision=total(one.precision for one in metrics) / n,
-        recall=total(one.recall for one in metrics) / n,
-        ndcg=total(one.ndcg for one in metrics) / n,
+        precision=total(query.precision for query in metrics) / n,
+        recall=total(query.recall for query in metrics) / n,
+        ndcg=total(query.ndcg for query in metrics) / n,
     )
 
 
@@ -85,14 +85,14 @@ def macro_table(means: Mapping[str, Metrics]) -> list[tuple[str, ...]]:
         baseline, empty for the baseline itself and where there is none.
     """
     names = ("precision", "recall", "ndcg")
-    heading = ("chunker", *names, *(f"{one} vs {_BASELINE}" for one in names))
+    heading = ("chunker", *names, *(f"{metric} vs {_BASELINE}" for metric in names))
     rows = [heading]
     base = means.get(_BASELINE)
     for chunker, mean in means.items():
-        values = [getattr(mean, one) for one in names]
+        values = [getattr(mean, metric) for metric in names]
         gains = [""] * len(names)
         if base is not None and chunker != _BASELINE:
-            pairs = zip(values, [getattr(base, one) for one in names], strict=True)
+            pairs = zip(values, [getattr(base, metric) for metric in names], strict=True)
             gains = [improvement(value, of) for value, of in pairs]
         rows.append((chunker, *map(percentage, values), *gains))
     return rows

@@ -61,8 +61,8 @@ def is_lock(path: str) -> bool:
 
 def says_generated(text: str) -> bool:
     """Whether the comments at the head of a file say that a tool wrote it, or chunkmark did."""
-    ours = schema_of(text[:_SCHEMA].encode("utf-8", "replace"))
-    return bool(ours) or _SAYS.search(_head(text)) is not None
+    schema = schema_of(text[:_SCHEMA].encode("utf-8", "replace"))
+    return bool(schema) or _SAYS.search(_head(text)) is not None
 
 
 def _head(text: str) -> str:

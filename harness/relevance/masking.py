@@ -140,11 +140,13 @@ def spliced(
     `chunked` are every corpus of the data set, and the masked file of every mask. The result is in
     the order of `corpora`; they share chunks.
     """
-    by_id = {one.corpus.id: one for one in chunked}
+    by_id = {cut.corpus.id: cut for cut in chunked}
     of = {mask.corpus.id: mask for mask in masks}
     return [
-        _spliced(by_id[one.of], by_id[one.id], of[one.id]) if one.of else by_id[one.id]
-        for one in corpora
+        _spliced(by_id[corpus.of], by_id[corpus.id], of[corpus.id])
+        if corpus.of
+        else by_id[corpus.id]
+        for corpus in corpora
     ]
 
 

@@ -126,11 +126,11 @@ class CrossEncoder:
     def _check(self, model: Any) -> None:
         """Refuse what would be scored otherwise than its makers mean."""
         config = model.model.config
-        kinds = getattr(config, "architectures", None) or [""]
-        if not kinds[0].endswith("ForSequenceClassification") or config.num_labels != 1:
+        architectures = getattr(config, "architectures", None) or [""]
+        if not architectures[0].endswith("ForSequenceClassification") or config.num_labels != 1:
             raise InputError(
                 f"{self.name}: {self.folder} is no cross-encoder with one label "
-                f"({kinds[0] or 'unknown architecture'}, {config.num_labels} labels)"
+                f"({architectures[0] or 'unknown architecture'}, {config.num_labels} labels)"
             )
         refuse_missing_weights(model.model, self.folder, self.name)
         modules = self.folder / "modules.json"
@@ -152,14 +152,14 @@ class CrossEncoder:
         tokenizer = self._model.tokenizer
         probe = tokenizer("a", "b")
         ids, sides = probe["input_ids"], probe.sequence_ids(0)
-        kinds = probe.get("token_type_ids") or [0] * len(ids)
+        segments = probe.get("token_type_ids") or [0] * len(ids)
         if sides.index(0) > sides.index(1):
             raise InputError(f"{self.name}: its tokenizer puts the text before the query")
         first, last = sides.index(0), len(sides) - sides[::-1].index(0)
         start, end = sides.index(1), len(sides) - sides[::-1].index(1)
         bounds = ((0, first), (first, last), (last, start), (start, end), (end, len(ids)))
         before, _, between, _, after = (tuple(ids[low:high]) for low, high in bounds)
-        types = tuple(kinds[low] if low < high else 0 for low, high in bounds)
+        types = tuple(segments[low] if low < high else 0 for low, high in bounds)
         frame = _Frame(before, between, after, types)  # type: ignore[arg-type]
         room = int(tokenizer.model_max_length) - frame.size
         if room < _SMALLEST:
@@ -219,10 +219,10 @@ class CrossEncoder:
             "token_type_ids": torch.zeros(shape, dtype=torch.long),
         }
         filler = self._frame.around((), ())
-        for number, (ids, kinds) in enumerate(rows + [filler] * (_ROWS - len(rows))):
+        for number, (ids, segments) in enumerate(rows + [filler] * (_ROWS - len(rows))):
             features["input_ids"][number, : len(ids)] = torch.tensor(ids)
             features["attention_mask"][number, : len(ids)] = 1
-            features["token_type_ids"][number, : len(ids)] = torch.tensor(kinds)
+            features["token_type_ids"][number, : len(ids)] = torch.tensor(segments)
         if "token_type_ids" not in tokenizer.model_input_names:
             del features["token_type_ids"]
         try:

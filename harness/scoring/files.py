@@ -42,13 +42,13 @@ class InputFile:
             columns. `table`: tab-separated with a heading. `json`: one document. `jsonl`: one
             object a line.
         lines: Its lines with their numbers; they can be read once.
-        ours: Whether the first row of a run carries chunkmark's own tag.
+        own_format: Whether the first row of a run carries chunkmark's own tag.
     """
 
     path: Path
     shape: Shape
     lines: Iterator[tuple[int, bytes]]
-    ours: bool
+    own_format: bool
 
 
 def open_file(path: Path) -> InputFile:
@@ -162,16 +162,18 @@ def may_be_encoded(file: InputFile, grades: Grades) -> bool:
     return file.shape in ("qrels", "judgements") and any("%" in name for name in names)
 
 
-def spell_as(grades: Grades, rankings: Mapping[str, Collection[str]], *, ours: bool) -> Grades:
+def spell_as(
+    grades: Grades, rankings: Mapping[str, Collection[str]], *, own_format: bool
+) -> Grades:
     """Spell the ids of judgements as rankings do.
 
     An id with `%` may be percent-encoded, as in chunkmark's own qrels, or not; the spelling that
-    the ranking has counts. Where it has both or none, `ours` decides.
+    the ranking has counts. Where it has both or none, `own_format` decides.
 
     Args:
         grades: The judgements.
         rankings: Query -> ids.
-        ours: Whether chunkmark wrote the rankings, so that an id is decoded unless only its
+        own_format: Whether chunkmark wrote the rankings, so that an id is decoded unless only its
             encoded spelling is ranked.
 
     Raises:
@@ -179,9 +181,9 @@ def spell_as(grades: Grades, rankings: Mapping[str, Collection[str]], *, ours: b
     """
     spelled: dict[str, dict[str, float]] = {}
     for query, row in grades.items():
-        name = _spelling(query, rankings, grades, ours=ours)
+        name = _spelling(query, rankings, grades, own_format=own_format)
         ids = frozenset(rankings.get(name, ()))
-        new = {_spelling(doc, ids, row, ours=ours): grade for doc, grade in row.items()}
+        new = {_spelling(doc, ids, row, own_format=own_format): grade for doc, grade in row.items()}
         if name in spelled or len(new) < len(row):
             raise InputError(
                 f"the judgements of query {name} have an id in two spellings\n"
@@ -191,9 +193,11 @@ def spell_as(grades: Grades, rankings: Mapping[str, Collection[str]], *, ours: b
     return spelled
 
 
-def _spelling(name: str, ranked: Container[str], judged: Container[str], *, ours: bool) -> str:
+def _spelling(
+    name: str, ranked: Container[str], judged: Container[str], *, own_format: bool
+) -> str:
     plain = unquote(name)
-    if ours:
+    if own_format:
         return name if name in ranked and plain not in ranked else plain
     return plain if plain in ranked and name not in ranked and plain not in judged else name
 
@@ -228,7 +232,9 @@ def load_run(
     if content is not None:
         return Rankings(_by_query(content, str(file.path), "score"))
     wanted = None if unjudged else grades.keys() | {unquote(query) for query in grades}
-    return Rankings(*read_run(file.path, file.lines, wanted, ours=file.ours, progress=progress))
+    return Rankings(
+        *read_run(file.path, file.lines, wanted, own_format=file.own_format, progress=progress)
+    )
 
 
 def _load(file: InputFile, root: str = "") -> dict[str, Any] | Iterator[QueryRecord]:

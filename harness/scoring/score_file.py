@@ -179,7 +179,7 @@ def score_file(
         known = grades or {}
         inputs = _Inputs(
             loaded.rankings,
-            spell_as(known, loaded.rankings, ours=file.ours) if encoded else known,
+            spell_as(known, loaded.rankings, own_format=file.own_format) if encoded else known,
         )
         if not any(query in inputs.grades for query in loaded.rankings):
             raise InputError(f"no query of {run} is judged in {qrels}; check the ids")
@@ -213,7 +213,7 @@ class _TextColumns:
 
     def __init__(self, options: ScoreOptions, counts: Counter[str]) -> None:
         measures = [measure for measure in options.measures if is_of_texts(measure)]
-        self.columns: dict[Measure, list[tuple[str, float]]] = {one: [] for one in measures}
+        self.columns: dict[Measure, list[tuple[str, float]]] = {measure: [] for measure in measures}
         self._counts = counts
         self._families = {family.name: family for family in TEXT_FAMILIES}
         names = {measure.family for measure in measures}
@@ -264,7 +264,7 @@ def _judge_records(
     if encoded:
         records = list(records)
         ids = {record.query: [item.id or "" for item in record.items] for record in records}
-        grades = spell_as(grades, ids, ours=False)
+        grades = spell_as(grades, ids, own_format=False)
     rankings: dict[str, Sequence[str]] = {}
     gold = dict(grades)
     found: set[str] = set()

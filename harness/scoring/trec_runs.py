@@ -54,9 +54,9 @@ class Run(Mapping[str, Mapping[str, float]]):
         repeated: Rows that repeat another, by query, for the queries accessed so far.
     """
 
-    def __init__(self, path: Path, columns: _Columns, *, ours: bool) -> None:
+    def __init__(self, path: Path, columns: _Columns, *, own_format: bool) -> None:
         self._path = path
-        self._ours = ours
+        self._own_format = own_format
         self._columns = columns
         query = np.frombuffer(columns.query, dtype=np.int64)
         self._order = np.argsort(query, kind="stable")
@@ -97,7 +97,7 @@ class Run(Mapping[str, Mapping[str, float]]):
             text = raw.decode("utf-8")
         except UnicodeDecodeError:
             raise InputError(f"{self._place(row)}: not UTF-8") from None
-        return unquote(text) if self._ours and "%" in text else text
+        return unquote(text) if self._own_format and "%" in text else text
 
     def _place(self, row: int) -> str:
         return f"{self._path}, line {self._columns.line[row]}"
@@ -119,15 +119,15 @@ def read_run(
     lines: Iterable[tuple[int, bytes]],
     wanted: Container[str] | None,
     *,
-    ours: bool,
+    own_format: bool,
     progress: Callable[[int], None] = lambda lines: None,
 ) -> tuple[Run, int]:
     """Read a TREC run: query, Q0, document, rank, score, tag. The rank is ignored.
 
     A tag may have spaces; an id that has some is percent-encoded. Comments are passed over.
 
-    Queries of `wanted` are kept, or all. `ours` says that ids are percent-encoded. `progress` is
-    called now and then with the number of lines read.
+    Queries of `wanted` are kept, or all. `own_format` says that ids are percent-encoded.
+    `progress` is called now and then with the number of lines read.
 
     Returns:
         The run, and how many queries of the file were not kept.
@@ -162,7 +162,7 @@ def read_run(
             )
         if query not in seen:
             name = decode_utf8(query, f"{path}, line {number}")
-            name = unquote(name) if ours else name
+            name = unquote(name) if own_format else name
             known = columns.number
             kept = wanted is None or name in wanted
             seen[query] = known.setdefault(name, len(known)) if kept else None
@@ -177,7 +177,7 @@ def read_run(
             add_line(number)
         if not number & 0xFFFF:
             progress(number)
-    return Run(path, columns, ours=ours), sum(which is None for which in seen.values())
+    return Run(path, columns, own_format=own_format), sum(which is None for which in seen.values())
 
 
 def _score(text: bytes, path: Path, number: int) -> float:

@@ -49,7 +49,7 @@ def entities(root: Node, text: Utf16Text, language: str) -> list[Entity]:
         language: A key of `RULES`.
     """
     rules = RULES[language]
-    found: list[Entity] = []
+    result: list[Entity] = []
     # Entities whose last required part is yet to come, by the id of that part.
     pending: dict[int, list[tuple[Rule, Node]]] = defaultdict(list)
     for node, parent in _walk(root):
@@ -59,9 +59,9 @@ def entities(root: Node, text: Utf16Text, language: str) -> list[Entity]:
             if last is not None:
                 pending[last.id].append((rule, node))
         if pending and node.id in pending:
-            for rule, seen in pending.pop(node.id):
-                found += _made(rule.kind, seen, text, language)
-    return found
+            for rule, entity_node in pending.pop(node.id):
+                result += _entities_of(rule.kind, entity_node, text, language)
+    return result
 
 
 def _walk(root: Node) -> Iterator[tuple[Node, Node]]:
@@ -115,7 +115,7 @@ def _has_named_receiver(node: Node) -> bool:
     )
 
 
-def _made(kind: Kind, node: Node, text: Utf16Text, language: str) -> list[Entity]:
+def _entities_of(kind: Kind, node: Node, text: Utf16Text, language: str) -> list[Entity]:
     start, end = node.start_byte // 2, node.end_byte // 2
     if kind == "import":
         names = imported_names(node, text, language) or [NAMELESS]
@@ -125,8 +125,8 @@ def _made(kind: Kind, node: Node, text: Utf16Text, language: str) -> list[Entity
 
 
 def _name(node: Node, text: Utf16Text, language: str) -> str:
-    named = node.child_by_field_name("name")
-    if named is None and language == "rust":
+    name_node = node.child_by_field_name("name")
+    if name_node is None and language == "rust":
         plain = ("identifier", "type_identifier")
-        named = next((child for child in node.children if child.type in plain), None)
-    return NAMELESS if named is None else text.node(named)
+        name_node = next((child for child in node.children if child.type in plain), None)
+    return NAMELESS if name_node is None else text.node(name_node)

@@ -25,14 +25,16 @@ class Context:
     """What the headers of one file's chunks say."""
 
     def __init__(self, root: Node, text: Utf16Text, path: str, language: str) -> None:
-        found = entities(root, text, language)
-        defined = [one for one in found if one.kind != "import"]
+        members = entities(root, text, language)
+        defined = [entity for entity in members if entity.kind != "import"]
         self._path = "/".join(path.split("/")[-_PATH_PARTS:])
-        self._uses = ", ".join([one.name for one in found if one.kind == "import"][:_USES])
-        self._signatures = [one.signature for one in defined]
-        self._starts = np.array([one.start for one in defined], dtype=np.int64)
-        self._ends = np.array([one.end for one in defined], dtype=np.int64)
-        self._scopes = scope_tree(one for one in defined if one.kind != "export")
+        self._uses = ", ".join(
+            [entity.name for entity in members if entity.kind == "import"][:_USES]
+        )
+        self._signatures = [entity.signature for entity in defined]
+        self._starts = np.array([entity.start for entity in defined], dtype=np.int64)
+        self._ends = np.array([entity.end for entity in defined], dtype=np.int64)
+        self._scopes = scope_tree(entity for entity in defined if entity.kind != "export")
 
     def header(self, start: int, end: int, previous: str) -> str:
         """All that comes before the text of a chunk.

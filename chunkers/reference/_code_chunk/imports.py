@@ -55,8 +55,8 @@ def _script(node: Node, text: Utf16Text) -> tuple[list[str], str]:
                 names += [text.node(name) for name in _children(child, "identifier")]
             elif child.type == "named_imports":
                 names += [
-                    _either(one, "alias", "name", text)
-                    for one in _children(child, "import_specifier")
+                    _either(specifier, "alias", "name", text)
+                    for specifier in _children(child, "import_specifier")
                 ]
     return names, _field(node, "source", text).strip("\"'")
 
@@ -68,19 +68,19 @@ def _rust(node: Node, text: Utf16Text) -> tuple[list[str], str]:
     names: list[str] = []
     pending = [argument]
     while pending:
-        one = pending.pop()
-        if one.type == "identifier":
-            names.append(text.node(one))
-        elif one.type == "scoped_identifier":
-            names.append(_field(one, "name", text))
-        elif one.type == "use_as_clause":
-            names.append(_field(one, "alias", text))
-        elif one.type == "use_wildcard":
+        node = pending.pop()
+        if node.type == "identifier":
+            names.append(text.node(node))
+        elif node.type == "scoped_identifier":
+            names.append(_field(node, "name", text))
+        elif node.type == "use_as_clause":
+            names.append(_field(node, "alias", text))
+        elif node.type == "use_wildcard":
             names.append("*")
-        elif one.type == "use_list":
-            pending += reversed(one.named_children)
-        elif one.type == "scoped_use_list":
-            pending += [child for child in [one.child_by_field_name("list")] if child]
+        elif node.type == "use_list":
+            pending += reversed(node.named_children)
+        elif node.type == "scoped_use_list":
+            pending += [child for child in [node.child_by_field_name("list")] if child]
     return names, "" if argument.type == "use_list" else text.node(argument)
 
 

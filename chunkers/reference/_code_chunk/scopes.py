@@ -25,11 +25,11 @@ class Level:
         reach: Largest end of each and those before it, by which a container is found at once.
     """
 
-    scopes: list[Scope] = field(default_factory=list)
+    scopes: list[EntityScope] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     reach: list[int] = field(default_factory=list)
 
-    def add(self, scope: Scope) -> None:
+    def add(self, scope: EntityScope) -> None:
         """Put a scope behind the others; none starts after it."""
         end = scope.entity.end
         self.scopes.append(scope)
@@ -43,7 +43,7 @@ class Level:
 
 
 @dataclass(slots=True)
-class Scope:
+class EntityScope:
     """An entity, and the level of what is defined in it."""
 
     entity: Entity
@@ -57,7 +57,7 @@ def scope_tree(entities: Iterable[Entity]) -> Level:
         level = outermost
         while (index := level.first_to(entity.end)) is not None:
             level = level.scopes[index].inner
-        level.add(Scope(entity))
+        level.add(EntityScope(entity))
     return outermost
 
 
@@ -89,7 +89,7 @@ def place_of(outermost: Level, start: int, end: int) -> Place:
 
     def nearest(low: int, high: int, centre: int) -> list[str]:
         others = (beside.scopes[index].entity for index in _outwards(low, high, centre))
-        apart = (one.name for one in others if not (one.start < end and one.end > start))
+        apart = (scope.name for scope in others if not (scope.start < end and scope.end > start))
         return list(islice(apart, _SIBLINGS))
 
     count, split = len(beside.scopes), bisect_left(beside.starts, start)

@@ -183,13 +183,13 @@ class Codebase:
 
     def _origins(self, file: FileNames, name: str, depth: int) -> set[str]:
         """The files in which what a file imports as a name is defined."""
-        found = []
+        origins = []
         for item in file.imports.get(name, ()):
             module = self._file(item.module, file)
             wanted = name if item.name == "default" else item.name
-            found.append(self._offers(module, wanted, depth) if module and item.name else set())
-        if found:
-            return set.intersection(*found)
+            origins.append(self._offers(module, wanted, depth) if module and item.name else set())
+        if origins:
+            return set.intersection(*origins)
         stars = (self._file(item.module, file) for item in file.imports.get("*", ()))
         return {path for star in stars if star for path in self._offers(star, name, depth)}
 
@@ -202,16 +202,16 @@ class Codebase:
 
     def _module(self, chain: tuple[str, ...], file: FileNames) -> str | None:
         """The file of the module that names such as `a.b` mean in a file."""
-        found = set()
+        files = set()
         for at in range(1, len(chain) + 1):
             for item in file.imports.get(".".join(chain[:at]), ()):
                 if file.language == "python":
                     joint = "" if item.module.endswith(".") or not item.name else "."
                     module = ".".join((item.module + joint + item.name, *chain[at:]))
-                    found.add(self._file(module, file))
+                    files.add(self._file(module, file))
                 elif at == len(chain) and item.name in ("", "default"):
-                    found.add(self._file(item.module, file))
-        return found.pop() if len(found) == 1 else None
+                    files.add(self._file(item.module, file))
+        return files.pop() if len(files) == 1 else None
 
     def _file(self, module: str, file: FileNames) -> str | None:
         """The file that a module means in a file."""
@@ -260,8 +260,8 @@ class Codebase:
         if language == "lua":
             tail = tail.removesuffix(".lua").replace(".", "/") + ".lua"
         paths = self._by_name[tail.rpartition("/")[2]]
-        found = [path for path in paths if f"/{path}".endswith(f"/{tail}")]
-        return found[0] if len(found) == 1 else None
+        matches = [path for path in paths if f"/{path}".endswith(f"/{tail}")]
+        return matches[0] if len(matches) == 1 else None
 
     def _loads(self, file: FileNames) -> set[str]:
         """The files that a file loads or includes itself."""
@@ -274,13 +274,13 @@ class Codebase:
     def _includes(self, path: str) -> set[str]:
         """The files that a file includes, directly or through others."""
         if path not in self._included:
-            found: set[str] = set()
+            included: set[str] = set()
             stack = [path]
             while stack:
-                new = self._loads(self.files[stack.pop()]) - found
-                found |= new
+                new = self._loads(self.files[stack.pop()]) - included
+                included |= new
                 stack += new
-            self._included[path] = found
+            self._included[path] = included
         return self._included[path]
 
     def _go_folder(self, module: str) -> str | None:
@@ -294,15 +294,15 @@ class Codebase:
         own = [file for file in self.files.values() if file.language == language]
         paths = {dirname(file.path) for file in own}
         paths |= {splitext(file.path)[0] for file in own} if language == "python" else set()
-        found: Counter[str] = Counter()
+        prefixes: Counter[str] = Counter()
         for item in (item for file in own for some in file.imports.values() for item in some):
             steps = item.module.split(joint)
             library = "." not in steps[0] if joint == "/" else steps[0] in sys.stdlib_module_names
             for at in range(1, len(steps)):
                 if not library and steps[0] and "/".join(steps[at:]) in paths:
-                    found[joint.join(steps[:at])] += 1
+                    prefixes[joint.join(steps[:at])] += 1
         # The longest of the most frequent ones claims the fewest imports.
-        return max(sorted(found), key=lambda prefix: (found[prefix], len(prefix)), default="")
+        return max(sorted(prefixes), key=lambda prefix: (prefixes[prefix], len(prefix)), default="")
 
 
 def _is_of(chain: tuple[str, ...], line: int, owner: str, file: FileNames) -> bool:

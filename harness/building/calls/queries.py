@@ -122,7 +122,7 @@ def _candidates(
     left_out: Counter[str],
 ) -> Iterator[tuple[Target, Query]]:
     """The called definition and the query of every name that a file calls."""
-    meant: list[tuple[Call, _Place]] = []
+    calls: list[tuple[Call, _Place]] = []
     doubtful: set[int] = set()
     reasons: dict[str, str] = {}
     for call in file.calls:
@@ -132,16 +132,16 @@ def _candidates(
                 reasons.setdefault(call.name, meaning.reason)
                 doubtful |= {call.line} if meaning.doubtful else set()
             else:
-                meant.append((call, meaning))
+                calls.append((call, meaning))
     queries: dict[str, tuple[Target, Query]] = {}
-    for call, place in meant:
+    for call, place in calls:
         if call.name in queries:
             continue
         window = _window(source, file, call.line, doubtful)
         if window is None:
             reasons[call.name] = _MIXED
             continue
-        inside = [other for at, other in meant if window[0] <= at.line <= window[1]]
+        inside = [other for at, other in calls if window[0] <= at.line <= window[1]]
         query = _query(source, call, window, place, inside)
         if count_words(query.text) >= _FEWEST_WORDS:
             queries[call.name] = _target(place), query
@@ -161,20 +161,20 @@ def _meaning(
         return _Unknown(_SAME_FILE)
     spoken = [place for place in others if _related(place[0].language, file.language)]
     seen = [place for place in spoken if not place[1].local]
-    meant = [(home, item) for home, item in seen if codebase.means(call, file, item, home)]
-    if len(meant) == 1 and not meant[0][1].declared:
-        return meant[0]
+    definitions = [(home, item) for home, item in seen if codebase.means(call, file, item, home)]
+    if len(definitions) == 1 and not definitions[0][1].declared:
+        return definitions[0]
     if not seen:
         return _Unknown(_LOCAL if spoken else _LANGUAGE)
-    doubtful = bool(meant) or any(codebase.may_mean(call, file, item) for _, item in seen)
-    if len(meant) == 1:
+    doubtful = bool(definitions) or any(codebase.may_mean(call, file, item) for _, item in seen)
+    if len(definitions) == 1:
         return _Unknown(_BODILESS, doubtful)
     return _Unknown(_SEVERAL if len(places) > 1 else _UNSURE, doubtful)
 
 
-def _related(one: str, other: str) -> bool:
+def _related(first: str, second: str) -> bool:
     """Whether files of two languages call each other."""
-    return one == other or any({one, other} <= family for family in _FAMILIES)
+    return first == second or any({first, second} <= family for family in _FAMILIES)
 
 
 def _hash(name: str) -> str:

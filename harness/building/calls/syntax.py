@@ -150,7 +150,7 @@ def names_of(source: Source) -> FileNames | None:
                 base = _STEP.findall(text_of(captures["base"][0]))[-1]
                 bases.add((_line(node), node.end_point[0] + 1, base))
             elif kind in ("binds", "variable", "field"):
-                classes = {_class(text_of(one)) for one in captures.get("type", ())}
+                classes = {_class(text_of(node)) for node in captures.get("type", ())}
                 for bound in _bound(node) if kind == "binds" else (node,):
                     name = (itself if kind == "field" else "") + text_of(bound).lstrip("$")
                     places[name, bound] |= classes
@@ -160,13 +160,15 @@ def names_of(source: Source) -> FileNames | None:
     for (name, node), classes in places.items():
         if node not in imported:
             variables[name].add((_line(node), classes.pop() if len(classes) == 1 else ""))
-    found = [
+    constants = [
         (captures["constant"][0], captures["declaration"][0])
         for _, captures in matches
         if "constant" in captures and captures["constant"][0] not in imported
     ]
     definitions = [*definitions_of(tree, pieces_of(tree))]
-    definitions += _constants(found, tree, {item.parts for item in definitions if item.callable})
+    definitions += _constants(
+        constants, tree, {item.parts for item in definitions if item.callable}
+    )
     return FileNames(
         path=source.path,
         language=language,
@@ -250,16 +252,16 @@ def _bound(node: Node) -> Iterator[Node]:
 
 
 def _constants(
-    found: Iterable[tuple[Node, Node]], tree: Tree, known: AbstractSet[tuple[str, ...]]
+    captures: Iterable[tuple[Node, Node]], tree: Tree, known: AbstractSet[tuple[str, ...]]
 ) -> Iterator[Definition]:
     """Constants of a module as definitions: what they hold may be a function or a class.
 
     Args:
-        found: The name and the declaration of each.
+        captures: The name and the declaration of each.
         tree: The source.
         known: The names of what the source defines otherwise.
     """
-    for name, declaration in found:
+    for name, declaration in captures:
         if (text_of(name),) not in known:
             yield Definition(
                 key=declaration.start_byte,
@@ -282,5 +284,5 @@ def _line(node: Node) -> int:
 
 def _class(text: str) -> str:
     """The class in a type such as `Optional[module.Class]` or `&mut Class<T>`, or nothing."""
-    found = _TYPE.fullmatch(text[:_LONGEST])
-    return found[1] if found else ""
+    match = _TYPE.fullmatch(text[:_LONGEST])
+    return match[1] if match else ""

@@ -130,16 +130,16 @@ def strip_doc_comments(source: Source, style: Style | None = None) -> StrippedSo
 
 def _stretches(text: str, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
     """Characters [start, end) of doc comments, joined where no blank line is between them."""
-    found: list[tuple[int, int]] = []
+    stretches: list[tuple[int, int]] = []
     for piece in pieces:
         if piece.role not in ("doc", "trailing"):
             continue
-        between = text[found[-1][1] : piece.start] if found else "."
+        between = text[stretches[-1][1] : piece.start] if stretches else "."
         if not between.strip() and between.count("\n") <= 1:
-            found[-1] = (found[-1][0], piece.end)
+            stretches[-1] = (stretches[-1][0], piece.end)
         else:
-            found.append((piece.start, piece.end))
-    return found
+            stretches.append((piece.start, piece.end))
+    return stretches
 
 
 def _without(text: str, stretches: Iterable[tuple[int, int]]) -> list[Edit]:

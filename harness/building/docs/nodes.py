@@ -111,14 +111,14 @@ class Tree:
 def all_definitions(tree: Tree) -> list[DefinitionNode]:
     """All definitions, those within a statement of one line included."""
     grammar = tree.grammar
-    found = list(definition_nodes(tree.root, grammar))
-    known = {item.node.id for item in found}
+    definitions = list(definition_nodes(tree.root, grammar))
+    known = {item.node.id for item in definitions}
     kinds = grammar.definitions | grammar.scopes | grammar.carriers | grammar.heads.keys()
     for node in tree.nodes({kind.split()[0] for kind in kinds}):
         if node.id not in known and node.start_point[0] == node.end_point[0]:
             first = next(definition_nodes(node, grammar), None)
             if first is not None and first.node.id == node.id:
-                found.append(first)
+                definitions.append(first)
     for node in tree.nodes(_TYPES):
         value = node.child_by_field_name("value") or node.child_by_field_name("type")
         # A structure with a name of its own is among them already.
@@ -127,8 +127,8 @@ def all_definitions(tree: Tree) -> list[DefinitionNode]:
             and value.type in _TYPES[node.type]
             and not value.child_by_field_name("name")
         ):
-            found.append(DefinitionNode(node, node, value))
-    return sorted(found, key=lambda item: (item.node.start_byte, -item.node.end_byte))
+            definitions.append(DefinitionNode(node, node, value))
+    return sorted(definitions, key=lambda item: (item.node.start_byte, -item.node.end_byte))
 
 
 @functools.cache
@@ -201,7 +201,7 @@ def _above(tree: Tree, style: Style, comments: list[tuple[Node, int, int]]) -> f
         if not text[text.rfind("\n", 0, start) + 1 : start].strip()
         and not _for_tools(tree, style, node)
     ]
-    found: set[int] = set()
+    ids: set[int] = set()
     run: list[int] = []
     first = own[0][0] if own else tree.root
     marked = False
@@ -225,9 +225,9 @@ def _above(tree: Tree, style: Style, comments: list[tuple[Node, int, int]]) -> f
         if before is not None and style.marks:
             marked = marked or kind_of(before, tree.grammar) in _ATTRIBUTES
         if not marked and _documents(tree, style, node, starts):
-            found.update(run)
+            ids.update(run)
         run, marked = [], False
-    return frozenset(found)
+    return frozenset(ids)
 
 
 def _is_inner(item: DefinitionNode, tree: Tree) -> bool:
@@ -313,7 +313,7 @@ class Docstring:
 
 def docstrings_of(tree: Tree) -> list[Docstring]:
     """The docstrings of a Python source."""
-    found = []
+    docstrings = []
     for node in [tree.root, *tree.nodes(("function_definition", "class_definition"))]:
         whole = node.parent is None
         body = node if whole else node.child_by_field_name("body")
@@ -330,8 +330,8 @@ def docstrings_of(tree: Tree) -> list[Docstring]:
             places = tuple((tree.at(node.start_byte), tree.at(node.end_byte)) for node in strings)
             emptied = not whole and len(strings) == len(statements)
             owner = -1 if whole else node.start_byte
-            found.append(Docstring(owner, _value(tree, places[0]), places, emptied))
-    return found
+            docstrings.append(Docstring(owner, _value(tree, places[0]), places, emptied))
+    return docstrings
 
 
 def _is_string(statement: Node) -> bool:

@@ -50,7 +50,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Gold:
+class ChangeGold:
     """The targets of a change, in order of path and line.
 
     `insert_only`: nothing was removed or changed, so they are the lines next to what was inserted.
@@ -131,7 +131,7 @@ def _visible(lines: Iterable[str]) -> int:
     return sum(bool(line) and not line.isspace() for line in lines)
 
 
-def gold_of(files: Iterable[tuple[Source, Changed]], *, elsewhere: bool = False) -> Gold:
+def gold_of(files: Iterable[tuple[Source, Changed]], *, elsewhere: bool = False) -> ChangeGold:
     """The targets of a change to some files.
 
     They are the runs of lines that it removed or changed, without blank lines at their ends. If
@@ -154,7 +154,7 @@ def gold_of(files: Iterable[tuple[Source, Changed]], *, elsewhere: bool = False)
         for line in _neighbours(source.lines, changed.inserted):
             beside.append(Target(source.path, line, line))
     insert_only = not (removed or elsewhere)
-    return Gold(tuple(beside if insert_only else removed), insert_only)
+    return ChangeGold(tuple(beside if insert_only else removed), insert_only)
 
 
 def only_inserted(old: bytes, new: bytes) -> bool:

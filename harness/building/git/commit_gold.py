@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chunkers.grammars.model import words
 from harness.building.docs.definitions import definitions_in
 from harness.building.docs.nodes import Tree, docstrings_of
-from harness.building.git.changes import Gold, gold_of
+from harness.building.git.changes import ChangeGold, gold_of
 from harness.chunking.parsing import UnparsedError
 from harness.model import Target
 from harness.retrieval.lexical import identifiers
@@ -130,7 +130,7 @@ _CLOSES = re.compile(r"\W*(?:begin|do|done|else|end|esac|fi|finally|then|try)?\W
 
 def commit_gold(
     files: Sequence[tuple[Source, Changed]], *, changes_more: bool, beside: int
-) -> Gold | str:
+) -> ChangeGold | str:
     """The targets of a commit, or why it has none.
 
     They are the lines that it removed or changed, without imports, comments, lines that only close
@@ -156,17 +156,19 @@ def commit_gold(
         core = sum(changed.count + changed.added for _, changed in code)
         more = [place for place in around if not any(_overlap(place, t) for t in targets)]
         every = tuple(dict.fromkeys([*targets, *more]))
-        return _checked(Gold(every, insert_only=False), core, inserted + beside)
+        return _checked(ChangeGold(every, insert_only=False), core, inserted + beside)
     if gold.insert_only and changes_more:
         return ELSEWHERE
     if around:
-        return _checked(Gold(tuple(dict.fromkeys(around)), insert_only=True), inserted, beside)
+        return _checked(
+            ChangeGold(tuple(dict.fromkeys(around)), insert_only=True), inserted, beside
+        )
     if gold.insert_only:
         return APART
     return TESTED if all(is_test(target.path) for target in gold.targets) else IMPORTS
 
 
-def _checked(gold: Gold, core: int, beside: int) -> Gold | str:
+def _checked(gold: ChangeGold, core: int, beside: int) -> ChangeGold | str:
     """The targets, unless they are too many, or the lines beside them are more."""
     files = {target.path for target in gold.targets}
     if len(gold.targets) > MOST_TARGETS or len(files) > MOST_TARGET_FILES:
@@ -218,14 +220,14 @@ def _lines_aside(source: Source) -> frozenset[int]:
     spans = [(tree.at(node.start_byte), tree.at(node.end_byte)) for node in nodes]
     if source.language == "python":
         spans += [span for string in docstrings_of(tree) for span in string.strings]
-    found: set[int] = set()
+    numbers: set[int] = set()
     for start, end in spans:
         # To some grammars the end of the line is part of what is on it.
         lines = source.lines.line_of(start), source.lines.line_of(max(start, end - 1))
         low, high = source.lines.offsets_of(*lines)
         if not (source.text[low:start] + source.text[end:high]).strip(" \t\r\n\f;"):
-            found |= set(range(lines[0], lines[1] + 1))
-    return frozenset(found)
+            numbers |= set(range(lines[0], lines[1] + 1))
+    return frozenset(numbers)
 
 
 def _around(source: Source, places: Iterable[int]) -> list[Target]:

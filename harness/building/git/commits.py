@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     import pygit2
 
-    from harness.building.git.changes import Gold
+    from harness.building.git.changes import ChangeGold
     from harness.building.git.repository import Change, Repository
     from harness.model import Corpus
     from harness.reading.reader import ReadRules
@@ -308,7 +308,7 @@ def _queries(
     ]
 
 
-def _gold(candidate: _Candidate, trees: Trees, repository: Repository) -> Gold | str:
+def _gold(candidate: _Candidate, trees: Trees, repository: Repository) -> ChangeGold | str:
     """The targets of a commit, or why it has none."""
     files, others, spaced = [], [*candidate.others], True
     for change in candidate.changes:
@@ -389,7 +389,7 @@ def _leaked(texts: Sequence[tuple[str, Corpus]]) -> list[bool]:
     ]
 
 
-def _query(candidate: _Candidate, gold: Gold, trees: Trees) -> Query:
+def _query(candidate: _Candidate, gold: ChangeGold, trees: Trees) -> Query:
     lines: Counter[str] = Counter()
     for target in gold.targets:
         lines[target.path] += (target.end_line or 0) - (target.start_line or 0) + 1

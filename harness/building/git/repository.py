@@ -38,7 +38,7 @@ for _level in (ConfigLevel.PROGRAMDATA, ConfigLevel.SYSTEM, ConfigLevel.XDG, Con
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """An entry of a folder in a tree; bytes of its name that are not UTF-8 are surrogates."""
 
     name: str
@@ -124,11 +124,13 @@ class Repository:
             for old, new in ((delta.old_file, delta.new_file) for delta in deltas)
         ]
 
-    def entries(self, tree: pygit2.Oid) -> list[Entry]:
+    def entries(self, tree: pygit2.Oid) -> list[TreeEntry]:
         """The entries of a folder, in byte order of the paths of all files below."""
         with self._reading(f"tree {tree}"):
             entries = self._git[tree].peel(pygit2.Tree)
-            return [Entry(_path(item.raw_name or b""), item.filemode, item.id) for item in entries]
+            return [
+                TreeEntry(_path(item.raw_name or b""), item.filemode, item.id) for item in entries
+            ]
 
     def blob_at(self, commit: pygit2.Commit, path: str) -> pygit2.Oid | None:
         """Hash of the file at a path of a commit; None where there is none that can be read."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pygit2
 
     from chunkers.errors import InputError
-    from harness.building.git.repository import Entry, Repository
+    from harness.building.git.repository import Repository, TreeEntry
     from harness.reading.reader import ReadRules
 
 _DEEPEST = 100
@@ -104,7 +104,7 @@ class Trees:
             self._folders[folder, tree] = tuple(files)
         return self._folders[folder, tree]
 
-    def _below(self, folder: str, entry: Entry, depth: int) -> tuple[Source | Skipped, ...]:
+    def _below(self, folder: str, entry: TreeEntry, depth: int) -> tuple[Source | Skipped, ...]:
         """The file that an entry of a folder is, or all files below it."""
         path = folder + entry.name
         if not stat.S_ISDIR(entry.mode):
@@ -117,7 +117,7 @@ class Trees:
             return (Skipped(shown(path + "/"), "nested too deep"),)
         return self._folder(path + "/", entry.id, depth + 1)
 
-    def _is_own(self, folder: str, entries: list[Entry]) -> bool:
+    def _is_own(self, folder: str, entries: list[TreeEntry]) -> bool:
         blobs = {entry.name: entry.id for entry in entries if stat.S_ISREG(entry.mode)}
         names = {entry.name for entry in entries}
 

@@ -19,7 +19,7 @@ from harness.parity.memorybench.text import tokenize
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from harness.parity.memorybench.results import Context, EvalResult, Judged
+    from harness.parity.memorybench.results import EvalResult, Judged, RetrievedContext
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ def precision(results: Sequence[EvalResult], k: int, threshold: float = RELEVANT
     return Metric(
         _mean(judged, f"P@{k}"),
         {
-            "avgRelevantPerQuery": sum(one.hits(k) for one in judged) / n,
-            "avgRetrievedPerQuery": sum(len(one.ids[:k]) for one in judged) / n,
+            "avgRelevantPerQuery": sum(query.hits(k) for query in judged) / n,
+            "avgRetrievedPerQuery": sum(len(query.ids[:k]) for query in judged) / n,
             "total": n,
             "k": k,
             "f1Threshold": threshold,
-            **_strategies([one for one in judged if one.ids]),
+            **_strategies([query for query in judged if query.ids]),
         },
     )
 
@@ -58,12 +58,12 @@ def ndcg(results: Sequence[EvalResult], k: int, threshold: float = RELEVANT) -> 
         return _NOTHING
     judged = judge(results, threshold)
     value = _mean(judged, f"nDCG@{k}")
-    known = [len(one.gold) if one.strategy == "qrels" else one.hits(k) for one in judged]
+    relevant = [len(query.gold) if query.strategy == "qrels" else query.hits(k) for query in judged]
     return Metric(
         value,
         {
             "avgNDCG": value,
-            "queriesWithRelevant": sum(one > 0 for one in known),
+            "queriesWithRelevant": sum(count > 0 for count in relevant),
             "total": len(results),
             "k": k,
             "f1Threshold": threshold,
@@ -81,7 +81,7 @@ def mrr(results: Sequence[EvalResult], k: int, threshold: float = RELEVANT) -> M
     return Metric(
         _mean(judged, "MRR"),
         {
-            "foundCount": sum(one.hits(len(one.ids)) > 0 for one in judged),
+            "foundCount": sum(query.hits(len(query.ids)) > 0 for query in judged),
             "total": len(results),
             "f1Threshold": threshold,
             **_strategies(judged),
@@ -92,17 +92,19 @@ def mrr(results: Sequence[EvalResult], k: int, threshold: float = RELEVANT) -> M
 def _mean(judged: Sequence[Judged], measure: str) -> float:
     names = [f"{number:012d}" for number in range(len(judged))]  # in order of text, too
     scored = score(
-        {name: one.ids for name, one in zip(names, judged, strict=True)},
-        {name: dict.fromkeys(one.gold, 1) for name, one in zip(names, judged, strict=True)},
+        {name: query.ids for name, query in zip(names, judged, strict=True)},
+        {name: dict.fromkeys(query.gold, 1) for name, query in zip(names, judged, strict=True)},
         [measure],
         "memorybench",
-        found={name for name, one in zip(names, judged, strict=True) if one.strategy != "qrels"},
+        found={
+            name for name, query in zip(names, judged, strict=True) if query.strategy != "qrels"
+        },
     )
     return scored.mean[measure] or 0.0
 
 
 def _strategies(judged: Sequence[Judged]) -> dict[str, Any]:
-    counts = {name: sum(one.strategy == name for one in judged) for name in STRATEGIES}
+    counts = {name: sum(query.strategy == name for query in judged) for name in STRATEGIES}
     used = [name for name, n in counts.items() if n]
     return {"strategyUsed": used[0] if len(used) == 1 else "mixed", "strategyCounts": counts}
 
@@ -118,7 +120,7 @@ def recall(results: Sequence[EvalResult], k: int, threshold: float = RELEVANT) -
     pack = pack_of(results)
     if pack is not None:
         exact = [False] * len(results)
-        hits = [any(pack(one, context) for context in one.contexts[:k]) for one in results]
+        hits = [any(pack(result, context) for context in result.contexts[:k]) for result in results]
     else:
         exact, hits = [], []
         for result in results:
@@ -139,7 +141,7 @@ def recall(results: Sequence[EvalResult], k: int, threshold: float = RELEVANT) -
     )
 
 
-def _first_hit(result: EvalResult, k: int, threshold: float) -> Context | None:
+def _first_hit(result: EvalResult, k: int, threshold: float) -> RetrievedContext | None:
     expected = tokenize(result.expected)
     for context in result.contexts[:k]:
         if _holds(context, result) or not expected:
@@ -149,7 +151,7 @@ def _first_hit(result: EvalResult, k: int, threshold: float) -> Context | None:
     return None
 
 
-def _holds(context: Context, result: EvalResult) -> bool:
+def _holds(context: RetrievedContext, result: EvalResult) -> bool:
     return result.expected.lower() in context.text.lower()
 
 
@@ -157,8 +159,8 @@ def success(results: Sequence[EvalResult], k: int, threshold: float = ANSWERED) 
     """Share of queries answered correctly with a context in the first k to ground the answer."""
     if not results:
         return _NOTHING
-    grounded = [_grounded(one, k, threshold) for one in results]
-    pairs = [(one.correct, here) for one, here in zip(results, grounded, strict=True)]
+    grounded = [_grounded(result, k, threshold) for result in results]
+    pairs = [(result.correct, here) for result, here in zip(results, grounded, strict=True)]
     return Metric(
         pairs.count((True, True)) / len(results),
         {
@@ -174,8 +176,8 @@ def success(results: Sequence[EvalResult], k: int, threshold: float = ANSWERED) 
 
 def _grounded(result: EvalResult, k: int, threshold: float) -> bool:
     expected = tokenize(result.expected)
-    texts = (tokenize(one.text) for one in result.contexts[:k])
-    return any(relevant_by_text(one, expected, threshold) for one in texts)
+    texts = (tokenize(context.text) for context in result.contexts[:k])
+    return any(relevant_by_text(text, expected, threshold) for text in texts)
 
 
 def file_recall(results: Sequence[EvalResult], k: int, threshold: float | None = None) -> Metric:
@@ -187,17 +189,17 @@ def file_recall(results: Sequence[EvalResult], k: int, threshold: float | None =
     for result in results:
         gold = listed(result, "modifiedFiles")
         if gold:
-            found = [one.path for one in result.contexts[:k] if one.path]
-            counts.append((covered(found, gold), len(gold)))
+            hits = [context.path for context in result.contexts[:k] if context.path]
+            counts.append((covered(hits, gold), len(gold)))
     if not counts:
         return Metric(0.0, {"error": "No items with modifiedFiles metadata"})
-    value = total(found / gold for found, gold in counts) / len(counts)
+    value = total(hits / gold for hits, gold in counts) / len(counts)
     return Metric(
         value,
         {
             "avgFileRecall": value,
             "totalModifiedFiles": sum(gold for _, gold in counts),
-            "totalCoveredFiles": sum(found for found, _ in counts),
+            "totalCoveredFiles": sum(hits for hits, _ in counts),
             "itemsWithGroundTruth": len(counts),
             "total": len(results),
             "k": k,
@@ -214,8 +216,8 @@ def file_mrr(results: Sequence[EvalResult], k: int, threshold: float | None = No
     for result in results:
         gold = listed(result, "modifiedFiles") or listed(result, "groundTruthFiles")
         if gold:
-            files = dict.fromkeys(normalize_path(one) for one in _files(result))
-            ranks = [rank for rank, one in enumerate(files, 1) if file_matches(one, gold)]
+            files = dict.fromkeys(normalize_path(path) for path in _files(result))
+            ranks = [rank for rank, path in enumerate(files, 1) if file_matches(path, gold)]
             values.append(1 / ranks[0] if ranks else 0.0)
     if not values:
         return Metric(0.0, {"error": "No items with modifiedFiles or groundTruthFiles metadata"})
@@ -231,11 +233,11 @@ def file_mrr(results: Sequence[EvalResult], k: int, threshold: float | None = No
 
 def _files(result: EvalResult) -> list[str]:
     """The path of every context, or what stands before the colon of its id."""
-    found = []
-    for one in result.contexts:
-        before, colon, _ = one.id.partition(":")
-        found.append(one.path or (before if colon else ""))
-    return [one for one in found if one]
+    paths = []
+    for context in result.contexts:
+        before, colon, _ = context.id.partition(":")
+        paths.append(context.path or (before if colon else ""))
+    return [path for path in paths if path]
 
 
 def iou(results: Sequence[EvalResult], k: int, threshold: float | None = None) -> Metric:
@@ -243,7 +245,7 @@ def iou(results: Sequence[EvalResult], k: int, threshold: float | None = None) -
     del threshold
     if not results:
         return _NOTHING
-    best = [_best_iou(one, k) for one in results if target_of(one) is not None]
+    best = [_best_iou(result, k) for result in results if target_of(result) is not None]
     value = total(best) / len(best) if best else 0.0
     ordered = sorted(best)
     at = {f"p{q}": ordered[len(ordered) * q // 100] if ordered else 0.0 for q in (25, 50, 75)}
@@ -254,7 +256,7 @@ def iou(results: Sequence[EvalResult], k: int, threshold: float | None = None) -
             "totalQueries": len(results),
             "k": k,
             "avgBestIoU": to_fixed(value, 3),
-            "distribution": {name: to_fixed(one, 3) for name, one in at.items()},
+            "distribution": {name: to_fixed(value, 3) for name, value in at.items()},
             "interpretation": _interpret(value),
         },
     )
@@ -267,9 +269,11 @@ def _best_iou(result: EvalResult, k: int) -> float:
     path = normalize_path(target[0])
     best = 0.0
     for context in result.contexts[:k]:
-        own = normalize_path(context.path or context.id.split(":")[0])
+        context_path = normalize_path(context.path or context.id.split(":")[0])
         # The end of a name is enough here, without a slash before it: xc.py matches c.py.
-        if context.lines is not None and (own.endswith(path) or path.endswith(own)):
+        if context.lines is not None and (
+            context_path.endswith(path) or path.endswith(context_path)
+        ):
             best = max(best, line_iou(context.lines, target[1]))
     return best
 

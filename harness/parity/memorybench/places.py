@@ -10,24 +10,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Lines:
+class LineRange:
     """First and last line, inclusive; the last may lie before the first, which is no line."""
 
     start: int
     end: int
 
 
-def lines_overlap(one: Lines, other: Lines) -> bool:
+def lines_overlap(first: LineRange, second: LineRange) -> bool:
     """Whether two ranges touch."""
-    return one.end >= other.start and one.start <= other.end
+    return first.end >= second.start and first.start <= second.end
 
 
-def line_iou(one: Lines, other: Lines) -> float:
+def line_iou(first: LineRange, second: LineRange) -> float:
     """Shared lines ÷ all lines."""
-    shared = min(one.end, other.end) - max(one.start, other.start) + 1
+    shared = min(first.end, second.end) - max(first.start, second.start) + 1
     if shared <= 0:
         return 0.0
-    return shared / ((one.end - one.start + 1) + (other.end - other.start + 1) - shared)
+    return shared / ((first.end - first.start + 1) + (second.end - second.start + 1) - shared)
 
 
 def normalize_path(path: str) -> str:
@@ -35,32 +35,32 @@ def normalize_path(path: str) -> str:
     return path.replace("\\", "/").lstrip("/").lower()
 
 
-def path_matches(one: str, other: str) -> bool:
+def path_matches(first: str, second: str) -> bool:
     """Whether two paths are equal or either ends in the other at a slash; repositories apart."""
-    left, right = normalize_path(one), normalize_path(other)
-    return left == right or left.endswith(f"/{right}") or right.endswith(f"/{left}")
+    a, b = normalize_path(first), normalize_path(second)
+    return a == b or a.endswith(f"/{b}") or b.endswith(f"/{a}")
 
 
 def file_matches(path: str, paths: Collection[str]) -> bool:
     """Whether a path matches any of several."""
-    return any(path_matches(path, one) for one in paths)
+    return any(path_matches(path, candidate) for candidate in paths)
 
 
-def cross_file_coverage(found: Collection[str], gold: Collection[str]) -> float:
-    """Gold paths that match a found one ÷ all gold paths; 1 where there are none."""
-    return covered(found, gold) / len(gold) if gold else 1.0
+def cross_file_coverage(paths: Collection[str], gold: Collection[str]) -> float:
+    """Gold paths that match one of `paths` ÷ all gold paths; 1 where there are none."""
+    return covered(paths, gold) / len(gold) if gold else 1.0
 
 
-def covered(found: Collection[str], gold: Collection[str]) -> int:
-    """Number of gold paths that match a found one."""
-    return sum(file_matches(one, found) for one in gold)
+def covered(paths: Collection[str], gold: Collection[str]) -> int:
+    """Number of gold paths that match one of `paths`."""
+    return sum(file_matches(path, paths) for path in gold)
 
 
 def is_location_relevant(
     path: str,
-    lines: Lines | None,
+    lines: LineRange | None,
     target_path: str,
-    target_lines: Lines | None,
+    target_lines: LineRange | None,
     iou_threshold: float | None = None,
 ) -> bool:
     """Whether a chunk is relevant to a target by place.

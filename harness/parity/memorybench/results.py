@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from chunkers.errors import InputError
 from harness.measures.text_measures import relevant_by_text
 from harness.parity.javascript import trim
-from harness.parity.memorybench.places import Lines, file_matches, is_location_relevant
+from harness.parity.memorybench.places import LineRange, file_matches, is_location_relevant
 from harness.parity.memorybench.text import is_jaccard_match, tokenize
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class Context:
+class RetrievedContext:
     """A retrieved context; `path` is empty and `lines` None where the record does not say."""
 
     id: str
     text: str
     path: str
-    lines: Lines | None
+    lines: LineRange | None
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class EvalResult:
     benchmark: str
     expected: str
     correct: bool
-    contexts: tuple[Context, ...]
+    contexts: tuple[RetrievedContext, ...]
     metadata: Mapping[str, Any]
 
 
@@ -69,15 +69,15 @@ def read_result(record: Mapping[str, Any]) -> EvalResult:
     _lines(truth, name)
     _optional(truth, "file", str, name)
     for key in _LISTS:
-        for one in _optional(metadata, key, list, name) or ():
-            if not isinstance(one, str):
-                raise InputError(f"record {name}: {key} holds {one!r:.40}; texts are needed")
+        for item in _optional(metadata, key, list, name) or ():
+            if not isinstance(item, str):
+                raise InputError(f"record {name}: {key} holds {item!r:.40}; texts are needed")
     contexts = _part(record, "retrievedContext", list, name)
     return EvalResult(
         benchmark=_part(record, "benchmark", str, name),
         expected=_part(record, "expected", str, name),
         correct=_part(record, "correct", bool, name),
-        contexts=tuple(_context(one, name) for one in contexts),
+        contexts=tuple(_context(context, name) for context in contexts),
         metadata=metadata,
     )
 
@@ -93,11 +93,11 @@ def _optional(record: Mapping[str, Any], key: str, kind: type, name: object) -> 
     return None if record.get(key) is None else _part(record, key, kind, name)
 
 
-def _context(value: object, name: object) -> Context:
+def _context(value: object, name: object) -> RetrievedContext:
     if not isinstance(value, dict):
         raise InputError(f"record {name}: a retrieved context is {value!r:.40}, not an object")
     place = _optional(value, "metadata", dict, name) or {}
-    return Context(
+    return RetrievedContext(
         id=_part(value, "id", str, name),
         text=_part(value, "content", str, name),
         path=_optional(place, "filepath", str, name) or "",
@@ -105,22 +105,22 @@ def _context(value: object, name: object) -> Context:
     )
 
 
-def _lines(place: Mapping[str, Any], name: object) -> Lines | None:
+def _lines(place: Mapping[str, Any], name: object) -> LineRange | None:
     start, end = (_optional(place, key, int, name) for key in ("startLine", "endLine"))
-    return None if start is None or end is None else Lines(start, end)
+    return None if start is None or end is None else LineRange(start, end)
 
 
-def target_of(result: EvalResult) -> tuple[str, Lines] | None:
+def target_of(result: EvalResult) -> tuple[str, LineRange] | None:
     """Path and lines of the target; a line that is missing is 1."""
     truth = result.metadata.get("groundTruth")
     if not truth:
         return None
     start, end = (truth.get(key) for key in ("startLine", "endLine"))
-    lines = Lines(1 if start is None else start, 1 if end is None else end)
+    lines = LineRange(1 if start is None else start, 1 if end is None else end)
     return truth.get("file") or "", lines
 
 
-def _by_location(result: EvalResult, context: Context) -> bool:
+def _by_location(result: EvalResult, context: RetrievedContext) -> bool:
     target = target_of(result)
     return (
         target is not None
@@ -129,19 +129,21 @@ def _by_location(result: EvalResult, context: Context) -> bool:
     )
 
 
-def _by_snippet(result: EvalResult, context: Context) -> bool:
-    return any(is_jaccard_match(context.text, one) for one in listed(result, "goldSnippets"))
+def _by_snippet(result: EvalResult, context: RetrievedContext) -> bool:
+    return any(
+        is_jaccard_match(context.text, snippet) for snippet in listed(result, "goldSnippets")
+    )
 
 
-def _by_dependency(result: EvalResult, context: Context) -> bool:
+def _by_dependency(result: EvalResult, context: RetrievedContext) -> bool:
     return context.path != "" and file_matches(context.path, listed(result, "dependencyFiles"))
 
 
-def _by_change(result: EvalResult, context: Context) -> bool:
+def _by_change(result: EvalResult, context: RetrievedContext) -> bool:
     return context.path != "" and file_matches(context.path, listed(result, "modifiedFiles"))
 
 
-_PACKS: dict[str, Callable[[EvalResult, Context], bool]] = {
+_PACKS: dict[str, Callable[[EvalResult, RetrievedContext], bool]] = {
     "repoeval": _by_location,
     "repobench-r": _by_snippet,
     "crosscodeeval": _by_dependency,
@@ -154,7 +156,7 @@ def listed(result: EvalResult, key: str) -> Sequence[str]:
     return result.metadata.get(key) or ()
 
 
-def pack_of(results: Sequence[EvalResult]) -> Callable[[EvalResult, Context], bool] | None:
+def pack_of(results: Sequence[EvalResult]) -> Callable[[EvalResult, RetrievedContext], bool] | None:
     """The rule of relevance of a list: that of its first benchmark, whatever the others are."""
     return _PACKS.get(results[0].benchmark)
 
@@ -175,27 +177,29 @@ class Judged:
 
     def hits(self, k: int) -> int:
         """Relevant contexts in the first k."""
-        return sum(one in self.gold for one in self.ids[:k])
+        return sum(name in self.gold for name in self.ids[:k])
 
 
 def judge(results: Sequence[EvalResult], threshold: float) -> list[Judged]:
     """Judge every result by explicit ids, else by the pack, else by token F1."""
     pack = pack_of(results)
-    return [_judge(one, pack, threshold) for one in results]
+    return [_judge(result, pack, threshold) for result in results]
 
 
 def _judge(
-    result: EvalResult, pack: Callable[[EvalResult, Context], bool] | None, threshold: float
+    result: EvalResult,
+    pack: Callable[[EvalResult, RetrievedContext], bool] | None,
+    threshold: float,
 ) -> Judged:
     gold = _gold_ids(result)
     if gold:
-        return Judged("qrels", tuple(one.id for one in result.contexts), gold)
+        return Judged("qrels", tuple(context.id for context in result.contexts), gold)
     if pack is not None:
-        relevant = [pack(result, one) for one in result.contexts]
+        relevant = [pack(result, context) for context in result.contexts]
     else:
         expected = tokenize(result.expected)
-        texts = [tokenize(one.text) for one in result.contexts]
-        relevant = [relevant_by_text(one, expected, threshold) for one in texts]
+        texts = [tokenize(context.text) for context in result.contexts]
+        relevant = [relevant_by_text(text, expected, threshold) for text in texts]
     return Judged(
         "token-fallback" if pack is None else "pack",
         tuple(str(rank) for rank in range(len(relevant))),
@@ -206,9 +210,9 @@ def _judge(
 def _gold_ids(result: EvalResult) -> frozenset[str]:
     """The first list of ids that holds any. They are trimmed, and the retrieved ones are not."""
     for key in _GOLD_IDS:
-        found = result.metadata.get(key)
-        if isinstance(found, list):
-            ids = frozenset(trim(one) for one in found if isinstance(one, str)) - {""}
+        value = result.metadata.get(key)
+        if isinstance(value, list):
+            ids = frozenset(trim(name) for name in value if isinstance(name, str)) - {""}
             if ids:
                 return ids
     return frozenset()

@@ -39,26 +39,26 @@ class TTest:
     df: int
 
 
-def paired_t_test(one: Sequence[float], other: Sequence[float]) -> TTest:
+def paired_t_test(first: Sequence[float], second: Sequence[float]) -> TTest:
     """Test of the differences, two-sided.
 
     Below two pairs p is 1. Differences that are all alike give a t of 0 or infinity.
     """
-    n = len(one)
+    n = len(first)
     if n < 2:
         return TTest(0.0, 1.0, 0)
-    mean, deviation = _differences(one, other)
+    mean, deviation = _differences(first, second)
     if deviation == 0:
         return TTest(_limit(mean), 0.0 if mean else 1.0, n - 1)
     t = mean / (deviation / math.sqrt(n))
     return TTest(t, _p_value(abs(t), n - 1), n - 1)
 
 
-def cohens_d(one: Sequence[float], other: Sequence[float]) -> float:
+def cohens_d(first: Sequence[float], second: Sequence[float]) -> float:
     """Mean ÷ standard deviation of the differences; 0 below two pairs."""
-    if len(one) < 2:
+    if len(first) < 2:
         return 0.0
-    mean, deviation = _differences(one, other)
+    mean, deviation = _differences(first, second)
     return mean / deviation if deviation else _limit(mean)
 
 
@@ -70,9 +70,9 @@ def interpret_effect_size(d: float) -> str:
     return "large"
 
 
-def _differences(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
+def _differences(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     """Mean and standard deviation, with n-1, of the differences."""
-    differences = [left - right for left, right in zip(one, other, strict=True)]
+    differences = [a - b for a, b in zip(first, second, strict=True)]
     n = len(differences)
     mean = total(differences) / n
     return mean, math.sqrt(total((value - mean) ** 2 for value in differences) / (n - 1))

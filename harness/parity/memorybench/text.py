@@ -20,10 +20,10 @@ def tokenize(text: str) -> list[str]:
 
 def jaccard(left: str, right: str) -> float:
     """Shared ÷ all distinct tokens; 1 for two texts without any."""
-    mine, theirs = set(tokenize(left)), set(tokenize(right))
-    if not mine and not theirs:
+    left_tokens, right_tokens = set(tokenize(left)), set(tokenize(right))
+    if not left_tokens and not right_tokens:
         return 1.0
-    return len(mine & theirs) / len(mine | theirs)
+    return len(left_tokens & right_tokens) / len(left_tokens | right_tokens)
 
 
 def is_jaccard_match(left: str, right: str) -> bool:

@@ -13,7 +13,7 @@ import pytest
 
 from chunkers import InputError, LoadedChunker, Services, Source, Span, list_chunkers, load_chunker
 from chunkers.plugins.spec import Spec
-from chunkers.processes.isolation import Limits, Target, Worker
+from chunkers.processes.isolation import Limits, LoadTarget, Worker
 from chunkers.testing import check_chunker
 
 ROOT = Path(__file__).parents[3]
@@ -189,7 +189,7 @@ def test_no_program_outlives_its_chunker():
 
 
 def test_a_program_that_hangs_ends_with_the_process_that_asked_it():
-    target = Target(str(spec(f"hang {os.getpid()}", timeout=100)))
+    target = LoadTarget(str(spec(f"hang {os.getpid()}", timeout=100)))
     with Worker(target, Limits(seconds=2.0)) as worker:
         assert worker.cut(Source(BAD, "a", None)).failure.kind == "timeout"
         assert running() == []

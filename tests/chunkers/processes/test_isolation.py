@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from chunkers import InputError, Services, Source, Span
-from chunkers.processes.isolation import Failure, Job, Limits, Target, Worker
+from chunkers.processes.isolation import Failure, Job, Limits, LoadTarget, Worker
 from chunkers.processes.pool import Pool, Task
 
 SOURCE = Source("a = 1\n" * 25, "folder/a.py", "python")
@@ -23,7 +23,7 @@ def cut_all(target, sources, limits, processes=None):
 
 
 def worker(name, services=None, **options):
-    return Worker(Target(f"faulty:{name}"), LIMITS, services, **options)
+    return Worker(LoadTarget(f"faulty:{name}"), LIMITS, services, **options)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_is_raised_costs_no_process():
 def test_many_processes_answer_in_the_order_of_the_files():
     texts = ["\t" if at == 2 else "a\n" * at for at in range(40)]
     sources = [Source(text, f"{at}", None) for at, text in enumerate(texts)]
-    outcomes = list(cut_all(Target("faulty:hangs_on_tabs"), sources, LIMITS, processes=3))
+    outcomes = list(cut_all(LoadTarget("faulty:hangs_on_tabs"), sources, LIMITS, processes=3))
     assert [outcome.path for outcome in outcomes] == [source.path for source in sources]
     failed = [outcome.path for outcome in outcomes if outcome.failure]
     assert failed == ["2"]
@@ -80,14 +80,14 @@ def test_many_processes_answer_in_the_order_of_the_files():
 
 def test_a_chunker_that_cannot_be_loaded_is_refused():
     with pytest.raises(InputError, match="unknown chunker 'asst'; did you mean ast"):
-        Worker(Target("asst"), LIMITS).load()
+        Worker(LoadTarget("asst"), LIMITS).load()
     with pytest.raises(InputError, match="faulty has no 'nothing'"):
-        list(cut_all(Target("faulty:nothing"), [SOURCE], LIMITS))
-    assert list(cut_all(Target("faulty:tens"), [], LIMITS)) == []
+        list(cut_all(LoadTarget("faulty:nothing"), [SOURCE], LIMITS))
+    assert list(cut_all(LoadTarget("faulty:tens"), [], LIMITS)) == []
 
 
 def test_what_the_chunker_declares_comes_back():
-    with Worker(Target("code-chunk-ast:max_size=99"), LIMITS) as one:
+    with Worker(LoadTarget("code-chunk-ast:max_size=99"), LIMITS) as one:
         declared = one.load()
     assert (declared.name, declared.max_size, declared.unit, declared.windows) == (
         "code-chunk-ast:max_size=99",
@@ -168,7 +168,7 @@ def test_whoever_reads_no_further_waits_for_nothing():
     sources = [Source("a\n", "0", None), *(Source("\t", f"{at}", None) for at in range(1, 50))]
     started = time.monotonic()
     limits = Limits(seconds=60.0)
-    outcomes = cut_all(Target("faulty:hangs_on_tabs"), sources, limits, processes=2)
+    outcomes = cut_all(LoadTarget("faulty:hangs_on_tabs"), sources, limits, processes=2)
     assert [one.path for one in itertools.islice(outcomes, 1)] == ["0"]
     outcomes.close()
     assert time.monotonic() - started < 30
@@ -190,7 +190,7 @@ def test_threads_cut_at_once():
 
 
 def test_memory_is_counted_from_rest():
-    with Worker(Target("faulty:tens"), Limits()) as one:
+    with Worker(LoadTarget("faulty:tens"), Limits()) as one:
         small, large = (
             one.cut(Source("a\n" * n, "a", None), measure=True) for n in (10, 2_000_000)
         )
@@ -203,7 +203,7 @@ def test_memory_is_counted_from_rest():
 def test_what_files_before_it_left_in_memory_fails_no_file(processes):
     sources = [Source("a\n", f"{at:02}", None) for at in range(12)]
     limits = Limits(seconds=20.0, memory=128 << 20)
-    outcomes = list(cut_all(Target("faulty:hoards"), sources, limits, processes))
+    outcomes = list(cut_all(LoadTarget("faulty:hoards"), sources, limits, processes))
     assert [one.failure for one in outcomes] == [None] * 12
 
 

@@ -8,7 +8,7 @@ from chunkers.errors import InputError
 from harness.measures.text_measures import lcs_length, token_f1
 from harness.parity.memorybench.metrics import METRICS
 from harness.parity.memorybench.places import (
-    Lines,
+    LineRange,
     cross_file_coverage,
     file_matches,
     is_location_relevant,
@@ -22,9 +22,9 @@ from harness.parity.memorybench.statistics import cohens_d, interpret_effect_siz
 from harness.parity.memorybench.text import is_jaccard_match, jaccard, tokenize
 
 
-def lines(place: dict) -> Lines | None:
+def lines(place: dict) -> LineRange | None:
     start, end = place.get("startLine"), place.get("endLine")
-    return None if start is None or end is None else Lines(start, end)
+    return None if start is None or end is None else LineRange(start, end)
 
 
 def shown(number: float) -> float | str:

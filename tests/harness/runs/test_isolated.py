@@ -304,7 +304,7 @@ def test_a_signal_ends_a_run_at_once_and_leaves_no_process(tmp_path, number, cod
 def test_a_process_whose_parent_was_killed_ends_by_itself(tmp_path):
     code = (
         "import os, time; from chunkers.processes.isolation import *;"
-        "w = Worker(Target('ast'), Limits());"
+        "w = Worker(LoadTarget('ast'), Limits());"
         "w.load(); open(f'{w._process.pid}.pid', 'w'); time.sleep(60)"
     )
     process, (pid,) = started(tmp_path, ["-c", code])

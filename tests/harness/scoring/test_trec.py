@@ -13,8 +13,8 @@ from harness.scoring.trec_runs import read_run
 from harness.support.json_files import numbered_lines
 
 
-def load_run(path, wanted, *, ours=False):
-    return read_run(path, numbered_lines(path), wanted, ours=ours)
+def load_run(path, wanted, *, own_format=False):
+    return read_run(path, numbered_lines(path), wanted, own_format=own_format)
 
 
 def load_qrels(path, layout="trec"):
@@ -126,7 +126,7 @@ def test_ids_of_our_own_runs_are_decoded_in_both_files(put, score):
     qrels = f"{encode_id('q 1')} 0 {encode_id(NAMES[2])} 1\n"
     done = score(put("a.run", run), put("a.qrels", qrels), "-m", "MRR", "--per-query")
     assert done.json["per_query"] == {"MRR": {"q 1": 1 / 3}}
-    read, _ = load_run(put("a.run", run), {"q 1"}, ours=True)
+    read, _ = load_run(put("a.run", run), {"q 1"}, own_format=True)
     assert list(read["q 1"]) == NAMES
     # Judgements from elsewhere have the ids as they are.
     assert score(put("a.run", run), {"q 1": [NAMES[0]]}, "-m", "P@1").json["metrics"]["P@1"][

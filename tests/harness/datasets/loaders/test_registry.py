@@ -12,7 +12,7 @@ from loader_worlds import ASKED, BODY, DOCUMENTS, GOOD, HEAD, REPORT, SAID, TREE
 
 from chunkers.errors import InputError
 from chunkers.plugins.loading import load_chunker
-from chunkers.plugins.registry import Entry
+from chunkers.plugins.registry import PluginEntry
 from harness.audit.audit import count_twins, identical_files
 from harness.audit.self_retrieval import find_leaks
 from harness.audit.validation import validate
@@ -80,7 +80,7 @@ def test_every_card_has_a_world_of_files_or_of_documents() -> None:
 
 @pytest.mark.parametrize("name", [*TREES, *DOCUMENTS])
 def test_every_option_of_a_loader_can_be_given(name: str) -> None:
-    load = _PLUG_INS.load(Entry(name, load_card(name).loader, "its card"))
+    load = _PLUG_INS.load(PluginEntry(name, load_card(name).loader, "its card"))
     module = inspect.getmodule(load)
     for one in inspect.signature(load).parameters.values():
         if one.kind is one.KEYWORD_ONLY:
