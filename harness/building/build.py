@@ -74,6 +74,8 @@ def build(root: Path, options: BuildOptions, tell: Tell = silent) -> Dataset:
         raise InputError(f"{root} {problem}; give a repository or a folder")
     if options.limit is not None and options.limit < 1:
         raise InputError(f"limit={options.limit}: must be at least 1")
+    if options.seed < 0:
+        raise InputError(f"seed={options.seed}: must be at least 0")
     if options.since is not None and options.queries != "commits":
         raise InputError("since= needs queries=commits")
     if options.whole and options.queries != "docstring":
@@ -132,7 +134,7 @@ def _ids(file: Path | None) -> frozenset[str]:
         lines = file.read_text("utf-8").splitlines()
     except (OSError, UnicodeError) as error:
         reason = unreadable(file, error) if isinstance(error, OSError) else f"{file} is not UTF-8"
-        raise InputError(f"{reason}; give a file of ids, one a line") from None
+        raise InputError(f"leave_out={reason}; give a file of ids, one a line") from None
     return frozenset(line.strip() for line in lines if line.strip())
 
 

@@ -50,9 +50,10 @@ def audit(
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(help="Audit the queries that a run with this limit samples.")
+        int | None,
+        typer.Option(min=1, help="Audit the queries that a run with this limit samples."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed of the sample.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the sample.")] = 0,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> int:

@@ -152,8 +152,8 @@ def build(
 def _with_flags(message: str) -> str:
     """A message with the options of a spec written as those of the command line."""
     return re.sub(
-        r"(?<!\S)(queries|whole|names|since|limit|include|exclude)=(?=(\S?))",
-        lambda match: f"--{match[1]}" + (" " if match[2] else ""),
+        r"(?<!\S)(queries|whole|names|since|limit|include|exclude|leave_out)=(?=(\S?))",
+        lambda match: f"--{match[1].replace('_', '-')}" + (" " if match[2] else ""),
         message,
     )
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from harness.runs.gates import GateCell
 
 
+_GIVE = "give a run folder, or what `score` or `run` printed with --format json"
+
+
 def gate(
     run: Annotated[
         Path,
@@ -149,11 +152,9 @@ def _file_cells(path: Path) -> list[GateCell]:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise InputError(unreadable(path, error)) from error
+        raise InputError(f"{unreadable(path, error)}\n{_GIVE}") from error
     try:
         result = parse_json(raw, str(path))
     except InputError as error:
-        raise InputError(
-            f"{error}\ngive a run folder, or what `score` or `run` printed with --format json"
-        ) from error
+        raise InputError(f"{error}\n{_GIVE}") from error
     return cells_of(result if isinstance(result, dict) else {}, str(path))

@@ -187,7 +187,7 @@ def _plug_in(spec: Spec) -> tuple[PluginEntry, Spec]:
     names = _PLUG_INS.entries()
     if spec.name not in names and spec.argument is None:
         near = suggestion(spec.name, sorted({*names, *card_names()}), LIST)
-        if "/" in spec.name or spec.name == ".":
+        if "/" in spec.name or spec.name == "." or Path(spec.name).is_file():
             near = "for a folder write repo:PATH or built:FOLDER"
         raise InputError(f"unknown data set {spec.name!r}; {near}")
     return _PLUG_INS.find(spec)

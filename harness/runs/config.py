@@ -128,7 +128,7 @@ def load_suite(path: Path) -> RunConfig:
     if not path.is_file():
         problem = "is a folder" if path.is_dir() else "does not exist"
         raise InputError(
-            f"suite {path} {problem}; give a TOML file, or for a data set write -d NAME"
+            f"suite {path} {problem}; give a TOML file, or name a data set by -d, a chunker by -c"
         )
     try:
         values = tomllib.loads(path.read_text("utf-8"))

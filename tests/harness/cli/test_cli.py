@@ -48,7 +48,7 @@ def says(done, code, *words):
         (["run", "--limit"], ["--limit needs a value", "see `chunkmark run --help`"]),
         (["run", "--max-failures", "200%"], ["--max-failures must be at most 100%, not 200%"]),
         (["run", "--data-dir", "nope"], ["--data-dir nope is not a folder"]),
-        (["run", "nope"], ["nope does not exist", "write -d NAME"]),
+        (["run", "nope"], ["nope does not exist", "name a data set by -d"]),
         (["check-chunker", "ast", "--time-limit", "0"], ["--time-limit must be at least 0.1"]),
         (["list", "foo"], ["unknown kind 'foo'; choose from chunkers, "]),
         (["verify", "nope"], ["nope does not exist", "give the folder"]),

@@ -170,6 +170,12 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("dataset", "build", "src", "-o", "n", "--queries", "empty"), ["--queries empty: is a f"]),
         (("dataset", "validate", "src", "--suggest", "gone"), ["--suggest gone does not exist"]),
         (("dataset", "validate", "src", "--suggest", "empty"), ["--suggest empty is not a file"]),
+        (("dataset", "build", "src", "-o", "n", "--leave-out", "no"), ["--leave-out no does not"]),
+        (("dataset", "info", "repo:src,seed=-1"), ["seed=-1: must be at least 0"]),
+        (("audit", "-d", "stdlib", "--seed", "-1"), ["--seed must be at least 0, not -1"]),
+        (("gate", "gone", "--min", "MRR>0.1"), ["gone does not exist", "give a run folder"]),
+        (("run", "-c", "ast", "fixed"), ["suite fixed does not exist", "a chunker by -c"]),
+        (("run", "-d", "own_chunker.py"), ["unknown data set", "for a folder write repo:PATH"]),
         (("dataset", "show", "stdlib", "--query", "x", "--sample", 3), ["remove --query"]),
     ],
 )
