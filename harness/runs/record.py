@@ -358,10 +358,11 @@ def _chunk(row: dict[str, Any]) -> ChunkRow:
 def read_ranked_ids(folder: Path) -> dict[str, list[str]]:
     """The ids that a stored cell ranked for each query; a query without any is absent."""
     ranked: dict[str, list[str]] = {}
+    decode = functools.cache(decode_id)  # queries rank the same units
     for line in (folder / "run.trec").read_text("utf-8").split("\n"):
         if line:
-            query, _, unit, *_ = line.split(" ")
-            ranked.setdefault(decode_id(query), []).append(decode_id(unit))
+            query, _, unit, *_ = line.split(" ", 3)
+            ranked.setdefault(decode(query), []).append(decode(unit))
     return ranked
 
 

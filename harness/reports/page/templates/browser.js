@@ -818,8 +818,8 @@
         chosen.sort((x, y) => differences[y.number].score - differences[x.number].score || x.number - y.number);
       }
       const words = sides().length > 1
-        ? `${count(chosen.length, "file")}. "3 of 8": of 8 boundaries of chunks, 3 are of one cell alone. ` +
-          `The order is by this share, with ${data.few} added to the boundaries, so that files with few do not come first.`
+        ? `${count(chosen.length, "file")}. "3 of 8": 3 of 8 chunk boundaries are in only one of the two cells. The order ` +
+          `is by this share, with ${data.few} added to all boundaries, so that files with few do not come first.`
         : count(chosen.length, "file");
       list.fill(chosen, words);
     }
@@ -863,7 +863,7 @@
     const chunks = Object.fromEntries(sides().map((side) => [side, chunksOf(theCell(side), file)]));
     const heading = el("h3", { tabindex: "-1" }, fileName(file));
     const facts = sides().map((side) => el("p", {}, nameOf(side), `: ${cutWords(chunks[side], file)}`));
-    if (sides().length > 1) facts.push(el("p", {}, `${difference.own} of ${count(difference.every, "boundary", "boundaries")} are of one cell alone.`));
+    if (sides().length > 1) facts.push(el("p", {}, `${difference.own} of ${count(difference.every, "boundary", "boundaries")} are in only one of the two cells.`));
     const lastLine = text ? text.count : Math.max(0, ...Object.values(chunks).flat().map((chunk) => chunk.last));
     const view = codeView({
       file: text, first: 1, last: lastLine,
@@ -874,7 +874,7 @@
     });
     const keys = el("p", { class: "browser-keys" }, "The columns on the left show the chunks of ", ...sides().flatMap((side, at) => [at ? " and " : "", nameOf(side)]),
       ", each with its number on its first line; pink marks text in no chunk, violet text in several. A bar inside a line is a cut there.");
-    return [heading, ...facts, text ? null : missingText(file), keys, view, ...sides().map((side) => chunkTable(side, chunks[side]))].filter(Boolean);
+    return [heading, el("div", {}, ...facts), text ? null : missingText(file), keys, view, ...sides().map((side) => chunkTable(side, chunks[side]))].filter(Boolean);
   }
 
   function cutLines(chunks) {
