@@ -304,6 +304,16 @@ def test_runs_of_one_data_set_are_told_apart(world):
     assert {"Sizes of chunks: small, run 1", "Sizes of chunks: small, run 2"} <= set(titles)
 
 
+def test_a_difference_that_rounds_to_zero_has_no_minus(world):
+    document, stored = world
+    own = copy.deepcopy(document)
+    for row in own["verdicts"][0]["differences"]:
+        row.update(difference=-0.0004, verdict="equivalent")
+    text = figures(own, stored)[0].svg
+    assert ">+0.0 equivalent<" in text
+    assert "0.0 equivalent<" not in text.replace(">+0.0 equivalent<", "")
+
+
 def test_one_chunker_is_compared_with_none(world):
     document, stored = world
     one = [cell for cell in document["cells"] if cell["retriever"] == "bm25"][:1]
