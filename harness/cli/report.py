@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.output import DataDirOption, write
+from harness.cli.output import DataDirOption, Format, FormatOption, write, write_json, write_rows
 
 _LIBRARIES = ("jinja2", "matplotlib", "pygments")
 
@@ -60,11 +60,13 @@ def report(
         ),
     ] = None,
     data_dir: DataDirOption = None,
+    form: FormatOption = Format.TABLE,
 ) -> int:
     """Write runs as one HTML page.
 
     The page needs no network and no other file. It has the answer and what it rests on, all
-    measures with their intervals, and the command that repeats the run.
+    measures with their intervals, and the command that repeats the run. `--format json` also
+    prints all of its numbers.
     """
     from chunkers.errors import InputError
     from harness.support.data_folders import refuse_data_dir
@@ -73,6 +75,7 @@ def report(
     if missing:
         raise InputError(f"a report needs {', '.join(missing)}; pip install 'chunkmark[report]'")
     refuse_data_dir(data_dir)
+    from harness.reports.figures.figure import write_figures
     from harness.reports.page.assemble import ReportOptions, make_report
 
     options = ReportOptions(baseline, tuple(price or ()), data_dir)
@@ -83,16 +86,20 @@ def report(
 
         return serve_pages(runs, lambda: make_report(runs, options, live=True).page)
     made = make_report(runs, options)
-    page = made.page
+    page = made.page.encode()
+    files = [out]
     try:
         if figures is not None:
-            from harness.reports.figures.figure import write_figures
-
-            write_figures(made.figures, figures)
-        out.write_text(page, encoding="utf-8", newline="\n")
+            files += write_figures(made.figures, figures)
+        out.write_bytes(page)
     except OSError as error:
         raise InputError(
             f"{error.filename or out} cannot be written ({error.strerror}); name another place"
         ) from None
-    write(f"{out}: {len(page.encode()) / 1e6:.1f} MB")
+    if form is Format.JSON:
+        write_json(made.document)
+    elif form is Format.TABLE:
+        write(f"{out}: {len(page) / 1e6:.1f} MB")
+    else:
+        write_rows(form, ("file", "bytes"), [[file, file.stat().st_size] for file in files])
     return 0

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     Document = Mapping[str, Any]
 
+STANDING = 8
+"""Chunkers of the first screen; the table of results has all."""
+
 _SAME = ("equivalent", "better, but negligible", "worse, but negligible")
 
 _COSTS = (
@@ -40,8 +43,9 @@ def summary_of(document: Document) -> dict[str, Any]:
     Returns:
         `headline`, a sentence, and `parts`: for each data set, embedder and retriever the names,
         `choice` (a chunker or None), `level`, `headline`, `verdict` (the sentence that `run`
-        prints), `legend`, the sentences `sure`, `lost` and `decide`, and `costs`: rows of a name
-        and a number for each of `costs_of`.
+        prints), `legend`, the sentences `sure`, `lost` and `decide`, `standing` (contenders with
+        `mean` and `difference`, the highest first) and how many `more` there are, and `costs`:
+        rows of a name and a number for each of `costs_of`.
     """
     parts = [_part(document, verdict) for verdict in document["verdicts"]]
     return {"headline": _headline(document, parts), "parts": parts}
@@ -89,6 +93,7 @@ def _part(document: Document, verdict: Document) -> dict[str, Any]:
     choice, level, says = _choice(verdict, cells, contest, follows)
     shown = [name for name in dict.fromkeys((choice, verdict["baseline"])) if name in cells]
     sentences = verdict["sentences"]
+    standing = _standing(verdict, cells)
     return {
         **{part: verdict[part] for part in ("run", *SHARED_PARTS, "measure", "baseline")},
         "choice": choice,
@@ -99,6 +104,8 @@ def _part(document: Document, verdict: Document) -> dict[str, Any]:
         "sure": [*_sure(verdict, choice, contest), *sentences[1:]],
         "lost": list(_lost(document, verdict, cells, choice)),
         "decide": list(_decide(verdict, contest, follows)),
+        "standing": standing[:STANDING],
+        "more": len(standing[STANDING:]),
         "costs_of": shown,
         "costs": list(_costs([cells[name] for name in shown])),
     }
@@ -131,6 +138,19 @@ def _rows(verdict: Document) -> list[Document]:
     return [
         row for row in verdict["differences"] if not row["exploratory"] and contends(row["chunker"])
     ]
+
+
+def _standing(verdict: Document, cells: Document) -> list[dict[str, Any]]:
+    """The contenders by the measure of the answer; none if nothing was compared."""
+    measure, rows = verdict["measure"], {row["chunker"]: row for row in _rows(verdict)}
+    means = {name: cell["metrics"].get(measure, {}).get("mean") for name, cell in cells.items()}
+    ranked = sorted(
+        (name for name, mean in means.items() if mean is not None and contends(name)),
+        key=lambda name: (-means[name], name),
+    )
+    return [
+        {"chunker": name, "mean": means[name], "difference": rows.get(name)} for name in ranked
+    ] * bool(rows)
 
 
 def _choice(

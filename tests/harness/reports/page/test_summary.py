@@ -1,0 +1,206 @@
+"""The first screen of a report, and the sources of questions that disagree, by made documents."""
+
+import pytest
+
+from harness.reports.page.questions import kind_of, sources_of
+from harness.reports.page.summary import summary_of
+
+NAMES = {"run": 0, "dataset": "made", "embedder": "minilm", "retriever": "dense"}
+MEASURE = "SpanR@10000c"
+
+
+def cell(chunker, mean=0.5, tokens=100, **changes):
+    metric = {"mean": mean, "ci95": [mean - 0.1, mean + 0.1], "comparable": True}
+    return {
+        **NAMES,
+        "chunker": chunker,
+        "metrics": {MEASURE: metric},
+        "n_queries": 50,
+        "health": {"chunks": 10, "coverage": 1.0, "unseen_chunk_tokens": 0.02},
+        "cost": {"tokens": tokens, "vectors": 10, "embedding_seconds": 1.5, "seconds": 2.0,
+                 "chars_delivered": 900, "price": 0.0125},
+        "marks": [],
+        "left_out": {},
+    } | changes  # fmt: skip
+
+
+def row(chunker, verdict, difference=0.05, **changes):
+    return {
+        "measure": MEASURE, "exploratory": False, "chunker": chunker, "difference": difference,
+        "ci95": [difference - 0.02, difference + 0.02], "p_adjusted": 0.01, "verdict": verdict,
+        "mdd": 0.03,
+    } | changes  # fmt: skip
+
+
+def pair(a, b, verdict, needed=None, **changes):
+    return {
+        "dataset": "made", "shared": ["minilm", "dense"], "measure": MEASURE, "a": a, "b": b,
+        "estimand": "these corpora", "exploratory": False, "verdict": verdict,
+        "queries_to_decide": needed,
+    } | changes  # fmt: skip
+
+
+def document(rows, cells, pairs=(), follows="", corpora=9, **changes):
+    verdict = {
+        **NAMES, "measure": MEASURE, "margin": 0.02, "baseline": "fixed",
+        "sentences": ["What run says.", "And this."], "differences": rows, "comparisons": 2,
+    }  # fmt: skip
+    contest = {
+        "dataset": "made", "shared": ["minilm", "dense"], "n_queries": 50, "clusters": 20,
+        "corpora": corpora, "pairs": list(pairs),
+    }  # fmt: skip
+    information = {"gold follows": follows} if follows else {}
+    manifest = {"datasets": {"made": {"information": information}}}
+    return {
+        "runs": [{"manifest": manifest}], "cells": cells, "verdicts": [verdict],
+        "compare": [{"contests": [contest], "pairs": list(pairs)}], "failed": [], "absent": [],
+    } | changes  # fmt: skip
+
+
+CELLS = [
+    cell("ast", 0.6, 120),
+    cell("function", 0.55, 90),
+    cell("fixed", 0.5, 100),
+    cell("whole-file", 0.9, 10),
+]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "pairs", "follows", "choice", "level"),
+    [
+        (("better", "undecided"), (), "", "ast", "shown"),
+        (
+            ("better", "better"),
+            (),
+            "",
+            "function",
+            "shown",
+        ),  # the cheapest of those that are better
+        (("better", "better"), (pair("ast", "function", "better"),), "", "ast", "shown"),
+        (("better", "better"), (pair("function", "ast", "worse"),), "", "ast", "shown"),
+        (("better", "undecided"), (), "definitions", "ast", "provisional"),
+        (("worse", "worse"), (), "", "fixed", "shown"),
+        (("worse", "worse"), (), "definitions", "fixed", "provisional"),
+        (("undecided", "undecided"), (), "", "function", "undecided"),
+        (("undecided", "worse"), (), "", "fixed", "undecided"),
+        (("equivalent", "better, but negligible"), (), "", "function", "equivalent"),
+        (("equivalent", "undecided"), (), "", "function", "undecided"),
+        (("not estimable", "not estimable"), (), "", "function", "undecided"),
+    ],
+)
+def test_the_choice_follows_the_verdicts(verdicts, pairs, follows, choice, level):
+    rows = [row(name, verdict) for name, verdict in zip(("ast", "function"), verdicts, strict=True)]
+    rows.append(row("whole-file", "better", 0.4))  # a baseline, which is never chosen
+    summary = summary_of(document(rows, CELLS, pairs, follows))
+    (part,) = summary["parts"]
+    assert (part["choice"], part["level"]) == (choice, level)
+    assert f"`{choice}`" in summary["headline"]
+    assert part["verdict"] == "What run says."
+
+
+def test_the_first_screen_has_what_it_rests_on():
+    rows = [row("ast", "better"), row("function", "undecided")]
+    pairs = [pair("ast", "fixed", "better"), pair("function", "fixed", "undecided", 1234)]
+    cells = [*CELLS[1:], cell("ast", 0.6, 120, marks=["3 chunks are over the size limit"])]
+    failed = [{**NAMES, "chunker": "x", "reason": "failed on 9 of 9 files"}]
+    made = document(rows, cells, pairs, corpora=1, failed=failed)
+    (part,) = summary_of(made)["parts"]
+    assert part["sure"] == [
+        "`ast` against `fixed`: 5.0 points of SpanR@10000c, 95 % interval [3.0, 7.0], adjusted p "
+        "0.010: better.",
+        "50 queries in 20 clusters of 1 corpus.",
+        "And this.",
+    ]
+    assert part["lost"] == [
+        "`ast`: 100.0 % of the text is in chunks; the embedder did not see 2.0 % of its tokens.",
+        "`ast`: 3 chunks are over the size limit.",
+        "`x` is not scored: failed on 9 of 9 files.",
+    ]
+    assert part["decide"] == [
+        "1,234 further queries of this kind would show a difference of 2.0 points from `fixed`.",
+        "For other repositories: at least 7 corpora; these are 1.",
+    ]
+    assert part["costs_of"] == ["ast", "fixed"]
+    assert {name: values for name, *values in part["costs"]} == {
+        "vectors": ["10", "10"],
+        "chunks": ["10", "10"],
+        "tokens to embed": ["120", "100"],
+        "seconds to embed": ["1.5", "1.5"],
+        "seconds in all": ["2.0", "2.0"],
+        "characters in the first ten chunks": ["900", "900"],
+        "price of embedding": ["0.0125", "0.0125"],
+    }
+    assert [one["chunker"] for one in part["standing"]] == ["ast", "function", "fixed"]
+
+
+def test_several_comparisons_are_summed_up():
+    made = document([row("ast", "better")], CELLS)
+    verdict = made["verdicts"][0]
+    same = summary_of(made | {"verdicts": [verdict, verdict]})
+    assert same["headline"] == "Use `ast` in all 2 comparisons: shown in 2."
+    other = verdict | {"differences": [row("ast", "worse")]}
+    differ = summary_of(made | {"verdicts": [verdict, verdict, other]})
+    assert "`ast` in 2 and `fixed` in 1 comparisons" in differ["headline"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        ([], "There is no result."),
+        ([CELLS[0]], "there is one chunker: `ast`"),
+        ([CELLS[3]], "there is no chunker"),
+        ([{**CELLS[0], "n_queries": 0}, {**CELLS[2], "n_queries": 0}], "there is no query"),
+        (CELLS, "no measure"),
+    ],
+)
+def test_without_an_answer_it_says_why(cells, says):
+    assert says in summary_of(document([], cells) | {"verdicts": []})["headline"]
+
+
+def sources(first, second, pairs=()):
+    cells = [
+        cell(name, mean, dataset=dataset)
+        for dataset, means in (("stdlib", first), ("repo:x,queries=commits", second))
+        for name, mean in means.items()
+    ]
+    return sources_of({"cells": cells, "compare": [{"pairs": list(pairs)}]})
+
+
+def test_sources_that_change_the_order_are_named_those_shown_first():
+    first = {"ast": 0.6, "fixed": 0.5, "function": 0.4, "whole-file": 0.1}
+    second = {"ast": 0.5, "fixed": 0.55, "function": 0.7, "whole-file": 0.9}
+    shown = [
+        pair("function", "ast", "worse", dataset="stdlib"),
+        pair("function", "ast", "better", dataset="repo:x,queries=commits"),
+    ]
+    (source,) = sources(first, second, shown)
+    assert [column["kind"] for column in source["columns"]] == ["documentation", "commits"]
+    assert [one["chunker"] for one in source["columns"][1]["order"]] == ["function", "fixed", "ast"]
+    assert source["sentences"][0] == (
+        "`ast` is ahead of `function` on `stdlib` (20.0 points), but `function` is ahead of `ast` "
+        "on `repo:x,queries=commits` (20.0 points)."
+    )
+    assert len(source["sentences"]) == 3
+    assert all("not shown" in line for line in source["sentences"][1:])
+
+
+def test_sources_that_agree_say_so_and_one_source_is_none():
+    (source,) = sources({"ast": 0.6, "fixed": 0.5}, {"ast": 0.3, "fixed": 0.2})
+    assert source["sentences"] == ["The sources agree: no two chunkers change their order."]
+    assert sources({"ast": 0.6, "fixed": 0.5}, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("dataset", "kind"),
+    [
+        ("stdlib", "documentation"),
+        ("repo:.", "documentation"),
+        ("repo:PATH,queries=commits,limit=5", "commits"),
+        ("repo:PATH,queries=calls", "calls"),
+        ("repo:PATH,queries=asked.txt", "own questions"),
+        ("cosqa", ""),
+        ("</script>", ""),
+    ],
+)
+def test_the_kind_of_questions_follows_from_the_name(dataset, kind):
+    assert kind_of(dataset) == kind
