@@ -281,6 +281,18 @@ def test_lost_text_and_overlaps_are_marked_beside_their_lines(show):
         assert ("overlap" in kind) == (written and line <= half)
 
 
+def test_text_missing_inside_a_chunk_is_marked(show):
+    page, _, _ = show("plain", "#file=two/rho.py", chunkers=("browser_worlds:gappy",))
+    page.wait_for_selector("#file-browser .code-line")
+    lost = page.locator("#file-browser .code-line:has(.gutter.lost) .line-number").all_inner_texts()
+    assert lost == ["4", "14", "24"]
+    assert "c in no chunk" in page.inner_text("#file-browser .browser-detail")
+    page.evaluate("location.hash = '#query=q+rho'")
+    page.wait_for_selector(".browser-cell.a .rank")
+    page.click(".browser-cell.a .rank >> nth=0")
+    page.wait_for_selector(".browser-cell.a .rank .lost-a")
+
+
 def test_a_long_file_draws_what_is_in_sight(show):
     page, part, _ = show("long", chunkers=("ast", "fixed"))
     open_browser(page, "file")

@@ -2,7 +2,7 @@
 
 from worlds import function, small
 
-from chunkers.source import Source
+from chunkers.source import Source, Span
 from harness.model import Corpus, Dataset, Query, Region, Target
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -72,3 +72,29 @@ def long(data_dir):
     text = "".join(function(f"name_{number}") for number in range(1500))
     query = Query("q", "one", "transform name_1490", (Target("a.py", 11_921, 11_926),))
     return Dataset("long", "span", (Corpus("one", (Source(text, "a.py", "python"),)),), (query,))
+
+
+def gappy(source):
+    """Chunks of ten lines, each without the text of its fourth line."""
+    lines = source.lines
+    return [
+        Span(
+            lines.start_of(first),
+            lines.end_of(min(first + 9, lines.count)),
+            gaps=(lines.offsets_of(first + 3, first + 3),) if first + 9 <= lines.count else (),
+        )
+        for first in range(1, lines.count + 1, 10)
+    ]
+
+
+def blank(data_dir):
+    """A target that ends with blank lines."""
+    text = "alpha = 1\n\n\nbeta = 2\n"
+    query = Query("q", "one", "alpha beta", (Target("a.py", 1, 2),))
+    return Dataset("blank", "span", (Corpus("one", (Source(text, "a.py", "python"),)),), (query,))
+
+
+def after_first_line(source):
+    """The first line, then the rest with the blank lines before it."""
+    end = source.lines.end_of(1)
+    return [Span(0, end), Span(end, len(source.text))]

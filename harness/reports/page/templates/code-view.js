@@ -53,9 +53,12 @@ const chunkmarkCode = (() => {
   // [first, last, text] of masked lines.
   function fileText(text, runs, replaced = null) {
     const tokens = tokenEnds(runs);
-    const { whole, shifted } = replaced ? splice(text, tokens, replaced) : { whole: text, shifted: tokens };
+    const { whole, shifted } = replaced
+      ? splice(text, tokens, replaced)
+      : { whole: text, shifted: tokens };
     const starts = [0];
-    for (let at = whole.indexOf("\n"); at >= 0; at = whole.indexOf("\n", at + 1)) starts.push(at + 1);
+    for (let at = whole.indexOf("\n"); at >= 0; at = whole.indexOf("\n", at + 1))
+      starts.push(at + 1);
     if (starts[starts.length - 1] === whole.length) starts.pop();
     return {
       text: whole,
@@ -119,7 +122,8 @@ const chunkmarkCode = (() => {
     const before = new Array(file.count + 1).fill(0);
     for (let line = 1; line <= file.count; line += 1) {
       let count = 0;
-      for (let at = file.starts[line - 1]; at < lineEnd(file, line); at += 1) count += weighs(file, at);
+      for (let at = file.starts[line - 1]; at < lineEnd(file, line); at += 1)
+        count += weighs(file, at);
       before[line] = before[line - 1] + count;
     }
     file.nws = before;
@@ -210,11 +214,20 @@ const chunkmarkCode = (() => {
       );
     });
     const masked = file && file.masked && line >= file.masked[0] && line <= file.masked[1];
-    const source = el("span", { class: masked ? "line-source masked-line" : "line-source", dir: "ltr" });
-    if (file && line <= file.count) source.append(...drawSource(file, line, view.parts, view.borders));
+    const source = el("span", {
+      class: masked ? "line-source masked-line" : "line-source",
+      dir: "ltr",
+    });
+    if (file && line <= file.count)
+      source.append(...drawSource(file, line, view.parts, view.borders));
     if (masked) source.append(el("span", { class: "mask-label" }, "masked for this query"));
-    return el("div", { class: `code-line ${view.lineKind(line)}` },
-      ...cells, el("span", { class: "line-number" }, String(line)), source);
+    return el(
+      "div",
+      { class: `code-line ${view.lineKind(line)}` },
+      ...cells,
+      el("span", { class: "line-number" }, String(line)),
+      source,
+    );
   }
 
   // Draws the lines `first` to `last`; of long texts only those in sight.
@@ -223,7 +236,11 @@ const chunkmarkCode = (() => {
     const count = Math.max(0, view.last - view.first + 1);
     const rows = el("div", { class: "code-rows" });
     const sheet = el("div", { class: "code-sheet" }, rows);
-    const box = el("div", { class: "code", tabindex: "0", role: "group", "aria-label": view.label }, sheet);
+    const box = el(
+      "div",
+      { class: "code", tabindex: "0", role: "group", "aria-label": view.label },
+      sheet,
+    );
     sheet.style.height = `${count * LINE_HEIGHT}px`;
     let drawn = null;
     function draw() {
@@ -231,7 +248,12 @@ const chunkmarkCode = (() => {
       const height = Math.ceil((box.clientHeight || 800) / LINE_HEIGHT);
       const from = Math.max(0, top - MARGIN);
       const to = Math.min(count, top + height + MARGIN);
-      if (drawn && drawn[0] <= Math.max(0, top - 5) && drawn[1] >= Math.min(count, top + height + 5)) return;
+      if (
+        drawn &&
+        drawn[0] <= Math.max(0, top - 5) &&
+        drawn[1] >= Math.min(count, top + height + 5)
+      )
+        return;
       drawn = [from, to];
       rows.style.transform = `translateY(${from * LINE_HEIGHT}px)`;
       const lines = [];

@@ -69,7 +69,7 @@ PROFILES = ["default", "default:assemble=merge", "code-chunk", "default:deliver=
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("world", ["plain", "astral", "masked"])
 def test_what_is_delivered_is_what_the_measures_say(tmp_path, world, profile):
-    chunkers = ("ast:max_size=120,header=on", "fixed:max_size=120,overlap=30", "whole-file")
+    chunkers = ("ast:max_size=120,header=on", "browser_worlds:gappy", *PAIR[1:], "whole-file")
     cells = made(tmp_path, world, chunkers, measures=MEASURES, profile=profile)
     part, _, _ = document_of(cells)
     compared = 0
@@ -117,6 +117,29 @@ def test_a_chunk_counts_as_in_the_stored_judgements(tmp_path, relevance):
             assert shown[5][0] == sum(name == query.id.replace(" ", "%20") for name, _ in judged)
     assert "relevant" in kinds
     assert ("below" in kinds) == (relevance in ("iou,threshold=0.3", "share"))
+
+
+def test_a_chunk_of_blank_lines_counts_where_the_profile_says_so(tmp_path):
+    chunkers = ("browser_worlds:after_first_line",)
+    kinds = {}
+    for profile in ("default", "code-chunk"):
+        cells = made(tmp_path / profile, "blank", chunkers, profile=profile)
+        part, _, _ = document_of(cells)
+        (shown,) = part["cells"][0]["shown"]
+        kinds[profile] = [(shown[0][reason[0]], KINDS[reason[1]]) for reason in shown[2]]
+        assert shown[5][0] == len(kinds[profile])
+    assert kinds["default"] == [(0, "relevant")]
+    assert sorted(kinds["code-chunk"]) == [(0, "relevant"), (1, "blank-lines")]
+
+
+def test_text_that_a_chunk_lacks_is_kept_with_it(tmp_path):
+    cells = made(tmp_path, "plain", ("browser_worlds:gappy",))
+    part, _, _ = document_of(cells)
+    gaps = part["cuts"][0]["gaps"]
+    record = read_record(cells[0].folder)
+    wanted = [[list(gap) for gap in chunk.gaps] for chunk in record.chunks]
+    assert [gaps.get(str(number), []) for number in range(len(wanted))] == wanted
+    assert any(wanted)
 
 
 def test_a_copy_says_which_chunk_it_stands_for(tmp_path):
