@@ -92,7 +92,9 @@ def serious():
 
         return [
             (each["id"], node["html"][:200])
-            for each in Axe().run(page).response["violations"]
+            for each in Axe()
+            .run(page, options={"resultTypes": ["violations"]})
+            .response["violations"]
             if each["impact"] in ("serious", "critical")
             for node in each["nodes"]
         ]
