@@ -2,7 +2,6 @@
 
 import json
 from functools import cache
-from importlib import resources
 
 import jinja2
 import pytest
@@ -11,12 +10,12 @@ from worlds import grid
 
 from harness.datasets.loading import load_dataset
 from harness.reports.page.browser import browser_data, disagreement, expanded
+from harness.reports.page.render import SCRIPTS, TEMPLATES
 from harness.runs.record import read_record
 from harness.runs.stored_values import read_stored_cells
 
 PAIR = ("ast:max_size=120", "fixed:max_size=120,overlap=30")
 SPANS = ("SpanR@300c", "SpanR@1000c", "SpanP@1000c", "nDCG@10")
-TEMPLATES = resources.files("harness.reports.page") / "templates"
 
 SHELL = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Report</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -44,8 +43,9 @@ def rendered(data):
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(str(TEMPLATES)), autoescape=True
     )
-    script = "\n".join((TEMPLATES / name).read_text() for name in ("code-view.js", "browser.js"))
-    css = (TEMPLATES / "browser.css").read_text()
+    names = [name for name in SCRIPTS if name != "report.js"]
+    script = "\n".join((TEMPLATES / name).read_text("utf-8") for name in names)
+    css = (TEMPLATES / "browser.css").read_text("utf-8")
     return environment.from_string(SHELL).render(browser=data, css=css, script=script)
 
 

@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 TEMPLATES = resources.files("harness.reports.page") / "templates"
 
 STYLES = ("report.css", "browser.css")
-SCRIPTS = ("report.js", "code-view.js", "browser.js")
+SCRIPTS = (
+    "report.js",
+    "code-view.js",
+    "browser-base.js",
+    "browser-cuts.js",
+    "browser-query.js",
+    "browser.js",
+)
 """Files of the page's style and script, in this order."""
 
 _LONG = 80
