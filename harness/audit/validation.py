@@ -26,8 +26,14 @@ from harness.runs.folder import read_cell, stored_cells
 from harness.runs.query_set import prepare
 from harness.runs.stored_values import read_stored_cell
 from harness.stats.clusters import clusters_of
-from harness.stats.power import Spread, smallest_difference, spread_of, units_for, worst_case
-from harness.stats.sign_flips import FEWEST_CLUSTERS
+from harness.stats.power import (
+    Spread,
+    detectable,
+    smallest_difference,
+    spread_of,
+    units_for,
+    worst_case,
+)
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -111,7 +117,7 @@ class Power:
             spread.units,
             spread.clusters,
             spread.sd,
-            None if spread.clusters < FEWEST_CLUSTERS else smallest_difference(spread),
+            detectable(spread),
             {points: units_for(spread, points / 100) for points in POINTS},
         )
 

@@ -22,7 +22,7 @@ FEWEST = 3
 
 
 def agreements(contests: Sequence[Contest], measure: str, seed: int = 0) -> list[dict[str, Any]]:
-    """Kendall's τ-b between the orders of the same chunkers in two contests over the same queries.
+    """Kendall's τ-b between the orders of chunkers in two contests of the same queries and profile.
 
     Args:
         contests: All contests; those of one data set differ in embedder or retriever.
@@ -37,7 +37,9 @@ def agreements(contests: Sequence[Contest], measure: str, seed: int = 0) -> list
     """
     rows = []
     for a, b in itertools.combinations(contests, 2):
-        if a.dataset != b.dataset or a.queries != b.queries or a.members != b.members:
+        if (a.dataset, a.queries, a.members, a.profile) != (
+            b.dataset, b.queries, b.members, b.profile,
+        ):  # fmt: skip
             continue
         first, second = a.columns(measure), b.columns(measure)
         names = [name for name in a.contenders if name in first and name in second]

@@ -149,7 +149,9 @@ def _part(
         "corpora": len({corpus for corpus, _ in contest.members}),
         "primary": primary.measure,
         "pairs": [
-            _pair(contest, result, pair) for result in results for pair in result.differences
+            _pair(contest, result, pair, margin)
+            for result in results
+            for pair in result.differences
         ],
         "best_share": dict(primary.best),
         "differing": _differing(contest, primary),
@@ -157,8 +159,10 @@ def _part(
     }
 
 
-def _pair(contest: Contest, result: MeasureResult, pair: Difference) -> dict[str, Any]:
-    corpora = pair.estimand == "new corpora"
+def _pair(
+    contest: Contest, result: MeasureResult, pair: Difference, margin: float
+) -> dict[str, Any]:
+    corpora, needed = pair.estimand == "new corpora", pair.to_decide(margin)
     return {
         "dataset": contest.dataset,
         "shared": list(contest.shared),
@@ -174,8 +178,8 @@ def _pair(contest: Contest, result: MeasureResult, pair: Difference) -> dict[str
         "p_adjusted": pair.p_adjusted,
         "verdict": pair.verdict,
         "mdd": pair.mdd,
-        "queries_to_decide": None if corpora else pair.to_decide,
-        "corpora_to_decide": pair.to_decide if corpora else None,
+        "queries_to_decide": None if corpora else needed,
+        "corpora_to_decide": needed if corpora else None,
         "wins": pair.wins,
         "ties": pair.ties,
         "losses": pair.losses,
@@ -391,7 +395,8 @@ def _notes(document: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[str
     )
     yield (
         "detects: the smallest difference that these data show with a probability of 80 %; "
-        "to decide: further queries, or corpora, that would show a difference of the margin"
+        "to decide: further queries, or corpora, that would show a difference of the margin; "
+        "both at 5 % / pairs, the strictest level of the adjustment"
     )
     if part["best_share"]:
         shares = sorted(part["best_share"].items(), key=lambda item: (-item[1], item[0]))

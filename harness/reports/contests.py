@@ -64,6 +64,11 @@ class Contest:
     members: tuple[Member, ...]
 
     @property
+    def profile(self) -> Mapping[str, Any]:
+        """The profile, which all cells share."""
+        return next(iter(self.cells.values())).profile
+
+    @property
     def contenders(self) -> list[str]:
         """The names that may win."""
         return [name for name in self.cells if contends(name)]
@@ -236,7 +241,7 @@ def adjusted_together(
             verdict = pair.verdict
             if verdict != "not comparable":
                 verdict = verdict_of(pair.estimate, value, margin, few_corpora=few)
-            rows[at][place] = replace(pair, p_adjusted=value, verdict=verdict)
+            rows[at][place] = replace(pair, p_adjusted=value, family=len(family), verdict=verdict)
     return [
         replace(result, differences=tuple(pairs))
         for (_, result), pairs in zip(parts, rows, strict=True)

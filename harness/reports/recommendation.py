@@ -101,16 +101,9 @@ def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, mar
             "points."
         )
     else:
-        queries = counted(len(contest.queries), "query", "queries")
-        detectable = [pair.mdd for pair in rest if pair.mdd is not None]
-        detail = (
-            f"; alone, a difference of {points(max(detectable))} points would show"
-            if detectable
-            else ""
-        )
         says = (
-            f"Undecided by {result.measure}: on these {queries} no chunker is shown to be better "
-            f"than `{baseline}`{detail}."
+            f"Undecided by {result.measure}: no chunker is shown to be better than "
+            f"`{baseline}`{_detail(rest)}."
         )
     ends = [f"Worse: {amounts}."] if worse else []
     return " ".join([says, *ends, cheapest_of(contest, [baseline, *(p.a for p in rest)]) + "."])
@@ -184,13 +177,21 @@ def _undecided(
             f"Equivalent by {result.measure}: no contender differs by {points(margin)} points "
             f"on these {counted(len(contest.queries), 'query', 'queries')}"
         )
-    shown = [pair.mdd for pair in pairs if pair.mdd is not None]
-    detail = f"; alone, a difference of {points(max(shown))} points would show" if shown else ""
     return (
         f"Undecided by {result.measure}: on these "
         f"{counted(len(contest.queries), 'query', 'queries')} no contender is better than all "
-        f"others{detail}"
+        f"others{_detail(pairs)}"
     )
+
+
+def _detail(pairs: Sequence[Difference]) -> str:
+    """Which difference would show in each of some pairs, as strictly as verdicts are adjusted."""
+    shown = [pair.mdd for pair in pairs if pair.mdd is not None]
+    if not shown:
+        return "; there are too few clusters to show any difference"
+    family = pairs[0].family
+    of = f" (adjusted for {family} comparisons)" if family > 1 else ""
+    return f"; a difference of {points(max(shown))} points would show{of}"
 
 
 def cheapest_of(contest: Contest, names: Sequence[str]) -> str:
@@ -212,7 +213,7 @@ def _needed(pairs: Sequence[Difference], names: Sequence[str], margin: float) ->
         for pair in pairs
         if pair.verdict == "undecided" and pair.a in names and pair.b in names
     ]
-    needed = [pair.to_decide for pair in rest if pair.to_decide]
+    needed = [count for pair in rest if (count := pair.to_decide(margin))]
     if not needed:
         return []
     return [
@@ -234,7 +235,7 @@ def limits_of(contest: Contest) -> Iterator[str]:
             f"The targets are whole {follows}, where syntax chunkers cut: this data set alone "
             "names no winner; compare on commits too"
         )
-    if next(iter(contest.cells.values())).profile["mean"] == "corpora":
+    if contest.profile["mean"] == "corpora":
         yield "The means of this profile are over corpora, these differences over queries"
     if len({corpus for corpus, _ in contest.members}) == 1:
         yield "One corpus: whether this holds for others is not estimable"

@@ -17,20 +17,20 @@ from harness.stats.clusters import clusters_of
 from harness.stats.new_corpora import FEWEST_FOR_TEST, estimates_over_corpora
 from harness.stats.power import (
     ALPHA,
-    corpora_for,
-    smallest_difference,
+    detectable,
     spread_of,
     spread_over_corpora,
     units_for,
 )
-from harness.stats.sign_flips import FEWEST_CLUSTERS, estimates
+from harness.stats.sign_flips import estimates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from harness.stats.clusters import Clusters, Member
+    from harness.stats.clusters import Member
+    from harness.stats.power import Spread
     from harness.stats.sign_flips import Estimate, Interval
 
 Estimand = Literal["these corpora", "new corpora"]
@@ -66,10 +66,10 @@ class Difference:
         estimand: What the mean generalises to: over queries of these corpora, or over corpora.
         estimate: The mean difference, its p-value and intervals.
         p_adjusted: The p-value adjusted for the family of pairs.
+        family: Number of pairs in the family.
         verdict: What the evidence says of `a`.
-        mdd: The minimum detectable difference; None if it cannot be estimated.
-        to_decide: Number of further queries, or corpora, that would show a difference of the
-            margin; 0 if there are enough, None if it cannot be estimated.
+        spread: The standard error of the mean, and what it rests on; None if it cannot be
+            estimated.
         wins: Queries with a larger value of `a`.
         ties: Queries with equal values.
         losses: Queries with a larger value of `b`.
@@ -80,12 +80,36 @@ class Difference:
     estimand: Estimand
     estimate: Estimate
     p_adjusted: float
+    family: int
     verdict: Verdict
-    mdd: float | None
-    to_decide: int | None
+    spread: Spread | None
     wins: int
     ties: int
     losses: int
+
+    @property
+    def mdd(self) -> float | None:
+        """The minimum detectable difference; None if none can be detected.
+
+        It shows whatever the rest of the family shows: its p-value need not be the smallest.
+        """
+        if self.spread is None or self.spread.clusters < self._fewest:
+            return None
+        return detectable(self.spread, self.family)
+
+    def to_decide(self, margin: float) -> int | None:
+        """Further queries, or corpora, that would show a difference of the margin.
+
+        0 if there are enough, None if it cannot be estimated.
+        """
+        if self.spread is None:
+            return None
+        needed = max(self._fewest, units_for(self.spread, margin, self.family))
+        return max(0, needed - self.spread.units)
+
+    @property
+    def _fewest(self) -> int:
+        return FEWEST_FOR_TEST if self.estimand == "new corpora" else 0
 
     def reversed(self) -> Difference:
         """The difference `b` - `a`."""
@@ -148,7 +172,11 @@ def compare(
     differences = []
     for at, ((a, b), mean, p) in enumerate(zip(pairs, means, adjusted, strict=True)):
         column = columns[:, at]
-        mdd, needed = _needed(column, clusters, corpora, estimand, margin)
+        spread = (
+            spread_of(column, clusters)
+            if estimand == "these corpora"
+            else spread_over_corpora(column, corpora)
+        )
         differences.append(
             Difference(
                 a,
@@ -156,9 +184,9 @@ def compare(
                 estimand,
                 mean,
                 p,
+                len(pairs),
                 verdict_of(mean, p, margin, few_corpora=few),
-                mdd,
-                needed,
+                spread,
                 int((column > 0).sum()),
                 int((column == 0).sum()),
                 int((column < 0).sum()),
@@ -240,26 +268,3 @@ def resampled_means(
             sizes += clusters.sizes[own[drawn], None]
     means: NDArray[np.float64] = totals / sizes
     return means
-
-
-def _needed(
-    column: NDArray[np.float64],
-    clusters: Clusters,
-    corpora: Sequence[str],
-    estimand: Estimand,
-    margin: float,
-) -> tuple[float | None, int | None]:
-    """The smallest difference that would show, and the further units that the margin needs."""
-    if estimand == "these corpora":
-        spread = spread_of(column, clusters)
-        total = units_for(spread, margin) if spread else None
-        fewest = FEWEST_CLUSTERS
-    else:
-        spread = spread_over_corpora(column, corpora)
-        total = corpora_for(spread, margin) if spread else None
-        fewest = FEWEST_FOR_TEST
-    if spread is None or total is None:
-        return None, None
-    # With fewer, no p-value is small enough, however large the difference.
-    mdd = smallest_difference(spread) if spread.clusters >= fewest else None
-    return mdd, max(0, total - spread.units)

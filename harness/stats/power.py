@@ -1,7 +1,8 @@
 """The smallest difference that a data set can show, and the queries or corpora that a margin needs.
 
-The mean of a difference is tested two-sided at 5 % for a single pair, and must be detected with a
-probability of 80 %.
+The mean of a difference is tested two-sided and must be detected with a probability of 80 %. The
+level is 5 % for a single pair, and 5 % / m for one of a family of m: that is what Holm's method
+asks of the smallest p-value, so it suffices whatever the other pairs show.
 
 These corpora: the error of the mean over queries is that of sums over clusters within strata,
 
@@ -22,8 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.stats.clusters import clusters_of
-from harness.stats.new_corpora import FEWEST_FOR_TEST, corpus_means, standard_error
-from harness.stats.sign_flips import EQUAL, FEWEST_CLUSTERS, share_unseen
+from harness.stats.new_corpora import corpus_means, standard_error
+from harness.stats.sign_flips import EQUAL, share_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -124,22 +125,37 @@ def smallest_difference(spread: Spread, tail: float = ALPHA / 2) -> float:
     return spread.error(spread.units, tail)
 
 
-def units_for(spread: Spread, difference: float) -> int:
+def fewest_clusters(family: int = 1) -> int:
+    """The fewest clusters, or corpora, of which sign-flips can show a difference.
+
+    Of G clusters, 2 of 2^G flips are always as extreme; that share must be below 5 % / m.
+
+    Args:
+        family: The number m of pairs whose p-values are adjusted together.
+    """
+    return math.floor(math.log2(family / ALPHA)) + 2
+
+
+def detectable(spread: Spread, family: int = 1) -> float | None:
+    """The minimum detectable difference of one of a family of pairs; None with too few clusters."""
+    if spread.clusters < fewest_clusters(family):
+        return None
+    return smallest_difference(spread, ALPHA / 2 / family)
+
+
+def units_for(spread: Spread, difference: float, family: int = 1) -> int:
     """The smallest number of queries, or of corpora, that shows a difference.
 
-    Clusters grow in proportion. The test of new corpora needs at least 7 of them.
+    Clusters grow in proportion.
 
     Args:
         spread: The spread of the present units.
         difference: Above 0.
+        family: Number of pairs whose p-values are adjusted together.
     """
-    fewest = math.ceil(FEWEST_CLUSTERS * spread.units / spread.clusters)
-    return _smallest(lambda units: spread.error(units) <= difference, fewest)
-
-
-def corpora_for(spread: Spread, difference: float) -> int:
-    """The smallest number of corpora that shows a difference, as the sign-flip test allows."""
-    return max(FEWEST_FOR_TEST, units_for(spread, difference))
+    fewest = math.ceil(fewest_clusters(family) * spread.units / spread.clusters)
+    tail = ALPHA / 2 / family
+    return _smallest(lambda units: spread.error(units, tail) <= difference, fewest)
 
 
 def _smallest(enough: Callable[[int], bool], fewest: int) -> int:

@@ -39,9 +39,6 @@ FLIPS = 9_999
 EQUAL = 1e-12
 """Values of a column whose range is smaller are equal."""
 
-FEWEST_CLUSTERS = 6
-"""With fewer, no two-sided p-value is below 5 %: 2 of 32 flips are always as extreme."""
-
 _ALL = 12  # clusters of which all flips are tried
 _BLOCK = 1 << 20  # bytes of random flips at a time
 _LEVERAGE_POWER = 0.75

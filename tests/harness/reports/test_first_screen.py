@@ -130,11 +130,27 @@ def test_what_is_equivalent_or_worse_is_not_called_undecided():
 def test_what_would_show_is_of_the_pairs_that_are_undecided():
     base, spread = noise(1, 400), np.random.default_rng(5).normal(0, 0.4, 400)
     near = cell("near", base + noise(2, 400, 0.3) - 0.5)
-    alone = answer_of(cell("fixed", base), near)["sentences"][0]
-    both = answer_of(cell("fixed", base), near, cell("bad", base - 0.3 + spread))["sentences"][0]
-    detail = alone.partition("; ")[2].partition(".")[0]
-    assert detail.startswith("alone, a difference of ")
-    assert detail in both
+    little, much = (
+        answer_of(cell("fixed", base), near, cell("bad", base - 0.3 + scale * spread))
+        for scale in (0.1, 1)
+    )
+    detail = little["sentences"][0].partition("; ")[2].partition(" Worse")[0]
+    mdd = little["differences"][0]["mdd"]
+    assert (
+        detail == f"a difference of {100 * mdd:.1f} points would show (adjusted for 2 comparisons)."
+    )
+    assert detail in much["sentences"][0]
+
+
+def test_six_files_are_too_few_after_an_adjustment():
+    base = noise(1, 6)
+    near = cell("near", base + noise(2, 6, 0.1) - 0.5)
+    (alone,) = answer_of(cell("fixed", base), near)["sentences"][:1]
+    assert " points would show." in alone  # of 64 flips 2 are 3.1 %
+    far = cell("far", base + noise(3, 6, 0.1) - 0.5)
+    answer = answer_of(cell("fixed", base), near, far)
+    assert "; there are too few clusters to show any difference." in answer["sentences"][0]
+    assert [row["mdd"] for row in answer["differences"]] == [None, None]
 
 
 def test_another_baseline_is_compared_with(tmp_path):

@@ -95,6 +95,14 @@ def test_two_chunkers_have_no_order_worth_comparing():
     assert agreements(columns((0, 0.1), (0, 0.1)), MEASURE) == []
 
 
+def test_orders_under_two_profiles_are_not_compared():
+    first, second = columns((0, 0.1, 0.2), (0, 0.1, 0.2))
+    assert len(agreements([first, second], MEASURE)) == 1
+    for made in second.cells.values():
+        made.metrics["asked"]["profile"] = {"name": "trec", "mean": "queries"}
+    assert agreements([first, second], MEASURE) == []
+
+
 def test_the_variance_of_a_run_is_attributed_to_what_was_planted():
     cells = []
     for name, gain in (("ast", 0.0), ("fixed", 0.02)):

@@ -40,7 +40,7 @@ def test_a_planted_better_chunker_wins_and_what_equals_it_is_equivalent():
     assert (better.verdict, same.verdict) == ("better", "equivalent")
     assert better.wins + better.ties + better.losses == 400
     assert (same.wins, same.ties, same.losses, same.estimate.mean) == (0, 400, 0, 0.0)
-    assert better.mdd < 0.05 and better.to_decide == 0
+    assert better.mdd < 0.05 and better.to_decide(0.02) == 0
 
 
 def test_fifty_equal_results_decide_nothing():
@@ -70,14 +70,14 @@ def test_five_wins_of_five_decide_nothing(gains, interval):
     assert (got.wins, got.ties, got.losses) == (5, 0, 0)
     assert got.verdict == ("undecided" if interval else "not estimable")
     assert got.mdd is None  # nothing can be shown by five
-    assert got.to_decide > 0
+    assert got.to_decide(0.02) > 0
 
 
 def test_equal_differences_do_not_detect_everything():
     base = noise(1, 20)
     (got,) = compare({"a": base, "b": base + 0.001}, [("b", "a")], members(20))
     assert got.mdd == pytest.approx(1 - 0.025 ** (1 / 20))
-    assert got.to_decide == 183 - 20  # 1 - .025^(1/183) is below 2 points
+    assert got.to_decide(0.02) == 183 - 20  # 1 - .025^(1/183) is below 2 points
     assert 1 - 0.025 ** (1 / 183) <= 0.02 < 1 - 0.025 ** (1 / 182)
 
 
@@ -92,6 +92,7 @@ def test_too_few_corpora_name_no_winner():
         )  # fmt: skip
         assert got.verdict == verdict
         assert (got.mdd is None) == (corpora < 7)
+        assert corpora == 1 or got.to_decide(5.0) == max(0, 7 - corpora)
 
 
 def test_a_few_queries_say_how_many_more_the_margin_needs():
@@ -99,7 +100,7 @@ def test_a_few_queries_say_how_many_more_the_margin_needs():
     (got,) = compare({"a": base, "b": noise(2, 30, 0.2)}, [("a", "b")], members(30))
     assert got.verdict == "undecided"
     assert got.mdd > 0.1
-    assert got.to_decide > 500
+    assert got.to_decide(0.02) > 500
 
 
 def test_holm_by_hand_and_benjamini_hochberg_of_scipy():

@@ -9,13 +9,15 @@ from scipy import stats
 from harness.stats.clusters import clusters_of
 from harness.stats.power import (
     Spread,
-    corpora_for,
+    detectable,
+    fewest_clusters,
     smallest_difference,
     spread_of,
     spread_over_corpora,
     units_for,
     worst_case,
 )
+from harness.stats.sign_flips import estimates
 from tests.harness.stats.simulation import power
 
 
@@ -110,10 +112,27 @@ def test_corpora_by_hand():
     assert spread_over_corpora(np.array([0.5]), ["one"]) is None
 
 
-def test_the_sign_flip_needs_seven_corpora_however_large_the_margin():
-    assert corpora_for(Spread(3, 3, 0.1, 2), 5.0) == 7
-    few = Spread(20, 20, 0.1, 19)
-    assert corpora_for(few, 0.02) == units_for(few, 0.02) > 150
+@pytest.mark.parametrize("family", [1, 2, 4, 10, 60])
+def test_of_the_fewest_clusters_a_p_value_is_small_enough(family):
+    fewest = fewest_clusters(family)
+    values = np.linspace(0.1, 0.2, fewest)[:, None]
+    (enough,), (few,) = (
+        estimates(values[:count], clusters_of([("one", str(at)) for at in range(count)]))
+        for count in (fewest, fewest - 1)
+    )
+    assert family * enough.p < 0.05 <= family * few.p
+    assert detectable(Spread(fewest, fewest, 0.1, fewest - 1), family)
+    assert detectable(Spread(fewest - 1, fewest - 1, 0.1, fewest - 2), family) is None
+
+
+@pytest.mark.parametrize("family", [1, 4, 10])
+def test_one_of_a_family_has_a_power_of_80_percent_at_its_strictest_level(family):
+    some = Spread(60, 20, 0.7, 18)
+    difference = detectable(some, family)
+    shift = difference * math.sqrt(60) / 0.7
+    critical = stats.t.ppf(1 - 0.025 / family, 18)
+    assert stats.nct.sf(critical, 18, shift) == pytest.approx(0.8, abs=1e-4)
+    assert units_for(some, difference, family) == 60
 
 
 def test_the_smallest_difference_has_a_power_of_80_percent():
