@@ -384,6 +384,16 @@ def test_without_texts_lines_and_values_remain(show):
     assert max(lines_of(page, "#file-browser")) >= 40
 
 
+def test_a_data_set_that_does_not_load_is_named(show, monkeypatch, tmp_path):
+    stored(tmp_path, "plain", PAIR, SPANS)
+    monkeypatch.delattr("browser_worlds.plain")
+    page, _, _ = show("plain")
+    open_browser(page, "query")
+    assert "the data set does not load" in page.inner_text("#query-browser .note")
+    open_query(page, "q rho")
+    assert "the source could not be read" in page.inner_text("#query-browser .browser-detail")
+
+
 def test_a_single_cell_shows_alone(show):
     page, _, _ = show("plain", "#query=q+rho", chunkers=PAIR[:1])
     page.wait_for_selector(".browser-cell.a")

@@ -87,9 +87,9 @@ def load_sources(
         if dataset.fingerprint != fingerprint:
             return LoadedSources(
                 {},
-                f"{name} is not what the run has read: its fingerprint is "
-                f"{dataset.fingerprint[:12]}, that of the run {fingerprint[:12]}. Restore the "
-                "files that the run has read, or run again.",
+                "there is no source text: the data set is not what the run has read: its "
+                f"fingerprint is {dataset.fingerprint[:12]}, that of the run {fingerprint[:12]}; "
+                "restore the files that the run has read, or run again",
             )
         files = {
             (corpus.id, source.path): source
@@ -103,12 +103,8 @@ def load_sources(
         for (_, mask), masked in zip(masks.values(), mask_sources(places), strict=True):
             files[mask.corpus, mask.path] = masked.source
     except InputError as error:
-        reason = " ".join(str(error).split("\n"))
-        return LoadedSources(
-            {},
-            f"{name} does not load: {reason}. Give its files, such as with --data-dir, and "
-            "report again.",
-        )
+        reason = "; ".join(str(error).split("\n"))
+        return LoadedSources({}, f"there is no source text: the data set does not load: {reason}")
     return LoadedSources(files)
 
 

@@ -246,9 +246,7 @@
     function hint() {
       const parts = [el("p", {}, "Choose a query from the list.")];
       if (theSet().problem)
-        parts.push(
-          el("p", { class: "note" }, "Source text is missing: ", foreign(theSet().problem)),
-        );
+        parts.push(el("p", { class: "note" }, foreign(`${theSet().name}: ${theSet().problem}`)));
       return el("div", {}, ...parts);
     }
 

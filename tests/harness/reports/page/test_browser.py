@@ -248,7 +248,8 @@ def test_without_its_data_set_a_run_has_all_but_text(tmp_path, monkeypatch):
     monkeypatch.delattr("browser_worlds.plain")
     part, texts, (note,) = document_of(cells)
     assert texts == []
-    assert "browser_worlds:plain does not load" in note and "--data-dir" in note
+    assert note.startswith("browser_worlds:plain: there is no source text: ")
+    assert "does not load" in note and "has no 'plain'" in note
     assert part["cells"] == whole["cells"]
     assert part["queries"] == whole["queries"]
     assert {file[3] for file in part["files"]} == {-1}
