@@ -102,6 +102,13 @@ class Query:
     cluster: str = ""
     region: Region | None = None
 
+    @property
+    def gold(self) -> list[tuple[str, Target | None]]:
+        """Path, or document id, of all that is relevant, each with its target if that is lines."""
+        if self.qrels is not None:
+            return [(name, None) for name, grade in self.qrels.items() if grade > 0]
+        return [(target.path, target) for target in self.targets]
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:

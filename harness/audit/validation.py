@@ -177,13 +177,6 @@ def validate(dataset: Dataset, run: Path | None = None, measure: str | None = No
     )
 
 
-def _gold(query: Query) -> list[tuple[str, Target | None]]:
-    """Path and target of everything that is relevant to a query."""
-    if query.qrels is not None:
-        return [(name, None) for name, grade in query.qrels.items() if grade > 0]
-    return [(target.path, target) for target in query.targets]
-
-
 def _targets(dataset: Dataset) -> Iterator[ValidationCheck]:
     sources = {
         corpus.id: {source.path: source for source in corpus.sources} for corpus in dataset.corpora
@@ -192,12 +185,11 @@ def _targets(dataset: Dataset) -> Iterator[ValidationCheck]:
     faults: defaultdict[str, list[str]] = defaultdict(list)
     count = 0
     for query in dataset.queries:
-        gold = _gold(query)
-        count += len(gold)
-        for path, target in gold:
+        count += len(query.gold)
+        for path, target in query.gold:
             fault = _target_fault(path, target, sources[query.corpus], skipped[query.corpus])
             faults[fault].append(query.id)
-        if not gold:
+        if not query.gold:
             faults["none"].append(query.id)
     for fault, (state, what, reading) in _TARGET_FAULTS.items():
         if faults[fault]:
@@ -397,7 +389,7 @@ def _balance(dataset: Dataset) -> Iterator[QueryGroup]:
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for query in dataset.queries:
         tags = {"corpus": query.corpus, **query.tags}
-        paths = [path for path, _ in _gold(query)]
+        paths = [path for path, _ in query.gold]
         if paths and dataset.gold == "span":
             known = languages.get((query.corpus, paths[0])) or language_of(paths[0])
             tags.setdefault("language", known or "none")
@@ -437,7 +429,7 @@ def _power(
     members = {}
     for query in queries:
         # A cluster is the target's file unless the data set says otherwise.
-        first = next((path for path, _ in _gold(query)), query.id)
+        first = next((path for path, _ in query.gold), query.id)
         members[query.id] = (query.corpus, query.cluster or first)
     worst, n = worst_case(list(members.values())), len(members)
     if worst is not None:

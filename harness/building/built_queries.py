@@ -90,6 +90,12 @@ def folder_of(path: str, depth: int | None = None) -> str:
     return "/".join(folders[:depth]) or "."
 
 
+def common_value(values: Iterable[str]) -> str:
+    """The value of a tag whose values for the targets of a query are `values`; or `several`."""
+    different = set(values)
+    return different.pop() if len(different) == 1 else "several"
+
+
 def with_packages(built: BuiltQueries) -> BuiltQueries:
     """The same queries; where targets are in packages of their corpus, these are the tag `folder`.
 
@@ -102,11 +108,10 @@ def with_packages(built: BuiltQueries) -> BuiltQueries:
         own = tops[query.corpus]
         if not own:
             return query
-        folders = {
+        folders = (
             _package_of(target.path, own) or folder_of(target.path) for target in query.targets
-        }
-        folder = folders.pop() if len(folders) == 1 else "several"
-        return replace(query, tags={**query.tags, "folder": folder})
+        )
+        return replace(query, tags={**query.tags, "folder": common_value(folders)})
 
     return replace(built, queries=tuple(map(tagged, built.queries)))
 

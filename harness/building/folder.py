@@ -183,27 +183,21 @@ def read_card(folder: Path) -> dict[str, Any]:
     file = folder / CARD
     if not file.is_file():
         raise InputError(f"{folder} has no {CARD}; give a folder that `dataset build` wrote")
-    again = "build the folder again"
     try:
         card = parse_json(file.read_bytes(), str(file))
-    except OSError as error:
-        raise InputError(f"{unreadable(file, error)}; {again}") from None
-    except InputError as error:
-        raise InputError(f"{error}; {again}") from None
-    if not isinstance(card, dict) or "schema" not in card:
-        raise InputError(f"{file} is damaged: it has no key 'schema'; {again}")
-    schema = card["schema"]
-    if schema != SCHEMA:
-        raise InputError(
-            f"{file} has the schema {schema!r:.60}, but this version of chunkmark reads {SCHEMA}; "
-            f"another version wrote it, {again}"
-        )
-    try:
+        if not isinstance(card, dict) or "schema" not in card:
+            raise InputError(f"{file} is damaged: it has no key 'schema'")
+        if card["schema"] != SCHEMA:
+            raise InputError(
+                f"{file} has the schema {card['schema']!r:.60}, but this version of chunkmark "
+                f"reads {SCHEMA}; another version wrote it"
+            )
         validated(_Card, {key: value for key, value in card.items() if key != "schema"}, str(file))
-    except InputError as error:
-        raise InputError(f"{error}; {again}") from None
-    if set(card["files"]) != set(FILES):
-        raise InputError(f"{file} is damaged: it lists other files; {again}")
+        if set(card["files"]) != set(FILES):
+            raise InputError(f"{file} is damaged: it lists other files")
+    except (OSError, InputError) as error:
+        reason = unreadable(file, error) if isinstance(error, OSError) else error
+        raise InputError(f"{reason}; build the folder again") from None
     return dict(card)
 
 

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
 from chunkers.errors import InputError
-from harness.building.built_queries import BuiltQueries, folder_of, names_overlap, same_words
+from harness.building.built_queries import (
+    BuiltQueries,
+    common_value,
+    folder_of,
+    names_overlap,
+    same_words,
+)
 from harness.building.docs.definitions import definitions_in, parts_of
 from harness.model import Query, Target
 from harness.support.files import unreadable
@@ -329,11 +335,9 @@ def _query(
 ) -> Query:
     targets = tuple(dict.fromkeys(target for target, _ in places))
     symbols = [symbol for _, symbol in places if symbol]
-    folders = {folder_of(target.path) for target in targets}
-    languages = {sources[target.path].language or "none" for target in targets}
     tags = {
-        "folder": folders.pop() if len(folders) == 1 else "several",
-        "language": languages.pop() if len(languages) == 1 else "several",
+        "folder": common_value(folder_of(target.path) for target in targets),
+        "language": common_value(sources[target.path].language or "none" for target in targets),
     }
     if symbols:
         overlap = any(names_overlap(symbol, question.text) for symbol in symbols)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.measures.merged import Cuts
+from harness.support.arrays import ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -135,10 +136,7 @@ def gold_units(gold: Gold, units: Units, numbers: Ints | None = None) -> GoldUni
     stretches = [edge for target in gold.targets for stretch in target for edge in stretch]
     edges = np.unique(np.concatenate((start, start + length, np.array(stretches, dtype=np.int64))))
     first, stop = np.searchsorted(edges, start), np.searchsorted(edges, start + length)
-    count = stop - first
-    piece = np.repeat(np.arange(len(start)), count)
-    segment = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-    segment += first[piece]
+    piece, segment = ranges(first, stop - first)
     offset = np.full((len(numbers), max(len(edges) - 1, 0)), FAR, dtype=np.int64)
     at = gold.pieces.offset[kept][piece] + edges[segment] - start[piece]
     np.minimum.at(offset, (row[piece], segment), at)

@@ -16,6 +16,7 @@ import numpy as np
 from harness.measures.cell import Gold, Pieces, Units
 from harness.measures.gold_ranks import NEVER
 from harness.measures.gold_tables import n_files
+from harness.support.arrays import ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,10 +76,7 @@ class Cuts:
         gap = units.gap[:, 1:] + base[units.gap[:, 0], None]
         edges = np.unique(np.concatenate((low, high, gap.reshape(-1))))
         first = np.searchsorted(edges, low)
-        count = np.searchsorted(edges, high) - first
-        holder = np.repeat(np.arange(len(low)), count)
-        piece = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        piece += first[holder]
+        holder, piece = ranges(first, np.searchsorted(edges, high) - first)
         kept = ~_inside(holder, edges[piece], units.gap[:, 0], gap)
         holder, piece = holder[kept], piece[kept]
         order = np.argsort(piece, kind="stable")

@@ -16,6 +16,7 @@ import numpy as np
 from harness.measures.cell import Cell, Units
 from harness.measures.gold_ranks import NEVER, GoldRanks, gold_ranks
 from harness.measures.gold_tables import GoldTables, gold_tables
+from harness.support.arrays import ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -101,10 +102,7 @@ class RunLayout:
     @classmethod
     def of(cls, runs: Runs) -> RunLayout:
         """Lay the units out by line."""
-        count = runs.stop - runs.first
-        unit = np.repeat(np.arange(len(count)), count)
-        line = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        line += runs.first[unit]
+        unit, line = ranges(runs.first, runs.stop - runs.first)
         order = np.argsort(line, kind="stable")
         distinct, begin = np.unique(line[order], return_index=True)
         return cls(runs, distinct, begin, unit[order], _SHARE // np.diff(runs.edges))

@@ -61,7 +61,7 @@ def score(
     qrels: Mapping[str, Mapping[str, float]],
     measures: Sequence[str | Measure],
     profile: str | Profile = "default",
-    found: Collection[str] = (),
+    inferred_gold: Collection[str] = (),
 ) -> Score:
     """Score rankings against qrels.
 
@@ -70,7 +70,7 @@ def score(
         qrels: For each query document id -> grade; grades of 0 or less are not relevant.
         measures: Names such as `nDCG@10`. Measures of lines and files are skipped: None.
         profile: The conventions, such as the rule for ties.
-        found: Queries whose qrels were derived from places or texts, not given by id.
+        inferred_gold: Queries whose qrels were derived from places or texts, not given by id.
 
     Raises:
         InputError: An unknown measure or profile, a score or grade that is not finite, a
@@ -84,7 +84,7 @@ def score(
     everyone = judged | orders.keys() | qrels.keys()
     wanted_queries = judged if conventions.no_judgements == "left-out" else everyone
     queries = query_order(wanted_queries, rankings, conventions)
-    scores = evaluate(_cell(queries, orders, qrels, found), wanted, conventions)
+    scores = evaluate(_cell(queries, orders, qrels, inferred_gold), wanted, conventions)
     kept = [query for query, here in zip(queries, scores.included, strict=True) if here]
     left_out = {UNJUDGED: len(everyone) - len(queries), **scores.left_out}
     as_zero = {
@@ -188,7 +188,7 @@ def _cell(
     queries: Sequence[str],
     orders: Mapping[str, _Orders],
     qrels: Mapping[str, Mapping[str, float]],
-    found: Collection[str],
+    inferred_gold: Collection[str],
 ) -> Cell:
     """One corpus of all documents in the rankings and qrels, of size 0."""
     numbers: _Numbers = {}
@@ -204,7 +204,7 @@ def _cell(
         units, repeats = _numbered(ids, numbers)
         ranking.append(units)
         mrr_ranking.append(units if for_mrr is ids else _numbered(for_mrr, numbers)[0])
-        gold.append(_gold(grades, repeats, named=query not in found))
+        gold.append(_gold(grades, repeats, named=query not in inferred_gold))
     nothing = np.zeros(len(numbers), dtype=np.int64)
     return Cell(
         queries=tuple(queries),

@@ -136,7 +136,7 @@ class _Inputs:
 
     rankings: Mapping[str, Mapping[str, float] | Sequence[str]]
     grades: Grades
-    found: frozenset[str] = frozenset()
+    inferred_gold: frozenset[str] = frozenset()
     located: list[LocatedQuery] = field(default_factory=list)
 
 
@@ -267,7 +267,7 @@ def _judge_records(
         grades = spell_as(grades, ids, own_format=False)
     rankings: dict[str, Sequence[str]] = {}
     gold = dict(grades)
-    found: set[str] = set()
+    inferred_gold: set[str] = set()
     located: list[LocatedQuery] = []
     unlabelled: Counter[str] = Counter()
     needs_locations = bool(options.of_lines())
@@ -281,7 +281,7 @@ def _judge_records(
         else:
             result.strategies[judged.strategy] += 1
         if judged.strategy != "qrels":
-            found.add(record.query)
+            inferred_gold.add(record.query)
         result.merged["chunks of one document, or repeats"] += judged.merged
         has_locations = not judged.items or any(item.place for item in judged.items)
         if needs_locations and record.targets and has_locations:
@@ -299,7 +299,7 @@ def _judge_records(
     result.warnings += [
         f"{counted(n, 'query has', 'queries have')} {why}" for why, n in sorted(unlabelled.items())
     ]
-    return _Inputs(rankings, gold, frozenset(found), located)
+    return _Inputs(rankings, gold, frozenset(inferred_gold), located)
 
 
 def _judged(
@@ -346,7 +346,7 @@ def _score_ranks(inputs: _Inputs, options: ScoreOptions, result: FileScores) -> 
             {query: inputs.grades[query] for query in block if query in inputs.grades},
             [*measures, probe],
             options.profile,
-            found=inputs.found,
+            inferred_gold=inputs.inferred_gold,
         )
         result.n_queries += scores.n
         result.left_out.update(scores.left_out)

@@ -26,6 +26,12 @@ def column_sums(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return sums
 
 
+def ranges(first: Ints, count: Ints) -> tuple[Ints, Ints]:
+    """The numbers in ranges, as (range, number): `first`, `first` + 1, … of each, in order."""
+    owner = np.repeat(np.arange(len(count)), count)
+    return owner, np.arange(len(owner)) - np.repeat(np.cumsum(count) - count - first, count)
+
+
 def fixed_order_dot(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float64]:
     """Dot product of every row with `query` in float64, added dimension by dimension.
 

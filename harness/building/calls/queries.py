@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from harness.building.built_queries import BuiltQueries, folder_of, names_overlap
+from harness.building.built_queries import BuiltQueries, common_value, folder_of, names_overlap
 from harness.building.calls.meaning import Codebase
 from harness.building.calls.syntax import names_of
 from harness.chunking.parsing import UnparsedError, prepare
@@ -222,8 +222,8 @@ def _query(
         text=text,
         targets=tuple(t for t in targets if not any(t != o and _within(t, o) for o in targets)),
         tags={
-            "folder": _common(map(folder_of, homes)),
-            "language": _common(homes.values()),
+            "folder": common_value(map(folder_of, homes)),
+            "language": common_value(homes.values()),
             "name-overlap": "yes" if names_overlap(call.name, text) else "no",
         },
         cluster=place[0].path,
@@ -234,12 +234,6 @@ def _query(
 def _target(place: _Place) -> Target:
     home, definition = place
     return Target(home.path, definition.first_line, definition.last_line)
-
-
-def _common(values: Iterable[str]) -> str:
-    """The value that all have, or `several`."""
-    different = set(values)
-    return different.pop() if len(different) == 1 else "several"
 
 
 def _within(target: Target, other: Target) -> bool:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.building.built_queries import REJECTED, BuiltQueries, folder_of, in_turn, same_words
+from harness.building.built_queries import (
+    REJECTED,
+    BuiltQueries,
+    common_value,
+    folder_of,
+    in_turn,
+    same_words,
+)
 from harness.building.git.changes import changed_lines, only_inserted, touched_lines
 from harness.building.git.commit_gold import (
     BLANK,
@@ -259,7 +266,7 @@ def _with_changes(
             continue
         paths = [change.path for change in indexed]
         languages = (rules.language_of(path) or "none" for path in paths)
-        stratum = f"{_common(map(folder_of, paths))}\0{_common(languages)}"
+        stratum = f"{common_value(map(folder_of, paths))}\0{common_value(languages)}"
         others = tuple(change for change in before if change not in indexed)
         new = tuple(change for change in unlocked if not change.old_mode)
         kept.append(
@@ -275,12 +282,6 @@ def _is_unindexed(change: Change, rules: ReadRules) -> bool:
         return False
     known = rules.language_of(path) not in {None, *rules.without}
     return not known and rules.refusal(path) is not None
-
-
-def _common(values: Iterable[str]) -> str:
-    """The value that all have, or `several`."""
-    different = set(values)
-    return different.pop() if len(different) == 1 else "several"
 
 
 def _queries(
@@ -401,9 +402,9 @@ def _query(candidate: _Candidate, gold: ChangeGold, trees: Trees) -> Query:
         text=candidate.text,
         targets=gold.targets,
         tags={
-            "folder": _common(map(folder_of, lines)),
+            "folder": common_value(map(folder_of, lines)),
             "insert-only": "yes" if gold.insert_only else "no",
-            "language": _common(source.language or "none" for source in sources),
+            "language": common_value(source.language or "none" for source in sources),
         },
         cluster=min(lines, key=lambda path: (-lines[path], path)),
     )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from chunkers.source import Source
-    from harness.model import Corpus, Dataset, Query, Target
+    from harness.model import Corpus, Dataset, Query
     from harness.support.word_runs import Gram
 
 _Lines = tuple[str, ...]
@@ -145,19 +145,12 @@ class BarredFiles:
         return {gram for gram in grams - rest if held[gram] <= (gram in inside)}
 
 
-def targets_of(query: Query) -> Sequence[tuple[str, Target | None]]:
-    """The targets of a query: paths, and lines where it names any."""
-    if query.qrels is not None:
-        return [(name, None) for name, grade in query.qrels.items() if grade > 0]
-    return [(target.path, target) for target in query.targets]
-
-
 def _runs(corpus: Corpus, queries: Iterable[Query]) -> Counter[_Lines]:
     """The lines of the targets of queries, with the number of places that are targets by them."""
     sources = {source.path: source for source in corpus.sources}
     places: set[tuple[str, int, int]] = set()
     for query in queries:
-        for path, target in targets_of(query):
+        for path, target in query.gold:
             if (source := sources.get(path)) is None:
                 continue
             first = 1 if target is None else target.start_line or 1
@@ -175,7 +168,7 @@ def _runs(corpus: Corpus, queries: Iterable[Query]) -> Counter[_Lines]:
 def target_files(corpus: Corpus, queries: Iterable[Query]) -> set[_File]:
     """The files of the targets of queries, with their repository."""
     repository = repository_of(corpus)
-    return {(repository, path) for query in queries for path, _ in targets_of(query)}
+    return {(repository, path) for query in queries for path, _ in query.gold}
 
 
 def _versions(dataset: Dataset, queries: Mapping[str, Sequence[Query]]) -> FileVersions[_File]:

@@ -96,7 +96,7 @@ def _mean(judged: Sequence[Judged], measure: str) -> float:
         {name: dict.fromkeys(query.gold, 1) for name, query in zip(names, judged, strict=True)},
         [measure],
         "memorybench",
-        found={
+        inferred_gold={
             name for name, query in zip(names, judged, strict=True) if query.strategy != "qrels"
         },
     )

@@ -519,10 +519,10 @@ def test_equal_scores_stay_in_the_order_given_where_the_profile_says_so():
 
 def test_gold_that_was_found_has_the_ideal_of_what_was_found_under_memorybench():
     run, qrels = {"q": ["x", "a"], "r": ["x", "a"]}, {one: {"a": 1, "b": 1} for one in "qr"}
-    got = score(run, qrels, ["nDCG@5"], "memorybench", found={"r"})
+    got = score(run, qrels, ["nDCG@5"], "memorybench", inferred_gold={"r"})
     of_both = 1 / math.log2(3) / (1 + 1 / math.log2(3))
     assert got.per_query["nDCG@5"] == {"q": pytest.approx(of_both), "r": 1 / math.log2(3)}
-    default = score(run, qrels, ["nDCG@5"], found={"r"})
+    default = score(run, qrels, ["nDCG@5"], inferred_gold={"r"})
     assert default.per_query["nDCG@5"]["r"] == pytest.approx(of_both)
 
 
