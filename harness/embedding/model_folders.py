@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from harness.support.files import file_sha256
 from harness.support.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NO_LIMIT = 1_000_000
 """Tokenizers without a limit state a huge number: from here on it counts as none."""
@@ -19,14 +23,34 @@ NO_LIMIT = 1_000_000
 _MODEL_FILES = (".safetensors", ".json", ".txt", ".model")
 
 
-def silence_libraries() -> None:
-    """Keep the libraries from printing, and from starting threads of their own."""
+@contextlib.contextmanager
+def loading(who: str) -> Iterator[dict[str, Any]]:
+    """The options by which sentence-transformers loads a model: from its folder, without its code.
+
+    The libraries are kept from printing, and from starting threads of their own.
+
+    Raises:
+        InputError: The block raised an error, whatever its kind: a damaged folder raises any.
+    """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import torch
     import transformers
 
     logging: Any = transformers.logging
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    try:
+        yield {
+            "device": "cpu",
+            "trust_remote_code": False,
+            "local_files_only": True,
+            "model_kwargs": {"use_safetensors": True, "dtype": torch.float32},
+        }
+    except InputError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:300]
+        raise InputError(f"{who}: the model cannot be loaded: {reason}") from error
 
 
 def find_folder(name: str, who: str) -> Path:

@@ -13,8 +13,8 @@ from harness.embedding.embedder import encodable
 from harness.embedding.model_folders import (
     NO_LIMIT,
     is_checkpoint,
+    loading,
     refuse_missing_weights,
-    silence_libraries,
 )
 
 if TYPE_CHECKING:
@@ -89,7 +89,10 @@ def load(folder: Path, name: str, max_tokens: int | None = None) -> Loaded:
     Raises:
         InputError: It cannot be loaded, lacks weights, or has fewer positions than `max_tokens`.
     """
-    model = _sentence_transformer(folder, name)
+    with loading(name) as options:
+        from sentence_transformers import SentenceTransformer
+
+        model = SentenceTransformer(str(folder), **options).eval()
     if is_checkpoint(folder):
         _pool_by_mean(model, folder, name)
     if any(getattr(module, "include_prompt", True) is False for module in model):
@@ -111,24 +114,6 @@ def load(folder: Path, name: str, max_tokens: int | None = None) -> Loaded:
         padding=next(filler for filler in fillers if filler is not None),
         has_types="token_type_ids" in tokenizer.model_input_names,
     )
-
-
-def _sentence_transformer(folder: Path, name: str) -> Any:
-    silence_libraries()
-    import torch
-    from sentence_transformers import SentenceTransformer
-
-    try:
-        return SentenceTransformer(
-            str(folder),
-            device="cpu",
-            trust_remote_code=False,
-            local_files_only=True,
-            model_kwargs={"use_safetensors": True, "dtype": torch.float32},
-        ).eval()
-    except Exception as error:  # the libraries raise anything for a damaged folder
-        reason = " ".join(str(error).split())[:300]
-        raise InputError(f"{name}: the model cannot be loaded: {reason}") from error
 
 
 def _pool_by_mean(model: Any, folder: Path, name: str) -> None:

@@ -8,13 +8,12 @@ import re
 import time
 import warnings
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from chunkers.errors import InputError
-from harness.support.addresses import is_loopback
+from harness.support.addresses import is_loopback, retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -160,12 +159,13 @@ class Server:
         words = self._shown(words_of(document if document is not None else text))
         reason = f"HTTP {code}{words and ': '}{words}"
         inner = _inner_code(document) if code == 200 else code
+        delay = retry_after(headers) or None
         if inner == 429 or (inner in (200, 403, 503) and _RATE.search(words)):
             if "insufficient_quota" not in words:
-                return _PassingError(reason, delay=_delay(headers), limited=True)
+                return _PassingError(reason, delay=delay, limited=True)
             return InputError(f"{self.name}: {self.url} replied {reason}")
         if inner in _RETRIED or inner >= 500:
-            return _PassingError(reason, delay=_delay(headers))
+            return _PassingError(reason, delay=delay)
         if code in (401, 403):
             return InputError(
                 f"{self.name}: {self.url} does not accept the key in {self.key_env}: "
@@ -235,19 +235,6 @@ def _inner_code(document: object) -> int:
             if str(code).isdecimal() and 400 <= int(str(code)) < 600:
                 return int(str(code))
     return 200
-
-
-def _delay(headers: Mapping[str, str]) -> float | None:
-    """Seconds that `Retry-After` asks for; None without it."""
-    text = headers.get("retry-after", "")
-    try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(text).timestamp() - time.time()
-        except ValueError:
-            return None
-    return seconds if seconds > 0 else None  # also for NaN
 
 
 def _tokens(usage: object, texts: list[str]) -> float:

@@ -19,8 +19,8 @@ from harness.embedding.fixed_shapes import BUCKETS, batches, runtime
 from harness.embedding.model_folders import (
     NO_LIMIT,
     folder_sha256,
+    loading,
     refuse_missing_weights,
-    silence_libraries,
 )
 
 if TYPE_CHECKING:
@@ -103,24 +103,11 @@ class CrossEncoder:
     @cached_property
     def _model(self) -> Any:
         _ = self.weights  # checked before anything of it is loaded
-        silence_libraries()
-        import torch
-        from sentence_transformers import CrossEncoder as Model
+        with loading(self.name) as options:
+            from sentence_transformers import CrossEncoder as Model
 
-        try:
-            model = Model(
-                str(self.folder),
-                device="cpu",
-                trust_remote_code=False,
-                local_files_only=True,
-                model_kwargs={"use_safetensors": True, "dtype": torch.float32},
-            )
+            model = Model(str(self.folder), **options)
             self._check(model)
-        except InputError:
-            raise
-        except Exception as error:  # the libraries raise anything for a damaged folder
-            reason = " ".join(str(error).split())[:300]
-            raise InputError(f"{self.name}: the model cannot be loaded: {reason}") from error
         return model.eval()
 
     def _check(self, model: Any) -> None:
@@ -187,7 +174,7 @@ class CrossEncoder:
         Raises:
             InputError: A batch does not fit into memory.
         """
-        asked, *read = self._model.tokenizer(
+        query_ids, *text_ids = self._model.tokenizer(
             [query, *texts],
             add_special_tokens=False,
             return_attention_mask=False,
@@ -195,17 +182,17 @@ class CrossEncoder:
             verbose=False,
         )["input_ids"]
         room = self.room
-        pairs = [_cut(asked, text, room, keeps) for text in read]
+        pairs = [_cut(query_ids, text, room, keeps) for text in text_ids]
         rows = [self._frame.around(*pair) for pair in pairs]
         scores = np.zeros(len(texts))
         limit = room + self._frame.size
         for width, numbers in batches([len(ids) for ids, _ in rows], _ROWS, limit):
             scores[numbers] = self._forward([rows[n] for n in numbers], width)
-        texts_read = np.array([len(text) for text in read], dtype=np.int64)
-        seen = np.array(list(map(_lengths, pairs)), dtype=np.int64).reshape(-1, 2)
-        tokens = texts_read + len(asked)
+        text_tokens = np.array([len(text) for text in text_ids], dtype=np.int64)
+        seen = np.array([(len(q), len(text)) for q, text in pairs], dtype=np.int64).reshape(-1, 2)
+        tokens = text_tokens + len(query_ids)
         return PairScores(
-            scores, tokens, tokens - seen.sum(axis=1), texts_read, texts_read - seen[:, 1]
+            scores, tokens, tokens - seen.sum(axis=1), text_tokens, text_tokens - seen[:, 1]
         )
 
     def _forward(self, rows: list[tuple[list[int], list[int]]], width: int) -> NDArray[np.float64]:
@@ -240,13 +227,9 @@ class CrossEncoder:
         return scores
 
 
-def _lengths(pair: tuple[list[int], list[int]]) -> tuple[int, int]:
-    return len(pair[0]), len(pair[1])
-
-
 def _cut(
     query: list[int], text: list[int], room: int, keeps: Literal["head", "tail"]
 ) -> tuple[list[int], list[int]]:
-    asked = min(len(query), max(room // 2, room - len(text)))
-    start = len(query) - asked if keeps == "tail" else 0
-    return query[start : start + asked], text[: room - asked]
+    kept = min(len(query), max(room // 2, room - len(text)))
+    start = len(query) - kept if keeps == "tail" else 0
+    return query[start : start + kept], text[: room - kept]

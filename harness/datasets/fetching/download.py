@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import email.utils
 import http
 import json
 import re
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from chunkers.errors import InputError
-from harness.support.addresses import is_loopback
+from harness.support.addresses import is_loopback, retry_after
 from harness.support.files import PARTIAL, file_sha256
 from harness.support.json_files import write_json
 
@@ -271,7 +270,7 @@ def _check_reply(
         download.discard()
         raise _RetryError("the server has less of the file than was received")
     elif code in _PASSING or code >= 500:
-        raise _RetryError(f"HTTP {code}", _retry_after(response.headers))
+        raise _RetryError(f"HTTP {code}", retry_after(response.headers))
     else:
         raise _UnavailableError(f"HTTP {code}")
     length = response.headers.get("Content-Length", "")
@@ -304,14 +303,3 @@ def _version_of(headers: Any) -> str | None:
     """The version of a reply's file; a weak ETag does not identify bytes."""
     tag: str = headers.get("ETag", "")
     return tag if tag.startswith('"') else headers.get("Last-Modified")
-
-
-def _retry_after(headers: Any) -> float | None:
-    """Seconds until the next try, as the server asks for."""
-    text = headers.get("Retry-After", "")
-    if text.isdecimal():
-        return float(text)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    except ValueError:
-        return None
