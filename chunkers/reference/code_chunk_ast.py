@@ -100,12 +100,7 @@ def make(*, max_size: int = 1500, header: bool = True, path_prefix: str = "") ->
 
 
 def reference_chunks(
-    text: str,
-    path: str,
-    *,
-    language: str | None = None,
-    max_size: int = 1500,
-    header: bool = True,
+    text: str, path: str, *, language: str | None = None, max_size: int = 1500
 ) -> list[ReferenceChunk]:
     """The chunks as the original counts them, lines from 0, in its order; none for a blank text.
 
@@ -114,7 +109,6 @@ def reference_chunks(
         path: Its path as the original is given it.
         language: Its language; None for what the original takes it for by its suffix.
         max_size: Limit of a window in UTF-16 code units above 32.
-        header: Whether the chunks have their headers.
 
     Raises:
         InputError: The original does not read the language, or a grammar's wheel is missing.
@@ -126,8 +120,7 @@ def reference_chunks(
         )
     whole = Utf16Text(text)
     root = _parse(whole, chosen)
-    context = Context(root, whole, path, chosen) if header else None
-    return list(_chunks(root, whole, path, max_size, context))
+    return list(_chunks(root, whole, path, max_size, Context(root, whole, path, chosen)))
 
 
 def _parse(text: Utf16Text, language: str) -> Node:

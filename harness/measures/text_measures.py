@@ -63,20 +63,6 @@ def relevant_by_text(
     return len(expected) > 0 and token_f1(context, expected).f1 >= threshold
 
 
-def answer_success(
-    contexts: Iterable[Iterable[str]],
-    expected: Collection[str],
-    *,
-    correct: bool,
-    threshold: float = ANSWERED,
-) -> bool:
-    """AnswerSuccess@k: whether the answer is correct and one of the first k contexts grounds it.
-
-    Contexts and the expected answer are tokens; a context grounds it from `threshold` token F1.
-    """
-    return correct and any(relevant_by_text(context, expected, threshold) for context in contexts)
-
-
 def lcs_length(left: Sequence[str], right: Sequence[str]) -> int:
     """Length of the longest common subsequence.
 
@@ -221,7 +207,9 @@ class TextFamily:
 def _success(case: TextCase, k: int) -> float | None:
     if case.correct is None or not case.wanted:
         return None
-    return float(answer_success(case.context_words[:k], case.wanted, correct=case.correct))
+    first = case.context_words[:k]
+    grounded = any(relevant_by_text(words, case.wanted, ANSWERED) for words in first)
+    return float(case.correct and grounded)
 
 
 def _context(part: Literal["recall", "precision", "f1"]) -> _Evaluate:

@@ -99,10 +99,6 @@ class ReadRules:
     guess: str | None = None
     marks: Callable[[str], Marks] = field(default=lambda _: _NO_MARKS, hash=False)
 
-    def takes(self, path: str) -> bool:
-        """Whether a file of this path is indexed."""
-        return self.refusal(path) is None
-
     def refusal(self, path: str) -> str | None:
         """Why a file of this path is not indexed; None where it is.
 
@@ -268,10 +264,8 @@ def walk_folder(
             elif not entry.is_dir(follow_symlinks=False):
                 reason = refuse(path)
                 yield Skipped(shown(path), reason) if reason else _candidate(root, path, rules)
-            elif (
-                entry.name == ".git" and ".git" in rules.closed
-            ):  # git's own data is not part of the tree
-                continue
+            elif entry.name == ".git" and ".git" in rules.closed:
+                continue  # git's own data is not part of the tree
             elif reason := rules.folder_refusal(path + "/") or refuse(path + "/"):
                 yield Skipped(shown(path + "/"), reason)
             else:

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measures.text_measures import (
+    TEXT_FAMILIES,
     ContextScore,
+    TextCase,
     TokenF1,
-    answer_success,
     bleu_1,
     context_score,
     exact_match,
@@ -18,6 +19,12 @@ from harness.measures.text_measures import (
     token_f1,
     tokens,
 )
+
+
+def success(expected, *contexts, correct=True):
+    family = next(family for family in TEXT_FAMILIES if family.name == "AnswerSuccess")
+    return family.evaluate(TextCase(expected=expected, correct=correct, contexts=contexts), 9)
+
 
 WORDS = st.lists(st.sampled_from("abcde"), max_size=12)
 EXPECTED = "Paris is the capital of France."
@@ -72,14 +79,15 @@ def test_nothing_expected_makes_no_context_relevant():
     ],
 )
 def test_success_needs_a_correct_answer_and_a_context_that_grounds_it(contexts, correct, want):
-    assert answer_success(contexts, ["a", "c"], correct=correct) is want
+    assert success("a c", *map(" ".join, contexts), correct=correct) == want
 
 
 def test_success_asks_less_of_a_context_than_relevance():
-    context, expected = ["a", *"bcdefghi"], ["a", *"0123456789"]
-    assert token_f1(context, expected).f1 == pytest.approx(0.1)
-    assert answer_success([context], expected, correct=True, threshold=0.099)
-    assert not relevant_by_text(context, expected)
+    context, less, expected = "a b c d e f g h", "a b c d e f g h i j", "a 0 1 2 3 4 5 6 7 8 9"
+    assert token_f1(context.split(), expected.split()).f1 == pytest.approx(2 / 19)
+    assert success(expected, context) == 1
+    assert success(expected, less) == 0
+    assert not relevant_by_text(context.split(), expected.split())
 
 
 def slow_lcs(left, right):
