@@ -297,8 +297,8 @@ def _call(
     source: Source,
     services: Services,
 ) -> list[Span]:
-    given = {"services": services} if with_services else {}
-    return function(source, **given, **options)
+    arguments = {"services": services} if with_services else {}
+    return function(source, **arguments, **options)
 
 
 def _chunk(

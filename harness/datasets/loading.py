@@ -87,15 +87,15 @@ def load_dataset(
     if isinstance(spec, str):
         _refuse_folder(spec)
     spec = parse_spec(spec) if isinstance(spec, str) else spec
-    given: tuple[Any, ...]
+    positional: tuple[Any, ...]
     if spec.name in card_names():
         card = load_card(spec.name)
         load = _PLUG_INS.load(PluginEntry(card.name, card.loader, "its card"))
-        given = (card, data_dir)
+        positional = (card, data_dir)
     else:
         entry, spec = _plug_in(spec)
         load = _PLUG_INS.load(entry)
-        given = (data_dir,)
+        positional = (data_dir,)
     bound = bind(load, spec, "data set", _common)
     name = canonical(load, spec, bound, _common)
     shared = inspect.signature(_common).parameters.keys() - inspect.signature(load).parameters
@@ -105,7 +105,7 @@ def load_dataset(
         bound["languages"] = overrides
     if "tell" in inspect.signature(load).parameters:
         bound["tell"] = tell
-    dataset = load(*given, **bound)
+    dataset = load(*positional, **bound)
     if not isinstance(dataset, Dataset):
         raise InputError(
             f"data set {spec.name}: its loader returned {type(dataset).__name__}, not a Dataset"

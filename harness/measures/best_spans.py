@@ -330,16 +330,16 @@ class Subsets:
         """Most gold characters that `budget` delivers, one unit being cut or none."""
         best = int(self.credit[self.total <= budget].max())
         for unit in range(self.n_units):
-            both = self.numbers | 1 << unit
-            bound = np.minimum(self.credit[both], self.credit + budget - self.total)
-            tried = (self.total < budget) & (self.total[both] > budget) & (bound > best)
+            with_unit = self.numbers | 1 << unit
+            bound = np.minimum(self.credit[with_unit], self.credit + budget - self.total)
+            tried = (self.total < budget) & (self.total[with_unit] > budget) & (bound > best)
             sets = self.numbers[tried]
             rest, gained = budget - self.total[sets], self.credit[sets]
             for new, length, segment in self._strips(unit, sets):
-                got = np.where(new, np.minimum(rest, length), 0)
-                rest = rest - got
+                length_delivered = np.where(new, np.minimum(rest, length), 0)
+                rest = rest - length_delivered
                 if segment >= 0:
-                    gained = gained + np.where(sets & self.holders[segment], 0, got)
+                    gained = gained + np.where(sets & self.holders[segment], 0, length_delivered)
             best = max(best, int(gained.max(initial=0)))
         return best
 

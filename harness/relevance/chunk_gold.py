@@ -186,8 +186,8 @@ def _passed(
     relevance: Relevance, ious: NDArray[np.float64], shares: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
     """Which units the rule takes."""
-    asked = {"iou": ious, "share": shares}.get(relevance.rule)
-    return np.ones(len(ious), dtype=np.bool_) if asked is None else asked >= relevance.threshold
+    values = {"iou": ious, "share": shares}.get(relevance.rule)
+    return np.ones(len(ious), dtype=np.bool_) if values is None else values >= relevance.threshold
 
 
 def _overlaps(

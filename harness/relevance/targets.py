@@ -101,10 +101,10 @@ class Squeezed:
         wanted = squeezed(text)
         return bool(wanted) and any(wanted in file.text for file in self.files)
 
-    def twins(self, target: Stretch, taken: Sequence[Stretch]) -> list[Stretch]:
+    def twins(self, target: Stretch, occupied: Sequence[Stretch]) -> list[Stretch]:
         """Runs of whole lines elsewhere that equal a target, in corpus order.
 
-        A twin touches no other, and none of `taken`: the query's targets, and twins of its other
+        A twin touches no other, and none of `occupied`: the query's targets, and twins of its other
         targets. So each character counts for one gold character at most.
         """
         path, low, high = target
@@ -115,7 +115,7 @@ class Squeezed:
         for number, start in self._beginning_with(wanted[:MIN_TWIN]):
             file, twin = self.files[number], (self.paths[number], start, start + len(wanted))
             equal = file.text.startswith(wanted, start) and file.ends(twin[2])
-            if equal and not any(_touch(twin, other) for other in (*taken, *matches)):
+            if equal and not any(_touch(twin, other) for other in (*occupied, *matches)):
                 matches.append(twin)
         return matches
 
@@ -203,12 +203,12 @@ def _with_twins(
 ) -> list[LocatedTarget]:
     if squeezed is None:
         return places
-    taken = [place.stretch for place in places]
+    occupied = [place.stretch for place in places]
     result = []
     for place in places:
         # A target without lines stands for its file, whose copies are files of their own.
-        twins = squeezed.twins(place.stretch, taken) if place.start_line is not None else []
-        taken += twins
+        twins = squeezed.twins(place.stretch, occupied) if place.start_line is not None else []
+        occupied += twins
         lines = tuple(layouts[files[path]].lines(low, high) for path, low, high in twins)
         result.append(replace(place, twins=tuple(twins), twin_lines=lines))
     return result

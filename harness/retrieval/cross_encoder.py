@@ -97,8 +97,8 @@ class CrossEncoder:
     def version(self) -> str:
         """Everything that a score depends on besides the pair, in one line."""
         shape = {"rows": _ROWS, "buckets": BUCKETS}
-        given = {"weights": self.weights, **runtime(), "shape": shape, "precision": "float32"}
-        return json.dumps(given, sort_keys=True)
+        parts = {"weights": self.weights, **runtime(), "shape": shape, "precision": "float32"}
+        return json.dumps(parts, sort_keys=True)
 
     @cached_property
     def _model(self) -> Any:

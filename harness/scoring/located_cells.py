@@ -147,10 +147,10 @@ class SourceFolder:
         """Path, characters, non-blank lines and lines of a place, as `ChunkTable.of` takes them."""
         if place.path not in self._read:
             self._read[place.path] = self._file(place.path)
-        read = self._read[place.path]
-        if read is None:
+        file = self._read[place.path]
+        if file is None:
             return None
-        source, layout = read
+        source, layout = file
         first, last = place.first, place.last
         if first is None or last is None:
             first, last = 1, source.lines.count

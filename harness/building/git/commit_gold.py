@@ -96,9 +96,9 @@ def shares_word(text: str, targets: Iterable[Target], sources: Iterable[Source])
         tokens = {token for token in identifiers(part) if token not in stopwords}
         return {token[:_STEM] for token in tokens if len(token) > 2 or not token.isascii()}
 
-    asked, by_path = stems(text), {source.path: source for source in sources}
+    message_stems, by_path = stems(text), {source.path: source for source in sources}
     return any(
-        asked & stems(f"{target.path}\n{_text_of(by_path[target.path], target)}")
+        message_stems & stems(f"{target.path}\n{_text_of(by_path[target.path], target)}")
         for target in targets
     )
 

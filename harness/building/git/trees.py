@@ -48,13 +48,13 @@ class Trees:
         """
         if (path, blob) not in self._read:
             most = self._rules.max_bytes
-            read: Source | Skipped = Skipped(path, f"larger than {most} bytes")
+            result: Source | Skipped = Skipped(path, f"larger than {most} bytes")
             if self._repository.size(blob) <= most:
-                read = decode(self._repository.content(blob), path, self._rules)
-            self._characters += len(read.text) if isinstance(read, Source) else 0
+                result = decode(self._repository.content(blob), path, self._rules)
+            self._characters += len(result.text) if isinstance(result, Source) else 0
             if self._characters > self._most:
                 raise self._too_large(f"{self._most:,} characters")
-            self._read[path, blob] = read
+            self._read[path, blob] = result
         return self._read[path, blob]
 
     def corpus(self, commit: str) -> Corpus:

@@ -91,8 +91,8 @@ def load(
         left_out[_UNSURE] += unsure
         sources = (Source(texts[url], url, name) for url in sorted(texts))
         corpora.append(Corpus(name, tuple(sources)))
-        asked, counts = _queries(name, questions, grades, texts)
-        queries += asked
+        language_queries, counts = _queries(name, questions, grades, texts)
+        queries += language_queries
         for reason, count in counts.items():
             left_out[reason] += count
     if not queries:

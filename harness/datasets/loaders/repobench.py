@@ -170,12 +170,12 @@ def _candidates(row: _Row, language: str, where: str) -> tuple[list[Source], fro
 
 def _apart(paths: list[str]) -> list[str]:
     """An id for each: its path, with a number that makes no id of another where it repeats."""
-    taken, numbers, names = set(paths), Counter[str](), []
+    ids, numbers, names = set(paths), Counter[str](), []
     for path in paths:
         numbers[path] += 1
         name = path
-        while numbers[path] > 1 and (name := f"{path}#{numbers[path]}") in taken:
+        while numbers[path] > 1 and (name := f"{path}#{numbers[path]}") in ids:
             numbers[path] += 1
-        taken.add(name)
+        ids.add(name)
         names.append(name)
     return names

@@ -61,8 +61,8 @@ class Worktrees:
             InputError: The tree is damaged or empty, or all trees that were read are more than is
                 kept in memory.
         """
-        read = self._read(instance, repo, commit)
-        return read if isinstance(read, str) else (self._shared(read[0]), read[1])
+        tree = self._read(instance, repo, commit)
+        return tree if isinstance(tree, str) else (self._shared(tree[0]), tree[1])
 
     def _shared(self, sources: Iterable[Source]) -> tuple[Source, ...]:
         """The sources, shared with other trees that have the same ones."""
@@ -84,10 +84,10 @@ class Worktrees:
         if unpacked.is_dir():
             return read_folder(unpacked, RULES)
         if archive is not None:
-            read = read_zip(archive, instance, RULES)
-            if read == ((), ()):
+            tree = read_zip(archive, instance, RULES)
+            if tree == ((), ()):
                 raise InputError(f"{archive} holds no folder {instance}, or nothing in it")
-            return read
+            return tree
         if clone.is_dir():
             return self._read_clone(clone, commit)
         return "neither a worktree nor a clone was found"

@@ -24,19 +24,19 @@ def _recall(ranks: GoldRanks, budget: int) -> Floats:
 
 
 def _precision(ranks: GoldRanks, budget: int) -> Floats:
-    got = ranks.deliver(budget)
-    return ratio(got.credited, got.delivered)
+    delivery = ranks.deliver(budget)
+    return ratio(delivery.credited, delivery.delivered)
 
 
 def _f1(ranks: GoldRanks, budget: int) -> Floats:
     # 2PR/(P+R) with P = c/d and R = c/g; one division loses no digit.
-    got = ranks.deliver(budget)
-    return ratio(2 * got.credited, got.delivered + ranks.gold.gold_size)
+    delivery = ranks.deliver(budget)
+    return ratio(2 * delivery.credited, delivery.delivered + ranks.gold.gold_size)
 
 
 def _iou(ranks: GoldRanks, budget: int) -> Floats:
-    got = ranks.deliver(budget)
-    return ratio(got.credited, got.delivered + ranks.gold.gold_size - got.credited)
+    delivery = ranks.deliver(budget)
+    return ratio(delivery.credited, delivery.delivered + ranks.gold.gold_size - delivery.credited)
 
 
 def _complete(ranks: GoldRanks, budget: int) -> Floats:
