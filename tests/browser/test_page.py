@@ -3,16 +3,10 @@
 import re
 
 import pytest
+from report_pages import make_run, open_details, show_all_columns, write_report
 
 from harness.datasets.loading import load_dataset
-from harness.reports.page.assemble import ReportOptions, make_report
 from harness.reports.page.table import columns_of, rows_of
-from harness.runs.config import RunConfig
-from harness.runs.plan import make_plan
-from harness.runs.runner import run
-
-CHUNKERS = ("ast:max_size=120", "fixed:max_size=120", "fixed:max_size=40", "whole-file")
-MEASURES = ("nDCG@10", "MRR", "SpanR@300c", "SpanP@300c", "Complete@300c", "P@5")
 
 RATIO = """(element) => {
     // The WCAG contrast of a text with the nearest opaque background.
@@ -33,19 +27,6 @@ RATIO = """(element) => {
 }"""
 
 
-def write_report(path, runs, live=False):
-    made = make_report(runs, ReportOptions(), live=live)
-    path.write_text(made.page, "utf-8")
-    return made
-
-
-def make_run(out, datasets, **changes):
-    given = {"chunkers": CHUNKERS, "retrievers": ("bm25",), "measures": MEASURES} | changes
-    config = RunConfig().over(datasets=tuple(each.name for each in datasets), **given)
-    run(make_plan(config), list(datasets), out)
-    return out
-
-
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """A page of two data sets, one of them without spans, and two retrievers; and its document."""
@@ -54,12 +35,6 @@ def report(tmp_path_factory):
     out = make_run(folder / "run", datasets, retrievers=("bm25", "bow"))
     path = folder / "report.html"
     return path, write_report(path, [out]).document
-
-
-def show_all_columns(page):
-    page.evaluate(
-        "document.querySelectorAll('.column:not(:checked)').forEach((box) => box.click())"
-    )
 
 
 def column(page, at):
@@ -189,10 +164,6 @@ def test_no_serious_finding_of_accessibility_in_the_page(opened, report, serious
     open_details(page, "details:not(.bars)")  # bars are figures as the others, and many
     show_all_columns(page)
     assert serious(page) == []
-
-
-def open_details(page, selector="details"):
-    page.locator(selector).evaluate_all("parts => parts.forEach((part) => { part.open = true; })")
 
 
 @pytest.mark.parametrize("width", [360, 320])

@@ -1,5 +1,7 @@
 """Data sets for the browsers of a report, each loaded as `browser_worlds:NAME`."""
 
+from itertools import pairwise
+
 from worlds import function, small
 
 from chunkers.source import Source, Span
@@ -98,3 +100,9 @@ def after_first_line(source):
     """The first line, then the rest with the blank lines before it."""
     end = source.lines.end_of(1)
     return [Span(0, end), Span(end, len(source.text))]
+
+
+def labelled(source, label=""):
+    """Cuts before each function; its name holds any text."""
+    starts = [at for at in range(1, len(source.text)) if source.text.startswith("def ", at)]
+    return [Span(a, b) for a, b in pairwise([0, *starts, len(source.text)])]
