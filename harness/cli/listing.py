@@ -28,6 +28,7 @@ class Kind(StrEnum):
     MEASURES = "measures"
     PROFILES = "profiles"
     LANGUAGES = "languages"
+    SUITES = "suites"
 
 
 def list_parts(
@@ -148,8 +149,10 @@ def _parts(kind: Kind, data_dir: Path | None) -> list[Row]:
 
         return [dataclasses.asdict(one) for one in list_profiles()]
     from chunkers.languages import list_languages
+    from harness.datasets.suites import list_suites
 
-    return [dataclasses.asdict(one) for one in list_languages()]
+    rows = list_suites() if kind is Kind.SUITES else list_languages()
+    return [dataclasses.asdict(row) for row in rows]
 
 
 def _measures() -> list[Row]:

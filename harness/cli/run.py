@@ -72,9 +72,9 @@ def run(
     suite: Annotated[
         Path | None,
         typer.Argument(
-            metavar="SUITE.toml",
-            help="TOML file of run options, as in `limit = 50`; the command line overrides it. See "
-            "docs/commands.md.",
+            metavar="SUITE",
+            help="TOML file of run options, as in `limit = 50`, or a name of `chunkmark list "
+            "suites`; the command line overrides it. See docs/commands.md.",
         ),
     ] = None,
     data_dir: DataDirOption = None,
@@ -212,7 +212,9 @@ def _baseline(text: str, names: list[str]) -> str:
 
 def _config(suite: Path | None, options: dict[str, Any]) -> RunConfig:
     """The options of a suite and of the command line, whose errors name the flag."""
-    config = RunConfig() if suite is None else load_suite(suite)
+    from harness.datasets.suites import find_suite
+
+    config = RunConfig() if suite is None else load_suite(find_suite(suite))
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
     with _flags_in_errors(options):
         return config.over(**values)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 COMPARE, SCORE, LIMITS = "What to compare", "How to score", "Limits"
 """Groups of options."""
 
+DESCRIPTION = "description"
+"""The key of a suite that says what it compares; it is not an option."""
+
 
 _CHUNKERS = ("ast", "fixed", "function", "whole-file", "random-cuts")
 _SPANS = ("SpanR@10000c", "SpanR@2500c", "SpanP@10000c", "Complete@10000c")
@@ -120,18 +123,33 @@ class RunConfig:
 
 
 def load_suite(path: Path) -> RunConfig:
-    """Read a suite file.
+    """The options of a suite file.
 
     Raises:
         InputError: It cannot be read, is not TOML, or has an unknown key or a wrong value.
     """
-    if not path.is_file():
-        problem = "is a folder" if path.is_dir() else "does not exist"
-        raise InputError(
-            f"suite {path} {problem}; give a TOML file, or name a data set by -d, a chunker by -c"
-        )
+    names = [option.name for option in fields(RunConfig)]
+    options: dict[str, Any] = {}
+    for key, value in read_suite(path).items():
+        if key not in (*names, DESCRIPTION):
+            raise InputError(f"suite {path}: unknown key {key!r}; {suggestion(key, names)}")
+        options[key] = tuple(value) if isinstance(value, list) else value
+    if not isinstance(options.pop(DESCRIPTION, ""), str):
+        raise InputError(f"suite {path}: {DESCRIPTION} must be a string")
     try:
-        values = tomllib.loads(path.read_text("utf-8"))
+        return RunConfig(**options)
+    except InputError as error:
+        raise InputError(f"suite {path}: {error}") from None
+
+
+def read_suite(path: Path) -> dict[str, Any]:
+    """The keys and values of a suite file, unchecked.
+
+    Raises:
+        InputError: It cannot be read, or is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise InputError(f"suite {unreadable(path, error)}") from error
     except UnicodeDecodeError as error:
@@ -144,16 +162,6 @@ def load_suite(path: Path) -> RunConfig:
             'give a TOML file of run options, such as chunkers = ["ast"]; '
             "for a data set write -d, as in -d repo:PATH"
         ) from error
-    names = [option.name for option in fields(RunConfig)]
-    options: dict[str, Any] = {}
-    for key, value in values.items():
-        if key not in names:
-            raise InputError(f"suite {path}: unknown key {key!r}; {suggestion(key, names)}")
-        options[key] = tuple(value) if isinstance(value, list) else value
-    try:
-        return RunConfig(**options)
-    except InputError as error:
-        raise InputError(f"suite {path}: {error}") from None
 
 
 def _place(problem: str) -> str:

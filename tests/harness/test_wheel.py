@@ -15,10 +15,12 @@ SCRIPT = """
 import json, pathlib
 import harness.datasets.cards
 from harness.datasets.loading import list_datasets, load_dataset
+from harness.datasets.suites import list_suites
 print(json.dumps({
     "harness": str(pathlib.Path(harness.datasets.cards.__file__)),
     "cards": str(harness.datasets.cards.cards_dir()),
     "names": [one.name for one in list_datasets()],
+    "suites": [one.name for one in list_suites()],
     "queries": len(load_dataset("stdlib").queries),
 }))
 """
@@ -64,6 +66,8 @@ def test_an_installed_wheel_lists_and_loads_the_data_sets(site: Path, tmp_path: 
     assert Path(found["cards"]) == site / "share/chunkmark/datasets"
     folders = {card.parent.name for card in (ROOT / "datasets").glob("*/dataset.toml")}
     assert set(found["names"]) == folders | {"brand-new"}
+    assert found["suites"] == sorted(file.stem for file in (ROOT / "datasets/suites").iterdir())
+    assert "quick" in found["suites"]
     assert found["queries"] > 100
 
 

@@ -62,7 +62,8 @@ def test_a_suite_file_has_the_same_keys(tmp_path):
     }  # fmt: skip
     assert set(values) == set(OPTIONS)
     suite = tmp_path / "suite.toml"
-    suite.write_text("".join(f"{key} = {value}\n" for key, value in values.items()))
+    lines = [f"{key} = {value}\n" for key, value in values.items()]
+    suite.write_text("".join(['description = "What it compares."\n', *lines]))
     config = load_suite(suite)
     assert all(getattr(config, name) != field.default for name, field in OPTIONS.items())
     assert config.over(depth=5, measures=(), limit=None).depth == 5
@@ -85,6 +86,7 @@ def test_a_suite_file_has_the_same_keys(tmp_path):
         ("file_timeout = nan", "file_timeout must be a number above 0"),
         ("file_timeout = 0", "file_timeout must be a number above 0"),
         ("chunkers = [", "invalid TOML: "),
+        ("description = 3", "description must be a string"),
     ],
 )
 def test_a_wrong_suite_says_what_is_wrong(capsys, tmp_path, line, words):
