@@ -27,8 +27,8 @@ NAME_WIDTH = 16
 _BOX = Box("    \n    \n ── \n    \n ── \n ── \n    \n    \n")  # a rule below each section
 
 _LEGEND = (
-    "SpanR: share of the targets within a budget of non-white-space characters (c); last rows: "
-    "baselines"
+    "SpanR: share of targets in so many non-white-space characters (c); * exploratory; "
+    "last: baselines"
 )
 
 
@@ -163,7 +163,9 @@ def _empty_table(
 
 
 def _budget(measures: list[str], measure: str) -> list[str]:
-    return [measure.partition("@")[2]] * (len(measures) > 1)
+    """The budget of a row, with a star if its verdicts are exploratory."""
+    star = "*" * (measure != measures[0])
+    return [measure.partition("@")[2] + star] * (len(measures) > 1)
 
 
 def _values(
@@ -172,13 +174,18 @@ def _values(
     metric = cell["metrics"][measure]
     ends = metric["ci95"]
     yield number(metric["mean"])
-    yield "" if ends is None else f"±{(ends[1] - ends[0]) / 2:.3f}"
+    yield "" if ends is None else "-".join(map(_hundredths, ends))
     if row is not None:
         yield f"{100 * row['difference']:+.1f}"
         yield points_interval(row["ci95"])
         yield row["verdict"]
     elif answer["baseline"]:
         yield from ("", "", "")
+
+
+def _hundredths(value: float) -> str:
+    """An end of an interval in two decimals, without zeros that say nothing."""
+    return f"{value:.2f}".removeprefix("0").replace("1.00", "1").replace(".00", "0")
 
 
 def _mean(cell: CellDocument, measure: str | None) -> str:

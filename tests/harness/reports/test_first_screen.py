@@ -13,7 +13,7 @@ from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query
 from harness.reports.answer import answers
 from harness.reports.document import run_document
-from harness.reports.first_screen import print_first_screen
+from harness.reports.first_screen import _hundredths, print_first_screen
 from harness.reports.notes import _marks_in_brief
 
 LEXICAL = {"retrievers": ("bm25",), "embedders": ("minilm",)}
@@ -42,7 +42,7 @@ def test_the_default_chunkers_fit_on_a_screen(tmp_path, capsys, monkeypatch):
     assert [row[0] for row in rows if row[1:2] == ["10000c"]] == [
         "ast", "fixed", "function", "whole-file", "random-cuts",
     ]  # fmt: skip
-    assert sum(row[:1] == ["2500c"] for row in rows) == 3
+    assert sum(row[:1] == ["2500c*"] for row in rows) == 3
     assert {"oracle", "random"} <= {row[0] for row in rows}
     assert lines[-1].endswith("add --details")
     assert not any("MRR" in line for line in lines)
@@ -151,6 +151,14 @@ def test_six_files_are_too_few_after_an_adjustment():
     answer = answer_of(cell("fixed", base), near, far)
     assert "; there are too few clusters to show any difference." in answer["sentences"][0]
     assert [row["mdd"] for row in answer["differences"]] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.803, ".80"), (0.9961, "1"), (1.0, "1"), (0.0, "0"), (0.004, "0"), (0.1, ".10")],
+)
+def test_ends_of_intervals_are_short(value, text):
+    assert _hundredths(value) == text
 
 
 def test_another_baseline_is_compared_with(tmp_path):
