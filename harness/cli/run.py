@@ -136,7 +136,7 @@ def run(
     A spec is the name of a part, with options if needed: `fixed:max_size=300,overlap=2`. For names
     and options see `chunkmark list`. A function of your own is `mymodule:my_chunker,size=3`.
     """
-    config = _config(suite, options)
+    config = _config(suite, data_dir, options)
     from harness.chunking.cutters import probe
     from harness.cli.progress import Progress
     from harness.datasets.loading import load_dataset
@@ -210,11 +210,11 @@ def _baseline(text: str, names: list[str]) -> str:
     return name
 
 
-def _config(suite: Path | None, options: dict[str, Any]) -> RunConfig:
+def _config(suite: Path | None, data_dir: Path | None, options: dict[str, Any]) -> RunConfig:
     """The options of a suite and of the command line, whose errors name the flag."""
     from harness.datasets.suites import find_suite
 
-    config = RunConfig() if suite is None else load_suite(find_suite(suite))
+    config = RunConfig() if suite is None else load_suite(find_suite(suite), data_dir)
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
     with _flags_in_errors(options):
         return config.over(**values)

@@ -207,29 +207,36 @@ def _reference_tables(
 ) -> Iterator[tuple[list[str], list[tuple[str, ...]]]]:
     """Columns and rows of the summary that code-chunk's evaluation prints, under its profile.
 
-    One table for each cut-off at which P, R and nDCG were computed; `fixed` is the baseline.
+    One table for each cut-off at which P, R and nDCG were computed, and each size; `fixed` is the
+    baseline.
     """
     metrics = cells[0]["metrics"]
     if cells[0]["profile"].partition(":")[0] != "code-chunk":
         return
+    from chunkers.plugins.spec import parse_spec
     from harness.measures.grammar import parse_measure
     from harness.parity.code_chunk import Metrics, macro_table
+    from harness.reports.matched import OPTION
 
     corpora = {corpus for metric in metrics.values() for corpus in metric["by_corpus"]}
     measures = map(parse_measure, metrics)
     for cut in sorted({one.cut for one in measures if one.family == "nDCG" and one.cut}):
         names = [f"{family}@{cut}" for family in ("P", "R", "nDCG")]
         if all(name in metrics for name in names):
-            # Names as in the original: `fixed` for `code-chunk-fixed:max_size=1800`.
-            means = {
-                cell["chunker"].partition(":")[0].removeprefix("code-chunk-"): Metrics(
+            repositories = counted(len(corpora), "repository", "repositories")
+            sizes: dict[str, dict[str, Metrics]] = {}
+            for cell in cells:
+                spec = parse_spec(cell["chunker"])
+                size = dict(spec.options).get(OPTION)
+                means = sizes.setdefault(f", {OPTION}={size}" if size else "", {})
+                # Names as in the original: `fixed` for `code-chunk-fixed:max_size=1800`.
+                short = spec.name.removeprefix("code-chunk-")
+                means[cell["chunker"] if short in means else short] = Metrics(
                     *(cell["metrics"][name]["mean"] for name in names)
                 )
-                for cell in cells
-            }
-            (_, *columns), *rows = macro_table(means)
-            repositories = counted(len(corpora), "repository", "repositories")
-            yield [f"mean of {repositories}, k={cut}", *columns], rows
+            for size, means in sizes.items():
+                (_, *columns), *rows = macro_table(means)
+                yield [f"mean of {repositories}, k={cut}{size}", *columns], rows
 
 
 def _half_wrapped(line: str) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import tomllib
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError, suggestion
 from harness.chunking import SECONDS
+from harness.support.data_folders import find_data
 from harness.support.files import unreadable
 
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ COMPARE, SCORE, LIMITS = "What to compare", "How to score", "Limits"
 DESCRIPTION = "description"
 """The key of a suite that says what it compares; it is not an option."""
 
+_SPECS = {"datasets", "chunkers", "embedders"}
+"""The keys of a suite whose specs may have paths in the data folders."""
 
 _CHUNKERS = ("ast", "fixed", "function", "whole-file", "random-cuts")
 _SPANS = ("SpanR@10000c", "SpanR@2500c", "SpanP@10000c", "Complete@10000c")
@@ -122,11 +127,16 @@ class RunConfig:
         return replace(self, **{k: v for k, v in values.items() if v not in (None, (), [])})
 
 
-def load_suite(path: Path) -> RunConfig:
+def load_suite(path: Path, data_dir: Path | None = None) -> RunConfig:
     """The options of a suite file.
 
+    Args:
+        path: The file.
+        data_dir: The first of the data folders in which `<data>/PATH` is searched.
+
     Raises:
-        InputError: It cannot be read, is not TOML, or has an unknown key or a wrong value.
+        InputError: It cannot be read, is not TOML, has an unknown key or a wrong value, or names
+            what is in no data folder.
     """
     names = [option.name for option in fields(RunConfig)]
     options: dict[str, Any] = {}
@@ -134,12 +144,28 @@ def load_suite(path: Path) -> RunConfig:
         if key not in (*names, DESCRIPTION):
             raise InputError(f"suite {path}: unknown key {key!r}; {suggestion(key, names)}")
         options[key] = tuple(value) if isinstance(value, list) else value
+    for key in _SPECS & options.keys():
+        if all(isinstance(text, str) for text in options[key]):
+            options[key] = tuple(_with_data(text, path, data_dir) for text in options[key])
     if not isinstance(options.pop(DESCRIPTION, ""), str):
         raise InputError(f"suite {path}: {DESCRIPTION} must be a string")
     try:
         return RunConfig(**options)
     except InputError as error:
         raise InputError(f"suite {path}: {error}") from None
+
+
+def _with_data(spec: str, suite: Path, data_dir: Path | None) -> str:
+    """A spec with the paths in place of `<data>/PATH`."""
+
+    def place(match: re.Match[str]) -> str:
+        try:
+            # As a JSON string, for a folder's name may have a comma.
+            return json.dumps(str(find_data(match[1], data_dir)), ensure_ascii=False)
+        except InputError as error:
+            raise InputError(f"suite {suite}: {error}") from None
+
+    return re.sub(r"<data>/([^,\"|]+)", place, spec)
 
 
 def read_suite(path: Path) -> dict[str, Any]:

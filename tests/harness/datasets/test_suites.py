@@ -1,10 +1,13 @@
 """Built-in suites: each can be run, and is chosen by its name."""
 
+import json
 from pathlib import Path
 
 import pytest
 from commands import call, says
 
+from chunkers.errors import InputError
+from chunkers.plugins.spec import parse_spec
 from harness.datasets.suites import find_suite, list_suites
 from harness.runs.config import load_suite
 from harness.runs.plan import make_plan
@@ -54,6 +57,47 @@ def test_a_file_goes_before_a_built_in_suite_and_a_folder_does_not(tmp_path, mon
 def test_an_unknown_name_says_what_there_is(capsys, tmp_path, monkeypatch, name, words):
     monkeypatch.chdir(tmp_path)
     says(call(capsys, "run", name), 2, *words)
+
+
+def test_the_published_tables_are_printed(capsys, tmp_path, monkeypatch, data: Path):
+    monkeypatch.delenv("CHUNKMARK_DATA", raising=False)
+    options = ("--data-dir", data, "-o", tmp_path / "run")
+    cells = call(capsys, "run", "repoeval-reference", *options, "--format", "json").json["cells"]
+    assert len(cells) == 4
+    published = []
+    for cell in cells:
+        name, _, rest = cell["chunker"].partition(":")
+        size = 1800 if "max_size=1800" in rest else 1500
+        (folder,) = (data / "golden/e2e").glob(f"published_*_max{size}_k5/maxhumber_redframes")
+        file = folder / f"{name.removeprefix('code-chunk-')}.results.json"
+        summary = json.loads(file.read_text("utf-8"))["summary"]["5"]
+        means = [cell["metrics"][measure]["mean"] for measure in ("P@5", "R@5", "nDCG@5")]
+        assert means == [summary["precision"], summary["recall"], summary["ndcg"]]
+        published.append([f"{100 * mean:.1f}%" for mean in means])
+    printed = call(capsys, "run", "repoeval-reference", *options).out
+    table = [line.split()[:4] for line in printed[printed.index("mean of 1") :].splitlines()]
+    assert all(means in [row[1:] for row in table] for means in published), printed
+
+
+def test_a_path_in_a_data_folder_is_found_quoted_and_named_if_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHUNKMARK_DATA", str(tmp_path / "second"))
+    monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "cache"))
+    suite = tmp_path / "suite.toml"
+    suite.write_text('embedders = ["minilm", "vectors:<data>/v"]\nmeasures = ["<data>/v"]\n')
+    first = tmp_path / "first, with a comma"
+    first.mkdir()
+    with pytest.raises(InputError, match=r"suite .*: v is in none of the data folders: .*first,"):
+        load_suite(suite, first)
+    (tmp_path / "second/v").mkdir(parents=True)
+    assert load_suite(suite, first).embedders == ("minilm", f'vectors:"{tmp_path}/second/v"')
+    (first / "v").mkdir()
+    config = load_suite(suite, first)
+    assert parse_spec(config.embedders[1]).argument == str(first / "v")
+    assert config.measures == ("<data>/v",)
+    suite.write_text('datasets = ["repo:x,order=<data>/v,seed=3"]\n')
+    assert parse_spec(load_suite(suite, first).datasets[0]).options == (
+        ("order", str(first / "v")), ("seed", "3"),
+    )  # fmt: skip
 
 
 def test_the_plan_of_quick_needs_no_model():
