@@ -1,6 +1,6 @@
 """One set of 600 queries, scored by the evaluators whose values each variant of `trec` claims.
 
-`$CHUNKMARK_EVALUATORS` may name a folder that has the packages, `$TREC_EVAL` the program.
+`$TREC_EVAL` may name the program.
 """
 
 import io
@@ -17,20 +17,12 @@ from random import Random
 import numpy as np
 import pytest
 import pytrec_eval
+from evaluators import evaluators
 
 from harness.measures.profiles import load_profile
 from harness.measures.score import rank_order, score
 
 ROOT = Path(__file__).parents[3]
-# Without what they depend on and the project has, or what would bring another torch.
-PINNED = (
-    "beir==2.2.0", "mteb==2.26.24", "ranx==0.3.21", "datasets==5.2.0", "polars==2.1.0",
-    "polars-runtime-32==2.1.0", "pyarrow==26.0.1", "pandas==3.1.1", "multiprocess==0.70.19",
-    "dill==0.4.1", "xxhash==4.1.0", "python-dateutil==4.0.0", "six==1.17.0", "numba==0.68.1",
-    "llvmlite==0.50.0", "tabulate==0.10.0", "ir_datasets==0.6.3", "orjson==3.13.0", "lz4==4.4.5",
-    "cbor2==6.3.0", "fastparquet==2026.9.0", "seaborn==0.13.2", "matplotlib==3.11.2",
-    "pyparsing==3.3.3", "cycler==0.12.1", "kiwisolver==1.5.1", "fonttools==4.68.0",
-)  # fmt: skip
 SOURCE = "pyserini==1.6.0"  # its archive has the program trec_eval 9.0.4
 CUTS = (1, 3, 5, 10, 100)
 RANX = {
@@ -88,10 +80,7 @@ def generated():
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory):
     """What BEIR, MTEB and ranx say; the first two stop at queries that nobody judged."""
-    folder = os.environ.get("CHUNKMARK_EVALUATORS") or tmp_path_factory.mktemp("evaluators")
-    if "CHUNKMARK_EVALUATORS" not in os.environ:
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder]
-        subprocess.run([*pip, *PINNED], check=True)
+    folder = evaluators(tmp_path_factory)
     qrels, run = generated()
     given = {
         "qrels": qrels,

@@ -1,0 +1,85 @@
+"""`chunkmark leaderboard`: configurations by task, with ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.output import Format, FormatOption, write, write_json, write_rows
+
+_NOTES = {Format.MARKDOWN: "- ", Format.LATEX: "% "}
+
+
+def leaderboard(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Run folders of `chunkmark run`.")
+    ],
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "-m",
+            "--measure",
+            help="Measure of the runs. Default: nDCG@10, or SpanR@10000c where the gold is lines.",
+        ),
+    ] = None,
+    merge: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Run folder of somebody else: verified first, and taken if its data, schema and "
+            "profile are those of RUN. Repeatable.",
+        ),
+    ] = None,
+    export: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LAYOUT:FOLDER",
+            help="Also write the results as MTEB (mteb:FOLDER) or CoIR (coir:FOLDER) stores them. "
+            "Repeatable.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the sign-flips.")] = 0,
+    form: FormatOption = Format.TABLE,
+) -> int:
+    """Rank configurations over tasks.
+
+    One row for each chunker, embedder, retriever and profile; one column for each data set; the
+    unweighted mean over them. Ranks are tied where the difference is undecided.
+    """
+    from chunkers.errors import InputError
+    from harness.measures.grammar import parse_measure
+    from harness.reports.leaderboard.board import make_board
+    from harness.reports.leaderboard.layouts import LAYOUTS, export_board
+    from harness.reports.leaderboard.merging import merged_cells
+    from harness.reports.leaderboard.tables import board_document, board_rows, notes
+    from harness.reports.plain import markdown_escaped, plain
+    from harness.runs.stored_values import read_stored_cells
+
+    targets = [text.partition(":") for text in export or ()]
+    for layout, _, folder in targets:
+        if layout not in LAYOUTS or not folder:
+            raise InputError(
+                f"--export takes mteb:FOLDER or coir:FOLDER, not {layout + ':' * bool(_) + folder}"
+            )
+    folders = [run.resolve() for run in (*runs, *(merge or ()))]
+    for number, run in enumerate((*runs, *(merge or ()))):
+        if folders[number] in folders[:number]:
+            raise InputError(f"run folder {run} is given more than once; give it once")
+    cells = [cell for run in runs for cell in read_stored_cells(run)]
+    own = tuple(cells)
+    for run in merge or ():
+        cells += merged_cells(own, run)
+    board = make_board(cells, str(parse_measure(measure)) if measure else None, seed)
+    for layout, _, folder in targets:
+        export_board(board, layout, Path(folder))
+    if form is Format.JSON:
+        write_json(board_document(board))
+    else:
+        exact = form is Format.CSV
+        write_rows(form, *board_rows(board, exact=exact))
+        for note in () if exact else notes(board):
+            text = markdown_escaped(note) if form is Format.MARKDOWN else plain(note)
+            write(_NOTES.get(form, "") + text)
+    return 0

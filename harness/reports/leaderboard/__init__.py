@@ -1,0 +1,1 @@
+"""Leaderboards: one row for each configuration, one column for each task."""

@@ -1,0 +1,280 @@
+"""The board: configurations by task, their mean over tasks, and ranks with ties."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chunkers.errors import InputError
+from harness.stats.comparison import compare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from harness.runs.stored_values import StoredCell
+    from harness.stats.clusters import Member
+    from harness.stats.comparison import Difference
+
+DOCUMENTS, LINES = "nDCG@10", "SpanR@10000c"
+"""The default measure where the gold is documents, and where it is lines."""
+
+_SAME = ("schema", "limit", "mask_query", "seed", "relevance", "depth", "budget", "ranking")
+"""What cells of one task share in their identity, beside the fingerprint of the data."""
+
+_PARTS = ("chunker", "embedder", "retriever")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a row stands for: the specs of its parts, and its scoring conventions."""
+
+    chunker: str
+    embedder: str
+    retriever: str
+    profile: str
+
+    @classmethod
+    def of(cls, cell: StoredCell) -> Configuration:
+        """The configuration of a cell."""
+        names = cell.names
+        return cls(names["chunker"], names["embedder"], names["retriever"], cell.profile["name"])
+
+    def __str__(self) -> str:
+        """Its parts, for messages."""
+        return " + ".join((self.chunker, self.embedder, self.retriever, self.profile))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A configuration on the board.
+
+    Attributes:
+        configuration: What was run.
+        cells: Its cells by task, in the order of the board's tasks.
+        scores: Its mean over the queries of each task, as metrics.json has it; None if missing.
+        mean: The unweighted mean over tasks; None if a task is missing.
+        rank: 1 + the number of configurations that are shown to be better; None likewise.
+    """
+
+    configuration: Configuration
+    cells: Mapping[str, StoredCell]
+    scores: Mapping[str, float | None]
+    mean: float | None
+    rank: int | None
+
+
+@dataclass(frozen=True)
+class Board:
+    """A leaderboard.
+
+    Attributes:
+        measure: The measure of all scores.
+        tasks: A cell of each task by the task's name, in order of name.
+        rows: By rank, then mean, then name; those without a rank last.
+        differences: Of all pairs of rows with a mean, named by their configurations.
+    """
+
+    measure: str
+    tasks: Mapping[str, StoredCell]
+    rows: tuple[Row, ...]
+    differences: tuple[Difference, ...]
+
+
+def make_board(cells: Iterable[StoredCell], measure: str | None = None, seed: int = 0) -> Board:
+    """The board of stored cells, of one or more runs.
+
+    Args:
+        cells: Of two cells with equal values of one configuration and task, the first is taken.
+        measure: By default nDCG@10 where the gold is documents, SpanR@10000c where it is lines.
+        seed: Of the sign-flips, 0 or above.
+
+    Raises:
+        InputError: Cells of a task differ in data, schema, profile or how they were run; a
+            configuration has two results of a task, or two versions of a part; a cell lacks the
+            measure, or the measure cannot compare the cells.
+    """
+    table: dict[Configuration, dict[str, StoredCell]] = {}
+    first: dict[str, StoredCell] = {}
+    for cell in cells:
+        task = cell.names["dataset"]
+        refuse_other(first.setdefault(task, cell), cell)
+        _add(table.setdefault(Configuration.of(cell), {}), task, cell)
+    if not first:
+        raise InputError("the runs have no cell; wait until one is complete")
+    tasks = dict(sorted(first.items()))
+    name = measure or _default(tasks)
+    several = len({configuration.chunker for configuration in table}) > 1
+    for cell in (cell for row in table.values() for cell in row.values()):
+        _column(cell, name)
+        if several:
+            _refuse_own_gold(cell, name)
+    return _ranked(name, tasks, table, seed)
+
+
+def refuse_other(first: StoredCell, cell: StoredCell) -> None:
+    """Refuse a cell that is not comparable with another one of its task.
+
+    Raises:
+        InputError: They differ; the message says in what.
+    """
+    a, b = first.cell["identity"], cell.cell["identity"]
+    differing = [
+        f"{key.replace('_', ' ')} ({_shown(a.get(key))}, {_shown(b.get(key))})"
+        for key in ("dataset", *_SAME)
+        if a.get(key) != b.get(key)
+    ]
+    if first.profile != cell.profile:
+        differing.append(f"profile ({first.profile['name']}, {cell.profile['name']})")
+    if first.values.keys() != cell.values.keys() and not differing:
+        differing.append(f"queries ({len(first.values)}, {len(cell.values)})")
+    if differing:
+        what = "; ".join(differing).replace("dataset (", "data fingerprint (")
+        raise InputError(
+            f"{cell.names['dataset']} is not the same task in {run_of(first)} and {run_of(cell)}: "
+            f"they differ in {what}"
+        )
+
+
+def run_of(cell: StoredCell) -> str:
+    """The run folder of a cell."""
+    return str(cell.folder.parent.parent)
+
+
+def _shown(value: Any) -> str:
+    """A value of an identity, a hash by its beginning."""
+    return value[:12] if isinstance(value, str) else "none" if value is None else str(value)
+
+
+def _add(row: dict[str, StoredCell], task: str, cell: StoredCell) -> None:
+    """Put a cell in the row of its configuration."""
+    configuration, other = Configuration.of(cell), row.get(task)
+    if other is not None:
+        # A run folder may hold the same cell as an earlier version of the program computed it.
+        if other.folder.parent == cell.folder.parent or other.values == cell.values:
+            return
+        raise InputError(
+            f"{run_of(other)} and {run_of(cell)} have different results of {configuration} on "
+            f"{task}; give one of them"
+        )
+    for other, part in itertools.product(row.values(), _PARTS):
+        if other.cell["identity"].get(part) != cell.cell["identity"].get(part):
+            raise InputError(
+                f"{run_of(other)} and {run_of(cell)} have different versions of the {part} "
+                f"{cell.names[part]}; run both with the same"
+            )
+    row[task] = cell
+
+
+def _default(tasks: Mapping[str, StoredCell]) -> str:
+    """The measure of the gold that all tasks have."""
+    of_lines = {task: LINES in _with_values(cell) for task, cell in tasks.items()}
+    if len(set(of_lines.values())) > 1:
+        lines = next(task for task, own in of_lines.items() if own)
+        documents = next(task for task, own in of_lines.items() if not own)
+        raise InputError(
+            f"the gold of {lines} is lines, that of {documents} is documents, so their measures "
+            "have no common mean; make a board of each, or give a measure of both with -m"
+        )
+    return LINES if all(of_lines.values()) else DOCUMENTS
+
+
+def _with_values(cell: StoredCell) -> list[str]:
+    metrics = cell.metrics["metrics"]
+    return [name for name in metrics if metrics[name].get("mean") is not None]
+
+
+def _column(cell: StoredCell, measure: str) -> NDArray[np.float64]:
+    """The values of a measure, shape (included queries,)."""
+    known = _with_values(cell)
+    values = cell.column(measure) if measure in known else None
+    if values is None:
+        raise InputError(
+            f"{run_of(cell)} has no {measure} of {Configuration.of(cell)} on "
+            f"{cell.names['dataset']}\n"
+            f"run it again with -m {measure}, or choose with -m among {', '.join(known)}"
+        )
+    return values
+
+
+def _refuse_own_gold(cell: StoredCell, measure: str) -> None:
+    """Refuse a measure that cannot compare chunkers."""
+    if not cell.metrics["metrics"][measure]["comparable"]:
+        raise InputError(
+            f"{measure} cannot compare chunkers on {cell.names['dataset']}, where each chunker has "
+            f"gold of its own; use {LINES}"
+        )
+
+
+def _ranked(
+    measure: str,
+    tasks: Mapping[str, StoredCell],
+    table: Mapping[Configuration, Mapping[str, StoredCell]],
+    seed: int,
+) -> Board:
+    """The rows with their ranks."""
+    rows = []
+    for configuration, own in table.items():
+        cells = {task: own[task] for task in tasks if task in own}
+        scores = {
+            task: cells[task].metrics["metrics"][measure]["mean"] if task in cells else None
+            for task in tasks
+        }
+        values = [value for value in scores.values() if value is not None]
+        mean = sum(values) / len(tasks) if len(values) == len(tasks) else None
+        rows.append(Row(configuration, cells, scores, mean, None))
+    rows.sort(key=lambda row: str(row.configuration))
+    complete = [row for row in rows if row.mean is not None]
+    pairs = _differences(complete, measure, seed)
+    losers = [
+        pair.a if pair.verdict.startswith("worse") else pair.b for pair in pairs if shows(pair)
+    ]
+    ranked = [
+        replace(row, rank=1 + losers.count(str(row.configuration))) if row in complete else row
+        for row in rows
+    ]
+    ranked.sort(key=lambda row: (row.rank or len(rows) + 1, -(row.mean or 0)))
+    return Board(measure, tasks, tuple(ranked), tuple(pairs))
+
+
+def shows(pair: Difference) -> bool:
+    """Whether one of a pair is shown to be better, if only by a little."""
+    return pair.verdict.startswith(("better", "worse"))
+
+
+def _differences(rows: Sequence[Row], measure: str, seed: int) -> list[Difference]:
+    """The differences of all pairs of rows in their mean over tasks, as one family.
+
+    The queries of all tasks are resampled together, each within its corpus. Their values are
+    weighted so that their mean is the mean over tasks.
+    """
+    values = {str(row.configuration): _weighted(row.cells, measure) for row in rows}
+    pairs = list(itertools.combinations(values, 2))
+    return compare(values, pairs, _members(rows[0].cells), seed=seed) if pairs else []
+
+
+def _members(cells: Mapping[str, StoredCell]) -> list[Member]:
+    """Corpus and cluster of each query of each task; names of one task do not occur in another."""
+    return [
+        (f"{task}\n{corpus}", f"{task}\n{cluster}")
+        for task, cell in cells.items()
+        for corpus, cluster in cell.members.values()
+    ]
+
+
+def _weighted(cells: Mapping[str, StoredCell], measure: str) -> NDArray[np.float64]:
+    """The values of each query of each task, times its weight; shape (queries of all tasks,)."""
+    columns = []
+    for cell in cells.values():
+        values = _column(cell, measure)
+        corpora = [corpus for corpus, _ in cell.members.values()]
+        groups = corpora if cell.profile["mean"] == "corpora" else [""] * len(corpora)
+        sizes = Counter(groups)
+        columns.append(values / [sizes[group] * len(sizes) for group in groups])
+    joined = np.concatenate(columns)
+    return joined * (len(joined) / len(columns))
