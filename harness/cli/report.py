@@ -75,6 +75,7 @@ def report(
     if missing:
         raise InputError(f"a report needs {', '.join(missing)}; pip install 'chunkmark[report]'")
     refuse_data_dir(data_dir)
+    from harness.cli.progress import Progress
     from harness.reports.figures.figure import write_figures
     from harness.reports.page.assemble import ReportOptions, make_report
 
@@ -85,7 +86,8 @@ def report(
         from harness.cli.serving import serve as serve_pages
 
         return serve_pages(runs, lambda: make_report(runs, options, live=True).page)
-    made = make_report(runs, options)
+    with Progress() as progress:
+        made = make_report(runs, options, tell=progress.tell)
     page = made.page.encode()
     files = [out]
     try:

@@ -12,6 +12,7 @@ from harness.reports.page.document import report_document
 from harness.reports.page.render import render
 from harness.reports.page.stored import read_run
 from harness.reports.prices import parse_prices
+from harness.support.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from harness.reports.figures.figure import Figure
     from harness.reports.page.stored import StoredRun
+    from harness.support.progress import Tell
 
 
 @dataclass(frozen=True)
@@ -47,28 +49,35 @@ class Report:
     page: str
 
 
-def make_report(paths: Sequence[Path], options: ReportOptions, *, live: bool = False) -> Report:
+def make_report(
+    paths: Sequence[Path], options: ReportOptions, *, live: bool = False, tell: Tell = silent
+) -> Report:
     """The report of some run folders.
 
     Args:
         paths: The folders, in the order of the page.
         options: What it shows.
         live: Whether the page asks its server for a newer one; then a run may have no cell yet.
+        tell: Gets each phase.
 
     Raises:
         InputError: A folder is not a run folder, or is damaged; no run has the baseline, or an
             embedder with a price.
     """
+    tell("reading the runs", 0, 1)
     runs = [read_run(path) for path in paths]
     _refuse_baseline(runs, options.baseline, live=live)
     embedders = dict.fromkeys(name for run in runs for name in run.manifest.get("embedders", {}))
     prices = parse_prices(options.prices, list(embedders))
+    tell("comparing", 0, 1)
     document = report_document(runs, options.baseline, prices)
     stored = [cell for run in runs for cell in run.cells]
     drawn = figures(document, stored)
+    tell("collecting sources", 0, 1)
     # While a run goes on, each new cell would load the data set again.
     ended = not live or all(run.complete for run in runs)
     browser = browser_data(stored, options.data_dir, options.sources) if ended else None
+    tell("drawing", 0, 1)
     return Report(document, drawn, render(document, drawn, browser, live=live))
 
 
