@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SHOWN = ("SpanR@10000c", "SpanR@2500c", "SpanP@10000c", "Complete@10000c", "nDCG@10", "MRR")
 """Measures that are shown before the reader chooses, if chunkers can be compared by them."""
 
-_NAMES = ("dataset", "chunker", "embedder", "retriever", "profile")
+_NAMES = ("chunker", "dataset", "embedder", "retriever", "profile")
 
 
 def _short(value: Any) -> str:
@@ -98,7 +98,7 @@ def columns_of(document: Mapping[str, Any]) -> list[Column]:
         if name == "chunker" or len({cell[name] for cell in cells}) > 1
     ]
     if len(document["runs"]) > 1:
-        names.insert(0, Column("run", "name", "run"))
+        names.append(Column("run", "name", "run"))
     return [*names, Column("queries", "fact", "n_queries"), *_measures(cells), *_facts(cells)]
 
 
