@@ -126,6 +126,17 @@ def test_links_lead_somewhere(page: Path):
             assert anchor in {_anchor(heading) for heading in headings}, link
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pictures_exist_and_have_a_text_alternative(page: Path):
+    text = page.read_text("utf-8")
+    assert re.findall(r"!\[\]", text) == []
+    for name in re.findall(r'(?:src|srcset)="([^"]+)"', text):
+        assert (page.parent / name).stat().st_size < 150_000, name
+    for element in re.findall(r"<img[^>]*>", text):
+        assert re.search(r'alt="[^"]{20,}"', element), element
+    assert page.name != "README.md" or "<img" in text
+
+
 def _anchor(heading: str) -> str:
     """The anchor that GitHub gives a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
