@@ -90,7 +90,8 @@ def make_board(cells: Iterable[StoredCell], measure: str | None = None, seed: in
     """The board of stored cells, of one or more runs.
 
     Args:
-        cells: Of two cells with equal values of one configuration and task, the first is taken.
+        cells: Of cells of one configuration and task in one run folder the first is taken, which is
+            that of its last run; so is the first of two in two folders that are equal.
         measure: By default nDCG@10 where the gold is documents, SpanR@10000c where it is lines.
         seed: Of the sign-flips, 0 or above.
 
@@ -102,9 +103,10 @@ def make_board(cells: Iterable[StoredCell], measure: str | None = None, seed: in
     table: dict[Configuration, dict[str, StoredCell]] = {}
     first: dict[str, StoredCell] = {}
     for cell in cells:
-        task = cell.names["dataset"]
-        refuse_other(first.setdefault(task, cell), cell)
-        _add(table.setdefault(Configuration.of(cell), {}), task, cell)
+        task, row = cell.names["dataset"], table.setdefault(Configuration.of(cell), {})
+        if task not in row or row[task].folder.parent != cell.folder.parent:
+            _refuse_other(first.setdefault(task, cell), cell)
+            _add(row, task, cell)
     if not first:
         raise InputError("the runs have no cell; wait until one is complete")
     tasks = dict(sorted(first.items()))
@@ -117,7 +119,7 @@ def make_board(cells: Iterable[StoredCell], measure: str | None = None, seed: in
     return _ranked(name, tasks, table, seed)
 
 
-def refuse_other(first: StoredCell, cell: StoredCell) -> None:
+def _refuse_other(first: StoredCell, cell: StoredCell) -> None:
     """Refuse a cell that is not comparable with another one of its task.
 
     Raises:
@@ -135,9 +137,14 @@ def refuse_other(first: StoredCell, cell: StoredCell) -> None:
         differing.append(f"queries ({len(first.values)}, {len(cell.values)})")
     if differing:
         what = "; ".join(differing).replace("dataset (", "data fingerprint (")
+        task, runs = cell.names["dataset"], (run_of(first), run_of(cell))
+        if runs[0] == runs[1]:
+            raise InputError(
+                f"{runs[0]} holds cells of {task} from runs that differ in {what}; give each run a "
+                "folder of its own with -o"
+            )
         raise InputError(
-            f"{cell.names['dataset']} is not the same task in {run_of(first)} and {run_of(cell)}: "
-            f"they differ in {what}"
+            f"{task} is not the same task in {runs[0]} and {runs[1]}: they differ in {what}"
         )
 
 
@@ -155,8 +162,7 @@ def _add(row: dict[str, StoredCell], task: str, cell: StoredCell) -> None:
     """Put a cell in the row of its configuration."""
     configuration, other = Configuration.of(cell), row.get(task)
     if other is not None:
-        # A run folder may hold the same cell as an earlier version of the program computed it.
-        if other.folder.parent == cell.folder.parent or other.values == cell.values:
+        if other.folder.name == cell.folder.name or other.values == cell.values:
             return
         raise InputError(
             f"{run_of(other)} and {run_of(cell)} have different results of {configuration} on "

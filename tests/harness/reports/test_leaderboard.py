@@ -54,6 +54,19 @@ def test_a_difference_is_that_of_the_means_whatever_the_sizes_of_tasks():
     assert means[pair.b] - means[pair.a] == pytest.approx(0.01)
 
 
+def test_many_queries_of_one_task_do_not_outvote_another_task():
+    cells = [
+        cell(name, noise(seed, size) + shift, dataset=task)
+        for task, size, gain in (("small", 60, 0.1), ("large", 600, -0.1))
+        for name, seed, shift in (("a", size, gain), ("b", size + 1, 0.0))
+    ]
+    board = make_board(cells)
+    assert set(ranks(board).values()) == {1}
+    assert board.differences[0].verdict in ("undecided", "equivalent")
+    # With the queries of the large task alone, b is better.
+    assert ranks(make_board(cells[2:])) == {"b": 1, "a": 2}
+
+
 def test_means_over_corpora_weigh_corpora_alike():
     values = np.array([0.9] * 10 + [0.1] * 30)
     members = {f"q{at:03}": ("one" if at < 10 else "two", f"file {at}") for at in range(40)}
@@ -178,13 +191,13 @@ def test_runs_of_one_task_that_differ_are_refused_in_a_line(changed, says):
 def test_other_data_under_the_same_name_is_refused():
     a, b = cell("a", MIDDLE), cell("b", MIDDLE)
     b.cell["identity"]["dataset"] = "e" * 64
-    assert "they differ in data fingerprint (ffffffffffff, eeeeeeeeeeee)" in refused([a, b])
+    assert "differ in data fingerprint (ffffffffffff, eeeeeeeeeeee)" in refused([a, b])
 
 
 def test_another_profile_is_refused():
     b = cell("b", MIDDLE)
     b.metrics["asked"]["profile"] = {"name": "trec", "mean": "queries"}
-    assert "they differ in profile (default, trec)" in refused([cell("a", MIDDLE), b])
+    assert "differ in profile (default, trec)" in refused([cell("a", MIDDLE), b])
 
 
 def test_other_queries_are_refused():
@@ -193,13 +206,21 @@ def test_other_queries_are_refused():
 
 def test_two_results_of_a_configuration_are_refused_unless_equal():
     one, two = of_run("r1", cell("a", MIDDLE)), of_run("r2", cell("a", BETTER))
+    two = replace(two, folder=two.folder.with_name("key of another"))
     assert refused([one, two]) == (
         "r1 and r2 have different results of a + minilm + dense + default on made; give one of them"
     )
-    assert len(make_board([one, of_run("r2", cell("a", MIDDLE))]).rows) == 1
-    # In one folder, the second is the same cell of an earlier version of the program.
-    (row,) = make_board([one, of_run("r1", cell("a", BETTER))]).rows
+    assert len(make_board([one, of_run("r2", cell("a", MIDDLE, tight=BETTER))]).rows) == 1
+
+
+def test_the_last_run_of_a_folder_counts():
+    last, earlier = of_run("r1", cell("a", MIDDLE)), of_run("r1", cell("a", BETTER, limit=5))
+    (row,) = make_board([last, earlier]).rows
     assert row.mean == MIDDLE.mean()
+    assert refused([last, of_run("r1", cell("b", BETTER, limit=5))]) == (
+        "r1 holds cells of made from runs that differ in limit (none, 5); "
+        "give each run a folder of its own with -o"
+    )
 
 
 def test_a_row_has_one_version_of_each_part():
