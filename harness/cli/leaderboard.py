@@ -79,6 +79,8 @@ def leaderboard(
     else:
         exact = form is Format.CSV
         write_rows(form, *board_rows(board, exact=exact))
+        if form is Format.MARKDOWN:
+            write("\n")  # ends the table
         for note in () if exact else notes(board):
             text = markdown_escaped(note) if form is Format.MARKDOWN else plain(note)
             write(_NOTES.get(form, "") + text)

@@ -118,6 +118,7 @@ def test_the_forms_of_a_board(run, capsys, form):
         assert len(rankings) == len(qrels) == 16
     else:
         assert "MRR; the mean is over 1 task" in done.out
+        assert ("|\n\n- MRR" in done.out) == (form == "markdown")
         starts = {"markdown": "- ", "latex": "% ", "table": ""}
         assert f"\n{starts[form]}Rank: 1 + the number" in done.out.replace("\\", "")
 
