@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from harness.reports.contests import contends
 from harness.runs.health import TRUNCATION_MARK, truncated
 from harness.stats.comparison import MARGIN
 from harness.support.wording import counted
@@ -103,6 +104,10 @@ def notes(board: Board) -> Iterator[str]:
         )
     if len(complete) < len(board.rows):
         yield "A configuration with a missing task has no mean and no rank."
+    chunkers = dict.fromkeys(row.configuration.chunker for row in board.rows)
+    baselines = [name for name in chunkers if not contends(name)]
+    if 0 < len(baselines) < len(chunkers):
+        yield f"Baselines to read the other chunkers against: {', '.join(baselines)}."
     cells = [cell for row in board.rows for cell in row.cells.values()]
     for configuration in dict.fromkeys(
         str(row.configuration)

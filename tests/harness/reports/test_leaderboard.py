@@ -269,3 +269,12 @@ def test_notes_say_what_to_be_careful_of():
     assert "made: the gold is definitions, which favours chunkers that cut there." in text
     assert "made: 200 of its queries (--limit)." in text
     assert "Holm's method for 1 pair." in text
+
+
+def test_baselines_are_named_beside_other_chunkers():
+    made = [cell("whole-file", MIDDLE), cell("random-cuts:max_size=60", MIDDLE)]
+    assert not [note for note in notes(make_board(made)) if "Baselines" in note]
+    (note,) = [
+        note for note in notes(make_board([*made, cell("ast", BETTER)])) if "Baselines" in note
+    ]
+    assert note.endswith("against: random-cuts:max_size=60, whole-file.")
