@@ -45,7 +45,8 @@ def summary_of(document: Document) -> dict[str, Any]:
         `choice` (a chunker or None), `level`, `headline`, `verdict` (the sentence that `run`
         prints), `legend`, the sentences `sure`, `lost` and `decide`, `standing` (contenders with
         `mean` and `difference`, the highest first) and how many `more` there are, and `costs`:
-        rows of a name and a number for each of `costs_of`.
+        rows of a name and a number for each of `costs_of`: the choice, the baseline, and the
+        chunker with the highest mean.
     """
     parts = [_part(document, verdict) for verdict in document["verdicts"]]
     return {"headline": _headline(document, parts), "parts": parts}
@@ -91,9 +92,10 @@ def _part(document: Document, verdict: Document) -> dict[str, Any]:
     entry = manifest.get("datasets", {}).get(verdict["dataset"], {})
     follows = entry.get("information", {}).get(GOLD_FOLLOWS, "")
     choice, level, says = _choice(verdict, cells, contest, follows)
-    shown = [name for name in dict.fromkeys((choice, verdict["baseline"])) if name in cells]
     sentences = verdict["sentences"]
     standing = _standing(verdict, cells)
+    first = standing[0]["chunker"] if standing else None
+    shown = [name for name in dict.fromkeys((choice, verdict["baseline"], first)) if name in cells]
     return {
         **{part: verdict[part] for part in ("run", *SHARED_PARTS, "measure", "baseline")},
         "choice": choice,

@@ -93,6 +93,7 @@ def test_the_choice_follows_the_verdicts(verdicts, pairs, follows, choice, level
     rows.append(row("whole-file", "better", 0.4))  # a baseline, which is never chosen
     summary = summary_of(document(rows, CELLS, pairs, follows))
     (part,) = summary["parts"]
+    assert part["costs_of"] == list(dict.fromkeys((choice, "fixed", "ast")))
     assert (part["choice"], part["level"]) == (choice, level)
     assert f"`{choice}`" in summary["headline"]
     assert part["verdict"] == "What run says."
