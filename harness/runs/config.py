@@ -144,9 +144,8 @@ def load_suite(path: Path, data_dir: Path | None = None) -> RunConfig:
         if key not in (*names, DESCRIPTION):
             raise InputError(f"suite {path}: unknown key {key!r}; {suggestion(key, names)}")
         options[key] = tuple(value) if isinstance(value, list) else value
-    for key in _SPECS & options.keys():
-        if all(isinstance(text, str) for text in options[key]):
-            options[key] = tuple(_with_data(text, path, data_dir) for text in options[key])
+        if key in _SPECS and isinstance(value, list):
+            options[key] = tuple(_with_data(spec, path, data_dir) for spec in value)
     if not isinstance(options.pop(DESCRIPTION, ""), str):
         raise InputError(f"suite {path}: {DESCRIPTION} must be a string")
     try:
@@ -155,8 +154,10 @@ def load_suite(path: Path, data_dir: Path | None = None) -> RunConfig:
         raise InputError(f"suite {path}: {error}") from None
 
 
-def _with_data(spec: str, suite: Path, data_dir: Path | None) -> str:
-    """A spec with the paths in place of `<data>/PATH`."""
+def _with_data(spec: Any, suite: Path, data_dir: Path | None) -> Any:
+    """A spec with the paths in place of `<data>/PATH`; what is no text stays as it is."""
+    if not isinstance(spec, str):
+        return spec
 
     def place(match: re.Match[str]) -> str:
         try:
