@@ -52,8 +52,9 @@ def documents(name="docs", number=60):
         )
         for at in range(16)
     )
+    nothing = Query("q99", "one", "zzz", qrels={"d1 é": 1}, cluster="q99")  # retrieves nothing
     sources = tuple(Source(texts[key], key) for key in sorted(texts))
-    return Dataset(name, "document", (Corpus("one", sources),), queries)
+    return Dataset(name, "document", (Corpus("one", sources),), (*queries, nothing))
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +116,8 @@ def test_the_forms_of_a_board(run, capsys, form):
         (_, rankings, qrels) = stored(run / "docs")
         assert len(rows) == 4
         assert all(float(row["docs"]) == float(row["mean"]) for row in rows)
-        assert len(rankings) == len(qrels) == 16
+        assert len(rankings) == len(qrels) == 17
+        assert rankings["q99"] == {}
     else:
         assert "MRR; the mean is over 1 task" in done.out
         assert ("|\n\n- MRR" in done.out) == (form == "markdown")
