@@ -7,7 +7,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from harness.cli.output import Format, FormatOption, console, write, write_json
+from harness.cli.output import (
+    Format,
+    FormatOption,
+    console,
+    require_different_runs,
+    write,
+    write_json,
+)
 from harness.stats.comparison import MARGIN
 
 
@@ -87,10 +94,7 @@ def compare(
 
     if not 0 < margin < 1:
         raise InputError(f"--margin must be above 0 and below 1, not {margin}")
-    folders = [run.resolve() for run in runs]
-    for number, run in enumerate(runs):
-        if folders[number] in folders[:number]:
-            raise InputError(f"run folder {run} is given more than once; give it once")
+    require_different_runs(runs)
     warn_repeated("measure", (str(parse_measure(text)) for text in measure or ()))
     measure = list(dict.fromkeys(str(parse_measure(text)) for text in measure or ()))
     cells = [cell for run in runs for cell in read_stored_cells(run)]

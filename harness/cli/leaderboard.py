@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.output import Format, FormatOption, write, write_json, write_rows
+from harness.cli.output import (
+    Format,
+    FormatOption,
+    require_different_runs,
+    write,
+    write_json,
+    write_rows,
+)
 
 _NOTES = {Format.MARKDOWN: "- ", Format.LATEX: "% "}
 
@@ -63,10 +70,7 @@ def leaderboard(
             raise InputError(
                 f"--export takes mteb:FOLDER or coir:FOLDER, not {layout + ':' * bool(_) + folder}"
             )
-    folders = [run.resolve() for run in (*runs, *(merge or ()))]
-    for number, run in enumerate((*runs, *(merge or ()))):
-        if folders[number] in folders[:number]:
-            raise InputError(f"run folder {run} is given more than once; give it once")
+    require_different_runs([*runs, *(merge or ())])
     cells = [cell for run in runs for cell in read_stored_cells(run)]
     own = tuple(cells)
     for run in merge or ():

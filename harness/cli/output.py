@@ -54,6 +54,16 @@ def warn_unused_languages(languages: Sequence[str], corpora: Iterable[Corpus]) -
         warn_unused("--language", parse_overrides(languages), paths)
 
 
+def require_different_runs(runs: Sequence[Path]) -> None:
+    """Refuse a run folder that is given more than once, also by another path."""
+    from chunkers.errors import InputError
+
+    folders = [run.resolve() for run in runs]
+    for number, run in enumerate(runs):
+        if folders[number] in folders[:number]:
+            raise InputError(f"run folder {run} is given more than once; give it once")
+
+
 LanguageOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -9,8 +9,19 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.output import DataDirOption, Format, FormatOption, write, write_json, write_rows
+from harness.cli.output import (
+    DataDirOption,
+    Format,
+    FormatOption,
+    require_different_runs,
+    write,
+    write_json,
+    write_rows,
+)
 
+_PAGE = Path("report.html")
+_HEAD = 4096
+"""Bytes of a page that hold its title."""
 _LIBRARIES = ("jinja2", "matplotlib", "pygments")
 
 
@@ -18,9 +29,15 @@ def report(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN...", help="Run folders of `chunkmark run`.")
     ],
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="The HTML file.")] = Path(
-        "report.html"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="FILE",
+            help=f"HTML file; replaces an earlier report. Default: {_PAGE}.",
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -75,6 +92,15 @@ def report(
     if missing:
         raise InputError(f"a report needs {', '.join(missing)}; pip install 'chunkmark[report]'")
     refuse_data_dir(data_dir)
+    require_different_runs(runs)
+    if serve and (out is not None or figures is not None):
+        name = "--figures" if out is None else "--out"
+        raise InputError(f"--serve writes no file; remove --serve or {name}")
+    out = out or _PAGE
+    if not serve:
+        _refuse_foreign_file(out)
+    if figures is not None and figures.exists() and not figures.is_dir():
+        raise InputError(f"{figures} is a file; name a folder with --figures")
     from harness.cli.progress import Progress
     from harness.reports.figures.figure import write_figures
     from harness.reports.page.assemble import ReportOptions, make_report
@@ -105,3 +131,21 @@ def report(
     else:
         write_rows(form, ("file", "bytes"), [[file, file.stat().st_size] for file in files])
     return 0
+
+
+def _refuse_foreign_file(path: Path) -> None:
+    """Refuse to replace a file that is not empty and not a report."""
+    from chunkers.errors import InputError
+    from harness.support.files import unreadable
+
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file with -o")
+    if not path.is_file():
+        return
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError as error:
+        raise InputError(f"{unreadable(path, error)}\nname another file with -o") from None
+    if head and b"<title>chunkmark report</title>" not in head:
+        raise InputError(f"{path} exists and is not a report; name another file with -o")

@@ -7,7 +7,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, StoppedError
 from harness.cli.output import write
 
 if TYPE_CHECKING:
@@ -122,6 +122,6 @@ def serve(runs: Sequence[Path], make: Callable[[], str]) -> int:
         write(f"report: {server.address} (Ctrl-C ends it)")
         try:
             server.serve_forever()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, StoppedError):
             return 0
     return 0

@@ -76,6 +76,12 @@ def check_drops(
     if run.resolve() == base.resolve():
         raise InputError(f"{run} is compared with itself; give another run folder with --against")
     new, old = _cells_by_names(run), _cells_by_names(base)
+    datasets = _datasets(run), _datasets(base)
+    if not set(datasets[0]) & set(datasets[1]):
+        raise InputError(
+            f"{run} and {base} have no data set in common: {', '.join(datasets[0])}, and "
+            f"{', '.join(datasets[1])}\nrun both on the same data"
+        )
     rows = []
     for names in [*old, *(names for names in new if names not in old)]:
         before, after = old.get(names), new.get(names)
@@ -85,7 +91,7 @@ def check_drops(
             continue
         cell = f"{names[1]} on {names[0]} ({', '.join(names[2:])})"
         missing, present = (run, base) if after is None else (base, run)
-        why = f"{cell} has no scores in {missing}, but in {present}"
+        why = f"{cell} is scored in {present}, but not in {missing}"
         verdict = "fail" if after is None else "skipped"
         rows += [_row(names, drop, verdict, why) for drop in allowed]
     return rows
@@ -100,6 +106,13 @@ def _cells_by_names(run: Path) -> dict[tuple[str, ...], StoredCell]:
     if not cells:
         raise InputError(f"{run} has no cell")
     return cells
+
+
+def _datasets(run: Path) -> list[str]:
+    """The data sets of the last run, also those on which every chunker failed."""
+    manifest = read_complete_manifest(run)
+    rows = [*manifest["cells"], *manifest.get("failed", ())]
+    return list(dict.fromkeys(row["dataset"] for row in rows))
 
 
 def _matched(before: StoredCell, after: StoredCell, base: Path, run: Path) -> Contest:

@@ -186,8 +186,20 @@ def test_a_cell_that_is_gone_fails_and_a_new_one_is_named(base, tmp_path, capsys
     assert [(check["chunker"], check["verdict"]) for check in done.json["checks"]] == [
         ("own_cutter:cut", "fail"), ("ast", "skipped"),
     ]  # fmt: skip
-    assert f"own_cutter:cut on {DATA} (none, bm25) has no scores in {other}" in done.err
-    assert f"ast on {DATA} (none, bm25) has no scores in {base}" in done.err
+    assert (
+        f"own_cutter:cut on {DATA} (none, bm25) is scored in {base}, but not in {other}" in done.err
+    )
+    assert f"ast on {DATA} (none, bm25) is scored in {other}, but not in {base}" in done.err
+
+
+def test_runs_without_a_common_data_set_are_refused(base, tmp_path, capsys):
+    other = edited(base, tmp_path / "other", lambda _, value: value, {"dataset": "stdlib"})
+    says(gate(capsys, other, base), 2, f"no data set in common: stdlib, and {DATA}", "run both on")
+    both = ("--min", "MRR>0")
+    says(gate(capsys, base, other, *both), 2, f"no data set in common: {DATA}, and stdlib")
+    # Where every chunker failed on it, it is in common.
+    replace(other / "manifest.json", failed=[{"dataset": DATA, "chunker": "own_cutter:cut"}])
+    assert gate(capsys, other, base).code == 1
 
 
 def test_a_cell_that_failed_is_gone(made, base, capsys):
@@ -200,7 +212,7 @@ def test_a_cell_that_failed_is_gone(made, base, capsys):
               "-m", MEASURE, "-o", "broken"])  # fmt: skip
     done = gate(capsys, made / "broken", base)
     assert done.code == 1
-    assert f"own_cutter:cut on {DATA} (none, bm25) has no scores in" in done.err
+    assert f"own_cutter:cut on {DATA} (none, bm25) is scored in" in done.err
 
 
 def test_cells_of_earlier_runs_are_not_compared(made, base, tmp_path, capsys):

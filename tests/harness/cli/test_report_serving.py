@@ -14,6 +14,7 @@ import urllib.request
 from contextlib import contextmanager
 
 import pytest
+from commands import call, says
 from report_worlds import wide
 from worlds import grid
 
@@ -121,15 +122,39 @@ def test_a_run_that_goes_on_is_shown_as_far_as_it_is(run, tmp_path):
         (folder / "manifest.json").write_text(json.dumps(whole))
         _, _, text = ask(address)
         assert "cells so far" not in text
-        process.send_signal(signal.SIGINT)
-        assert process.wait(20) in (0, 130)
-        errors = process.stderr.read()
-        assert "Traceback" not in errors
-        assert len(errors.splitlines()) <= 1
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        assert process.stderr.read() == ""
         assert not list(tmp_path.glob("*.html"))
     finally:
         process.kill()
         process.communicate()
+
+
+def test_only_a_report_is_replaced(run, tmp_path, capsys):
+    source, page, empty = (tmp_path / name for name in ("a.py", "page.html", "empty.html"))
+    source.write_text("x = 1\n")
+    empty.touch()
+    says(call(capsys, "report", run, "-o", source), 2, f"{source} exists and is not a report", "-o")
+    assert source.read_text() == "x = 1\n"
+    says(call(capsys, "report", run, "-o", tmp_path), 2, "is a folder; name a file with -o")
+    for out in (page, page, empty):
+        assert call(capsys, "report", run, "-o", out).code == 0
+    figures = ("-o", page, "--figures", source)
+    says(call(capsys, "report", run, *figures), 2, "a.py is a file; name a folder with --figures")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("{run}",), ["is given more than once"]),
+        (("{run}/../run",), ["is given more than once"]),
+        (("--serve", "--out", "page.html"), ["--serve writes no file; remove --serve or --out"]),
+        (("--serve", "--figures", "shown"), ["--serve writes no file; remove --serve or --figur"]),
+    ],
+)
+def test_what_has_no_effect_on_a_report_is_refused(run, capsys, options, words):
+    says(call(capsys, "report", run, *(option.format(run=run) for option in options)), 2, *words)
 
 
 def test_a_folder_that_is_no_run_is_one_line(tmp_path):
