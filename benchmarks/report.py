@@ -3,13 +3,14 @@
     python -m benchmarks.report [FOLDER]
 
 The run is that of bm25 on Python's standard library. It takes minutes; with FOLDER it is kept
-there, and the next call goes on from it. *Opening* is the time from the navigation until the page
+there, and the next call uses it. *Opening* is the time from the navigation until the page
 answers to a click: its scripts have run, and its first screen is drawn. *Browsing* is the time from
 opening the query browser until its queries are listed.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import statistics
 import subprocess
@@ -52,7 +53,10 @@ class Opening:
 
 
 def make_run(out: Path) -> None:
-    """Make the run, or what lacks of it."""
+    """Make the run, unless it is there."""
+    manifest = out / "manifest.json"
+    if manifest.is_file() and json.loads(manifest.read_text("utf-8"))["status"] == "complete":
+        return
     data = f'repo:{sysconfig.get_path("stdlib")},exclude="{EXCLUDED}"'
     options = [part for name in CHUNKERS for part in ("-c", name)]
     command = [sys.executable, "-m", "harness.cli", "run", "-d", data, "-r", "bm25", *options]
