@@ -52,7 +52,11 @@ def sources_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
         if measure is not None and contends(cell["chunker"]):
             parts = groups.setdefault((cell["embedder"], cell["retriever"], measure), {})
             parts.setdefault((cell["run"], cell["dataset"]), []).append(cell)
-    return [_source(document, *key, parts) for key, parts in groups.items() if len(parts) > 1]
+    return [
+        _source(document, *key, parts)
+        for key, parts in groups.items()
+        if len({dataset for _, dataset in parts}) > 1
+    ]
 
 
 def _source(
@@ -109,10 +113,13 @@ def _sentences(
     columns: Sequence[Mapping[str, Any]], verdicts: Mapping[tuple[str, str, str], str]
 ) -> Iterator[str]:
     """The changes of order, those that the data show on both sides first."""
-    changes = []
+    changes, common = [], 0
     for left, right in itertools.combinations(columns, 2):
+        if left["dataset"] == right["dataset"]:
+            continue  # the same questions in two runs
         first, second = ({r["chunker"]: r["mean"] for r in side["order"]} for side in (left, right))
         for a, b in itertools.combinations([name for name in first if name in second], 2):
+            common += 1
             if (first[a] - first[b]) * (second[a] - second[b]) < 0:
                 changes.append(
                     (_change(left, first, a, b, verdicts), _change(right, second, b, a, verdicts))
@@ -123,7 +130,9 @@ def _sentences(
     if len(changes) > SHOWN:
         rest = counted(len(changes) - SHOWN, "further pair changes", "further pairs change")
         yield f"{rest} their order."
-    if not changes:
+    if not common:
+        yield "No two chunkers were run on two of the sources, so their order is not compared."
+    elif not changes:
         yield "The sources agree: no two chunkers change their order."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.model import GOLD_FOLLOWS
@@ -78,6 +79,13 @@ def _why_none(document: Document) -> str:
         return f"Nothing is compared: there is {'one' if names else 'no'} chunker{name}."
     if all(cell["n_queries"] == 0 for cell in cells):
         return "Nothing is compared: there is no query."
+    shared = Counter(
+        tuple(cell[part] for part in ("run", *SHARED_PARTS))
+        for cell in cells
+        if contends(cell["chunker"])
+    )
+    if max(shared.values()) < 2:
+        return "Nothing is decided: no run has two chunkers that were asked the same questions."
     return "Nothing is compared: no measure that was computed compares chunkers."
 
 
@@ -87,7 +95,7 @@ def _part(document: Document, verdict: Document) -> dict[str, Any]:
         for cell in document["cells"]
         if all(cell[part] == verdict[part] for part in ("run", *SHARED_PARTS))
     }
-    contest = _contest_of(document, verdict)
+    contest = _contest_of(document, verdict, cells)
     manifest = document["runs"][verdict["run"]]["manifest"]
     entry = manifest.get("datasets", {}).get(verdict["dataset"], {})
     follows = entry.get("information", {}).get(GOLD_FOLLOWS, "")
@@ -125,14 +133,27 @@ def _legend(measure: str) -> str:
     )
 
 
-def _contest_of(document: Document, verdict: Document) -> Document | None:
-    """The comparison of the same cells, if there is one."""
+def _contest_of(document: Document, verdict: Document, cells: Document) -> Document | None:
+    """The comparison of the same cells, with their names in their run, if there is one."""
     shared = [verdict[part] for part in SHARED_PARTS[1:] if verdict[part] != "none"]
-    for compared in document["compare"]:
-        for contest in compared["contests"]:
-            if contest["dataset"] == verdict["dataset"] and contest["shared"] == shared:
-                found: Document = contest
-                return found
+    queries = cells[verdict["baseline"]]["n_queries"] if verdict["baseline"] in cells else None
+    # What two runs have is named with its run folder.
+    suffix = f" ({Path(document['runs'][verdict['run']]['path']).name})"
+    compared = {row["chunker"] for row in _rows(verdict)}
+    for contest in (part for each in document["compare"] for part in each["contests"]):
+        pairs = [
+            pair | {side: pair[side].removesuffix(suffix) for side in "ab"}
+            for pair in contest["pairs"]
+        ]
+        own = [pair for pair in pairs if pair["a"] in cells and pair["b"] in cells]
+        names = {pair[side] for pair in own for side in "ab"}
+        same = (contest["dataset"], contest["shared"], contest["n_queries"]) == (
+            verdict["dataset"],
+            shared,
+            queries,
+        )
+        if same and compared <= names:
+            return {**contest, "pairs": own}
     return None
 
 
@@ -170,11 +191,15 @@ def _choice(
     elif not rest and contends(baseline):
         choice, level, why = baseline, "shown", ": every other chunker is worse"
     else:
-        choice = _cheapest([*[baseline] * contends(baseline), *rest], cells)
+        names = [*[baseline] * contends(baseline), *rest]
+        left = [name for name in names if not _beaten(name, names, contest)] or names
+        choice = _cheapest(left, cells)
         same = all(row["verdict"] in _SAME for row in rows if row["chunker"] in rest)
         level = "equivalent" if same else "undecided"
-        says = "equivalent to the others" if same else "no other is shown to be better"
-        why = f", the cheapest: {says}"
+        to = "the others" if choice == baseline else f"`{baseline}`"
+        says = f"equivalent to {to}" if same else "no other is shown to be better"
+        cheapest = "the cheapest" if left == names else "the cheapest that no other beats"
+        why = f", {cheapest}: {says}"
     if follows and level == "shown":
         # Its own limits forbid to name a winner.
         return choice, "provisional", f"Use `{choice}` for now; this data alone names no winner."
@@ -260,7 +285,8 @@ def _decide(verdict: Document, contest: Document | None, follows: str) -> Iterat
     if needed:
         yield (
             f"{max(needed):,} further queries of this kind would show a difference of "
-            f"{points(verdict['margin'])} points from `{verdict['baseline']}`."
+            f"{points(verdict['margin'])} points from `{verdict['baseline']}` with a probability "
+            "of 80 %."
         )
     if follows:
         yield (
@@ -269,11 +295,16 @@ def _decide(verdict: Document, contest: Document | None, follows: str) -> Iterat
         )
     if contest is not None and contest["corpora"] < FEWEST_FOR_TEST:
         yield (
-            f"For other repositories: at least {FEWEST_FOR_TEST} corpora; these are "
+            f"For other repositories: at least {FEWEST_FOR_TEST} corpora instead of "
             f"{contest['corpora']}."
         )
     elif not needed and not follows:
-        yield "Nothing: the answer is decided."
+        decided = {"better", "worse", *_SAME}
+        rows = _rows(verdict)
+        if rows and all(row["verdict"] in decided for row in rows):
+            yield "Nothing: the answer is decided."
+        else:
+            yield "More questions; how many cannot be estimated from these."
 
 
 def _costs(cells: Sequence[Document]) -> Iterator[list[str]]:

@@ -52,7 +52,8 @@ def document(rows, cells, pairs=(), follows="", corpora=9, **changes):
     information = {"gold follows": follows} if follows else {}
     manifest = {"datasets": {"made": {"information": information}}}
     return {
-        "runs": [{"manifest": manifest}], "cells": cells, "verdicts": [verdict],
+        "runs": [{"path": "runs/first", "manifest": manifest}], "cells": cells,
+        "verdicts": [verdict],
         "compare": [{"contests": [contest], "pairs": list(pairs)}], "failed": [], "absent": [],
     } | changes  # fmt: skip
 
@@ -83,6 +84,21 @@ CELLS = [
         (("worse", "worse"), (), "definitions", "fixed", "provisional"),
         (("undecided", "undecided"), (), "", "function", "undecided"),
         (("undecided", "worse"), (), "", "fixed", "undecided"),
+        # The cheapest may not be worse than the baseline, and yet worse than another.
+        (
+            ("undecided", "undecided"),
+            (pair("ast", "function", "better"),),
+            "",
+            "fixed",
+            "undecided",
+        ),
+        (
+            ("equivalent", "equivalent"),
+            (pair("function", "ast", "worse"),),
+            "",
+            "fixed",
+            "equivalent",
+        ),
         (("equivalent", "better, but negligible"), (), "", "function", "equivalent"),
         (("equivalent", "undecided"), (), "", "function", "undecided"),
         (("not estimable", "not estimable"), (), "", "function", "undecided"),
@@ -118,8 +134,9 @@ def test_the_first_screen_has_what_it_rests_on():
         "`x` is not scored: failed on 9 of 9 files.",
     ]
     assert part["decide"] == [
-        "1,234 further queries of this kind would show a difference of 2.0 points from `fixed`.",
-        "For other repositories: at least 7 corpora; these are 1.",
+        "1,234 further queries of this kind would show a difference of 2.0 points from `fixed` "
+        "with a probability of 80 %.",
+        "For other repositories: at least 7 corpora instead of 1.",
     ]
     assert part["costs_of"] == ["ast", "fixed"]
     assert {name: values for name, *values in part["costs"]} == {
@@ -152,16 +169,47 @@ def test_several_comparisons_are_summed_up():
         ([CELLS[3]], "there is no chunker"),
         ([{**CELLS[0], "n_queries": 0}, {**CELLS[2], "n_queries": 0}], "there is no query"),
         (CELLS, "no measure"),
+        ([CELLS[0], {**CELLS[2], "run": 1}], "no run has two chunkers"),
+        ([CELLS[0], {**CELLS[2], "dataset": "other"}], "no run has two chunkers"),
     ],
 )
 def test_without_an_answer_it_says_why(cells, says):
     assert says in summary_of(document([], cells) | {"verdicts": []})["headline"]
 
 
-def sources(first, second, pairs=()):
+@pytest.mark.parametrize(
+    ("verdicts", "says"),
+    [
+        (("better", "equivalent"), "Nothing: the answer is decided."),
+        (("better", "undecided"), "More questions; how many cannot be estimated from these."),
+        (("not estimable", "worse"), "More questions; how many cannot be estimated from these."),
+    ],
+)
+def test_only_a_decided_answer_is_called_so(verdicts, says):
+    rows = [row(name, verdict) for name, verdict in zip(("ast", "function"), verdicts, strict=True)]
+    (part,) = summary_of(document(rows, CELLS))["parts"]
+    assert part["decide"] == [says]
+
+
+def test_the_comparison_is_that_of_the_same_run():
+    """Of two runs of one data set, what both have is named with the run folder."""
+    rows = [row("ast", "undecided")]
+    made = document(rows, CELLS, [pair("ast", "fixed (first)", "undecided", 7),
+                                  pair("ast", "fixed (second)", "undecided", 8)])  # fmt: skip
+    (own,) = made["compare"][0]["contests"]
+    fewer = own | {"n_queries": 20, "pairs": [pair("ast", "fixed", "undecided", 9)]}
+    other = own | {"pairs": [pair("fixed", "lines", "undecided", 10)]}
+    (part,) = summary_of(made | {"compare": [{"contests": [fewer, other, own]}]})["parts"]
+    assert "50 queries in 20 clusters of 9 corpora." in part["sure"]
+    assert part["decide"][0].startswith("7 further queries")
+    (part,) = summary_of(made | {"compare": [{"contests": [fewer, other]}]})["parts"]
+    assert part["decide"] == ["More questions; how many cannot be estimated from these."]
+
+
+def sources(first, second, pairs=(), names=("stdlib", "repo:x,queries=commits")):
     cells = [
-        cell(name, mean, dataset=dataset)
-        for dataset, means in (("stdlib", first), ("repo:x,queries=commits", second))
+        cell(name, mean, dataset=dataset, run=run)
+        for run, (dataset, means) in enumerate(zip(names, (first, second), strict=True))
         for name, mean in means.items()
     ]
     return sources_of({"cells": cells, "compare": [{"pairs": list(pairs)}]})
@@ -189,6 +237,15 @@ def test_sources_that_agree_say_so_and_one_source_is_none():
     (source,) = sources({"ast": 0.6, "fixed": 0.5}, {"ast": 0.3, "fixed": 0.2})
     assert source["sentences"] == ["The sources agree: no two chunkers change their order."]
     assert sources({"ast": 0.6, "fixed": 0.5}, {}) == []
+    assert sources({"ast": 0.6}, {"ast": 0.3, "fixed": 0.5}, names=("stdlib", "stdlib")) == []
+
+
+@pytest.mark.parametrize("second", [{"fixed": 0.2}, {"ast": 0.2}, {"ast": 0.2, "lines": 0.3}])
+def test_sources_without_two_common_chunkers_neither_agree_nor_disagree(second):
+    (source,) = sources({"ast": 0.6, "fixed": 0.5}, second)
+    assert source["sentences"] == [
+        "No two chunkers were run on two of the sources, so their order is not compared."
+    ]
 
 
 @pytest.mark.parametrize(
