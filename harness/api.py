@@ -26,6 +26,8 @@ def evaluate(
     embedder: str = RunConfig.embedders[0],
     retriever: str = RunConfig.retrievers[0],
     measures: Sequence[str] = RunConfig.measures,
+    primary: str | None = RunConfig.primary,
+    margin: float = RunConfig.margin,
     profile: str = RunConfig.profile,
     match_size: str | None = RunConfig.match_size,
     depth: int = RunConfig.depth,
@@ -44,6 +46,9 @@ def evaluate(
         embedder: Spec of an embedder.
         retriever: Spec of a retriever.
         measures: Measure. See `chunkmark list measures`.
+        primary: Measure that the verdicts are about. By default SpanR@10000c, or nDCG@10 where
+            documents are retrieved.
+        margin: Largest difference that does not matter: 0.02 is 2 points.
         profile: Scoring conventions. See `chunkmark list profiles`.
         match_size: Choose each max_size so that the median chunk has C non-white-space characters,
             or as many as the median chunk of CHUNKER.
@@ -76,6 +81,8 @@ def evaluate(
         embedders=(embedder,),
         retrievers=(retriever,),
         measures=tuple(measures),
+        primary=primary,
+        margin=margin,
         match_size=match_size,
         profile=profile,
         depth=depth,

@@ -40,13 +40,17 @@ def compare(
             "-m",
             "--measure",
             help="Measure of the run. The first is the primary one, the others are exploratory. "
-            "Default: SpanR@10000c, or nDCG@10 where documents are retrieved. Repeatable.",
+            "Default: the run's primary measure, else SpanR@10000c, or nDCG@10 where documents are "
+            "retrieved. Repeatable.",
         ),
     ] = None,
     margin: Annotated[
-        float,
-        typer.Option(help="Largest difference that does not matter: 0.02 is 2 points."),
-    ] = MARGIN,
+        float | None,
+        typer.Option(
+            help="Largest difference that does not matter: 0.02 is 2 points. "
+            "Default: the run's margin."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the sign-flips.")] = 0,
     allow_truncated: Annotated[
         bool,
@@ -89,15 +93,19 @@ def compare(
     )
     from harness.reports.contests import contests, why_none
     from harness.reports.tuning import tune as run_tuning
+    from harness.runs.folder import read_manifest
     from harness.runs.stored_values import read_stored_cells
     from harness.support.wording import warn_repeated
 
-    if not 0 < margin < 1:
+    if margin is not None and not 0 < margin < 1:
         raise InputError(f"--margin must be above 0 and below 1, not {margin}")
     require_different_runs(runs)
     warn_repeated("measure", (str(parse_measure(text)) for text in measure or ()))
     measure = list(dict.fromkeys(str(parse_measure(text)) for text in measure or ()))
     cells = [cell for run in runs for cell in read_stored_cells(run)]
+    _agreed("primary measures", "-m", set() if measure else {cell.primary for cell in cells})
+    configs = [read_manifest(run).get("config", {}) for run in runs]
+    margins = {each.get("margin", MARGIN) for each in configs} if margin is None else {margin}
     choices: list[dict[str, Any]] = []
     if tune:
         primary = str(parse_measure(measure[0])) if measure else None
@@ -111,7 +119,7 @@ def compare(
         parts,
         measure or (),
         baseline,
-        margin,
+        _agreed("margins", "--margin", margins),
         seed,
         with_curves=shown,
         cells=() if tune else cells,  # the dev half shall have no part in what is reported
@@ -127,3 +135,19 @@ def compare(
     else:
         write(as_latex(document) if form is Format.LATEX else as_markdown(document))
     return 0
+
+
+def _agreed(what: str, flag: str, values: set[Any]) -> Any:
+    """The value that all runs declare.
+
+    Raises:
+        InputError: They declare different ones.
+    """
+    from chunkers.errors import InputError
+
+    if len(values) > 1:
+        names = ", ".join(
+            sorted("the default" if value is None else str(value) for value in values)
+        )
+        raise InputError(f"the runs have different {what}: {names}; choose by {flag}")
+    return next(iter(values), None)

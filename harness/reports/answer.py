@@ -64,7 +64,7 @@ def answers(
     compared: list[tuple[dict[str, Any], Contest, MeasureResult]] = []
     for key, group in groups.items():
         seen = [cell for cell in group if not truncated(cell.cell["health"])]
-        measure = headline(group[0].metrics["metrics"])
+        measure = headline(group[0].metrics["metrics"], group[0].primary)
         if measure is None or len(_compared(group, baseline)) < 2:
             continue
         document: dict[str, Any] = dict(zip(SHARED_PARTS, key, strict=True)) | {
@@ -121,7 +121,8 @@ def _answer(contest: Contest, first: MeasureResult, baseline: str, margin: float
     ]
     computed = [result.measure for result in rest]
     tight = [_budget_sentence(first, result, baseline) for result in rest]
-    details = [*_boundaries(contest, (measure, *computed), margin), *_sizes(contest, baseline)]
+    compared = [name for name in (measure, *computed) if contest.compares(name)]
+    details = [*_boundaries(contest, compared, margin), *_sizes(contest, baseline)]
     limits = [f"{line}." for line in limits_of(contest)]
     paragraphs = [[verdict_sentence(contest, first, baseline, margin)], tight, details, limits]
     return {
@@ -187,7 +188,7 @@ def _boundaries(contest: Contest, measures: Sequence[str], margin: float) -> Ite
     pairs = [
         (name, other)
         for name in contest.cells
-        if (other := _random_cuts(contest, name)) is not None
+        if measures and (other := _random_cuts(contest, name)) is not None
     ]
     rows = [
         row

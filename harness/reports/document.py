@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.answer import answers
 from harness.reports.breakdowns import break_down, group_means
 from harness.reports.prices import with_price
+from harness.reports.recommendation import headline
 from harness.runs.folder import PARTS, read_manifest
 from harness.runs.health import TRUNCATION_MARK, truncated
-from harness.runs.stored_values import read_stored_cell
+from harness.runs.stored_values import declared, read_stored_cell
 from harness.stats.comparison import MARGIN
 from harness.support.wording import counted
 
@@ -38,7 +40,8 @@ def run_document(
         prices: The price of a million tokens, by embedder; without it, costs have no price.
     """
     stored = () if result.out is None else _stored(result, result.out)
-    return document_of(result, stored, by, baseline, prices)
+    config = {} if result.out is None else read_manifest(result.out)["config"]
+    return document_of(result, stored, by, baseline, prices, margin=config.get("margin", MARGIN))
 
 
 def document_of(
@@ -47,6 +50,8 @@ def document_of(
     by: Sequence[str] = (),
     baseline: str | None = None,
     prices: Mapping[str, float] | None = None,
+    *,
+    margin: float = MARGIN,
 ) -> dict[str, Any]:
     """The document `chunkmark.run/1`, as `run_document` makes it, of cells that are read already.
 
@@ -56,8 +61,11 @@ def document_of(
         by: Break-downs of the means; by default every tag of the queries.
         baseline: As for `run_document`.
         prices: As for `run_document`.
+        margin: The largest difference that does not matter.
     """
-    cells = [_cell(cell) for cell in result.cells]
+    stored = list(stored)
+    primaries = {cell.folder.name: cell.primary for cell in stored}
+    cells = [_cell(cell, primaries.get(cell.key)) for cell in result.cells]
     if by and result.out is not None:
         for cell in cells:
             cell["by"] = break_down(result.out / "cells" / cell["key"], by)
@@ -65,7 +73,7 @@ def document_of(
         cell["by_groups"] = group_means(cell["by"])
     for cell in cells if prices else ():
         cell["cost"] = with_price(cell, prices or {})
-    verdicts = answers(stored, MARGIN, baseline)
+    verdicts = answers(stored, margin, baseline)
     return {
         "schema": "chunkmark.run/1",
         "out": None if result.out is None else str(result.out),
@@ -86,11 +94,13 @@ def document_of(
 
 def _stored(result: RunResult, out: Path) -> Iterator[StoredCell]:
     """The cells of this run alone: those of earlier runs in the folder may be damaged."""
-    datasets = read_manifest(out)["datasets"]
+    manifest = read_manifest(out)
+    datasets = manifest["datasets"]
     for cell in result.cells:
         names = {part: getattr(cell, part) for part in PARTS}
         information = datasets[cell.dataset]["information"]
-        yield read_stored_cell(out / "cells" / cell.key, names, information)
+        stored = read_stored_cell(out / "cells" / cell.key, names, information)
+        yield replace(stored, primary=declared(manifest))
 
 
 def failure_lines(document: Mapping[str, Any]) -> list[str]:
@@ -102,7 +112,7 @@ def failure_lines(document: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _cell(cell: CellResult) -> dict[str, Any]:
+def _cell(cell: CellResult, declared: str | None) -> dict[str, Any]:
     return {
         "dataset": cell.dataset,
         "fingerprint": cell.cell["identity"]["dataset"],
@@ -112,6 +122,7 @@ def _cell(cell: CellResult) -> dict[str, Any]:
         "profile": cell.profile,
         "mask_query": cell.cell["identity"].get("mask_query", False),
         "key": cell.key,
+        "primary": headline(cell.metrics["metrics"], declared),
         "n_queries": cell.metrics["n_queries"],
         "left_out": {
             **cell.metrics["left_out"],

@@ -13,7 +13,7 @@ from harness.reports.contests import contends
 from harness.reports.document import failure_lines
 from harness.reports.notes import warnings_of
 from harness.reports.plain import plain
-from harness.reports.recommendation import BUDGET_MEASURES, headline, points_interval
+from harness.reports.recommendation import BUDGET_MEASURES, points_interval
 from harness.reports.tables import groups, print_breakdowns, print_group, wrapped
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def print_first_screen(document: Mapping[str, Any], console: Console) -> None:
     """
     shortened = False
     for heading, cells in groups(document):
-        if headline(cells[0]["metrics"]) is None:
+        if cells[0]["primary"] is None:
             print_group(document, heading, cells, console)
             continue
         shortened = True
@@ -102,7 +102,7 @@ def _adjusted(answer: Mapping[str, Any]) -> Iterator[str]:
 
 def _measures(cell: CellDocument) -> list[str]:
     """The measures of the screen, the headline first."""
-    first = str(headline(cell["metrics"]))
+    first = str(cell["primary"])
     return (
         [name for name in BUDGET_MEASURES if name in cell["metrics"]]
         if first in BUDGET_MEASURES

@@ -122,15 +122,19 @@ def largest_first(pairs: Sequence[Difference]) -> list[Difference]:
 def primary_measure(contest: Contest) -> str:
     """The measure that a contest is decided by if none was named."""
     cell = next(iter(contest.cells.values()))
-    return headline(cell.metrics["metrics"]) or cell.measures[0]
+    return headline(cell.metrics["metrics"], cell.primary) or cell.measures[0]
 
 
-def headline(metrics: Mapping[str, Mapping[str, Any]]) -> str | None:
+def headline(metrics: Mapping[str, Mapping[str, Any]], declared: str | None = None) -> str | None:
     """The measure that chunkers are compared by; None if no computed one compares chunkers.
 
     Args:
         metrics: The `metrics` of a cell's metrics.json.
+        declared: The measure that the run chose, which goes before the default where it has a
+            value, even if it compares no chunkers: the verdict then says so.
     """
+    if declared is not None and declared in metrics and metrics[declared]["mean"] is not None:
+        return declared
     names = [
         name
         for name, metric in metrics.items()

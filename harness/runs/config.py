@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError, suggestion
 from harness.chunking import SECONDS
+from harness.stats.comparison import MARGIN
 from harness.support.data_folders import find_data
 from harness.support.files import unreadable
 
@@ -40,10 +41,11 @@ def _option(group: str, default: Any, help_text: str, **extra: Any) -> Any:
         group: Heading of its group of options.
         default: Its value by default.
         help_text: What it does.
-        extra: `least`, a lower bound; `metavar`, the name of the value; `short`, a short flag.
+        extra: `least`, a lower bound; `most`, an upper one of a number with decimals; `metavar`,
+            the name of the value; `short`, a short flag.
     """
-    metadata = {"help": help_text, "group": group, "least": None, "metavar": None, "short": None}
-    return field(default=default, metadata=metadata | extra)
+    metadata = {"help": help_text, "group": group, "least": None, "most": math.inf}
+    return field(default=default, metadata=metadata | {"metavar": None, "short": None} | extra)
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,20 @@ class RunConfig:
     )
     measures: tuple[str, ...] = _option(
         SCORE, _SPANS + _RANKS, "Measure. See `chunkmark list measures`.", short="-m"
+    )
+    primary: str | None = _option(
+        SCORE,
+        None,
+        "Measure that the verdicts are about. By default SpanR@10000c, or nDCG@10 where documents "
+        "are retrieved.",
+        metavar="MEASURE",
+    )
+    margin: float = _option(
+        SCORE,
+        MARGIN,
+        "Largest difference that does not matter: 0.02 is 2 points.",
+        least=0,
+        most=1,
     )
     profile: str = _option(SCORE, "default", "Scoring conventions. See `chunkmark list profiles`.")
     depth: int = _option(
@@ -207,9 +223,11 @@ def _problem(option: Field[Any], value: Any) -> str | None:
             return 'must be a list of strings, as in ["a", "b"]'
         return None if value or not option.default else "must not be empty"
     if kind == "float":
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        number = type(value) in (int, float)
         # Zero seconds would fail every file.
-        return None if number and least < value < math.inf else f"must be a number above {least}"
+        most = option.metadata["most"]
+        bounds = f"above {least}" + f" and below {most}" * math.isfinite(most)
+        return None if number and least < value < most else f"must be a number {bounds}"
     if type(value).__name__ != kind:
         names = {"str": "a string", "int": "a whole number", "bool": "true or false"}
         return f"must be {names[kind]}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chunkers.errors import InputError, suggestion
 from chunkers.languages import parse_overrides
 from chunkers.plugins.loading import LoadedChunker, load_chunker
 from chunkers.plugins.spec import expand_spec
@@ -108,6 +109,7 @@ def make_plan(config: RunConfig) -> Plan:
     warn_repeated("measure", map(str, parsed))
     for measure in measures:
         family_of(measure)  # refuses what no cell has
+    _refuse_primary(config.primary, [str(measure) for measure in measures])
     return Plan(
         config=config,
         measures=measures,
@@ -118,3 +120,11 @@ def make_plan(config: RunConfig) -> Plan:
         max_failures=max_failures,
         match=match,
     )
+
+
+def _refuse_primary(text: str | None, measures: list[str]) -> None:
+    if text is not None and (name := str(parse_measure(text))) not in measures:
+        raise InputError(
+            f"primary {name} is not among the measures of the run; add it to them, or "
+            f"{suggestion(name, measures)}"
+        )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chunkers.errors import InputError
 from harness.measures.evaluate import evaluate
+from harness.measures.grammar import parse_measure
 from harness.model import GOLD_FOLLOWS
 from harness.runs.folder import read_cell, read_manifest, stored_cells
 from harness.runs.record import read_record
@@ -39,6 +40,7 @@ class StoredCell:
         members: Corpus and cluster of each included query, in the order of their ids.
         values: The value of each included query, by measure, in the same order.
         gold_follows: What its targets are, if one family of chunkers cuts there; else empty.
+        primary: The measure that its run declared the verdicts to be about, if any.
     """
 
     folder: Path
@@ -48,6 +50,7 @@ class StoredCell:
     members: Mapping[str, Member]
     values: Mapping[str, Mapping[str, float | None]]
     gold_follows: str = ""
+    primary: str | None = None
 
     @property
     def measures(self) -> list[str]:
@@ -82,7 +85,13 @@ def read_stored_cells(run: Path, *, earlier: bool = True) -> Iterator[StoredCell
     datasets = manifest.get("datasets", {})
     for names, folder in stored_cells(run, earlier=earlier):
         information = datasets.get(names["dataset"], {}).get("information", {})
-        yield read_stored_cell(folder, names, information)
+        yield replace(read_stored_cell(folder, names, information), primary=declared(manifest))
+
+
+def declared(manifest: Mapping[str, Any]) -> str | None:
+    """The measure that a run declared its verdicts to be about; None if it left the default."""
+    text = manifest.get("config", {}).get("primary")
+    return None if text is None else str(parse_measure(text))
 
 
 def read_stored_cell(

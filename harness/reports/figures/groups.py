@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.reports.recommendation import headline
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class Group:
     def measure(self) -> str | None:
         """The measure that chunkers are compared by; None without one."""
         first = next(iter(self.cells.values()))
-        measure: str | None = headline(first["metrics"])
+        measure: str | None = first["primary"]
         return measure
 
     @property

@@ -255,7 +255,8 @@ class _DataSet:
         cuts = {cell.chunks_key: _Cuts.of(cell.files, files, loaded) for cell in self.cells}
         measures = list(dict.fromkeys(m for cell in self.cells for m in cell.stored.measures))
         first = self.cells[0]
-        primary = headline(first.stored.metrics["metrics"]) or next(iter(measures), "")
+        own = first.stored
+        primary = headline(own.metrics["metrics"], own.primary) or next(iter(measures), "")
         sizes = dict(pair for cell in self.cells for pair in cell.known_files())
         labels = _labels([cell.stored for cell in self.cells])
         return {

@@ -55,15 +55,19 @@ def report_document(
     document: dict[str, Any] = {"schema": SCHEMA, "runs": []}
     lists = ("cells", "verdicts", "absent", "left_out", "failed")
     document |= {name: [] for name in lists}
+    margins: list[float] = []
     for at, run in enumerate(runs):
-        own = document_of(run.result, run.cells, (), baseline, prices)
+        margins.append(run.manifest.get("config", {}).get("margin", MARGIN))
+        own = document_of(run.result, run.cells, (), baseline, prices, margin=margins[-1])
         for cell, names in zip(own["cells"], run.unrecorded, strict=True):
             cell["unrecorded"] = list(names)
         for name in lists:
             document[name] += [{"run": at, **row} for row in own[name]]
         document["runs"].append(_run(run))
     stored = [cell for run in runs for cell in run.cells]
-    document["compare"], document["not_compared"] = _comparisons(stored, baseline)
+    document["compare"], document["not_compared"] = _comparisons(
+        stored, baseline, margins[0] if len(set(margins)) == 1 else MARGIN
+    )
     document["sources"] = sources_of(document)
     document["summary"] = summary_of(document)
     document["warnings"] = list(_warnings(document, runs))
@@ -85,12 +89,12 @@ def _run(run: StoredRun) -> dict[str, Any]:
 
 
 def _comparisons(
-    cells: Sequence[StoredCell], baseline: str | None
+    cells: Sequence[StoredCell], baseline: str | None, margin: float
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """A comparison of each data set, and why there is none."""
     groups: dict[str, list[StoredCell]] = {}
     for cell in cells:
-        comparable = headline(cell.metrics["metrics"]) is not None
+        comparable = headline(cell.metrics["metrics"], cell.primary) is not None
         if comparable and not truncated(cell.cell["health"]):
             groups.setdefault(cell.names["dataset"], []).append(cell)
     documents, reasons = [], []
@@ -99,7 +103,7 @@ def _comparisons(
             parts = [part for part in contests(group) if part.queries]
             if parts:
                 documents.append(
-                    compare_document(parts, (), _only_with(parts, baseline), MARGIN, cells=group)
+                    compare_document(parts, (), _only_with(parts, baseline), margin, cells=group)
                 )
         except InputError as error:
             reasons.append(f"{dataset}: {str(error).splitlines()[0]}")

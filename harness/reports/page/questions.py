@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from chunkers.errors import InputError
 from chunkers.plugins.spec import parse_spec
 from harness.reports.contests import contends
-from harness.reports.recommendation import headline, points
+from harness.reports.recommendation import points
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def sources_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     groups: dict[tuple[str, str, str], dict[tuple[int, str], list[CellDocument]]] = {}
     for cell in document["cells"]:
-        measure = headline(cell["metrics"])
+        measure = cell["primary"]
         if measure is not None and contends(cell["chunker"]):
             parts = groups.setdefault((cell["embedder"], cell["retriever"], measure), {})
             parts.setdefault((cell["run"], cell["dataset"]), []).append(cell)

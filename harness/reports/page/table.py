@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from harness.reports.columns import MARKS, coverage, number, share, short
 from harness.reports.contests import contends
-from harness.reports.recommendation import headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -104,7 +103,7 @@ def columns_of(document: Mapping[str, Any]) -> list[Column]:
 
 def _measures(cells: Sequence[CellDocument]) -> list[Column]:
     measures = dict.fromkeys(name for cell in cells for name in cell["metrics"])
-    firsts = {headline(cell["metrics"]) for cell in cells}
+    firsts = {cell["primary"] for cell in cells}
     out = []
     for name in measures:
         metrics = [cell["metrics"][name] for cell in cells if name in cell["metrics"]]

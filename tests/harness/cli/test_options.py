@@ -59,6 +59,7 @@ def test_a_suite_file_has_the_same_keys(tmp_path):
         "measures": '["MRR"]', "profile": '"trec"', "depth": "7", "limit": "8", "seed": "9",
         "mask_query": "true", "languages": '["*.h=c"]', "max_failures": '"3"', "file_timeout": "2",
             "match_size": '"fixed"',
+        "primary": '"MRR"', "margin": "0.05",
     }  # fmt: skip
     assert set(values) == set(OPTIONS)
     suite = tmp_path / "suite.toml"
@@ -86,6 +87,11 @@ def test_a_suite_file_has_the_same_keys(tmp_path):
         ("file_timeout = nan", "file_timeout must be a number above 0"),
         ("file_timeout = 0", "file_timeout must be a number above 0"),
         ("chunkers = [", "invalid TOML: "),
+        ("margin = 0", "margin must be a number above 0 and below 1, not 0"),
+        ("margin = 1.0", "margin must be a number above 0 and below 1, not 1.0"),
+        ("margin = nan", "margin must be a number above 0 and below 1, not nan"),
+        ('margin = "2%"', "margin must be a number above 0 and below 1"),
+        ("primary = 3", "primary must be a string"),
         ("description = 3", "description must be a string"),
     ],
 )

@@ -15,6 +15,7 @@ def cell(chunker, mean=0.5, tokens=100, **changes):
         **NAMES,
         "chunker": chunker,
         "metrics": {MEASURE: metric},
+        "primary": MEASURE,
         "n_queries": 50,
         "health": {"chunks": 10, "coverage": 1.0, "unseen_chunk_tokens": 0.02},
         "cost": {"tokens": tokens, "vectors": 10, "embedding_seconds": 1.5, "seconds": 2.0,
