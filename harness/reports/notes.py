@@ -12,7 +12,7 @@ from harness.reports.recommendation import listed
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 ABSENT_LISTED = 8  # absent corpora that are named; more with one reason share a line
 MILLISECONDS = "ms per query, p50 and p95; embedding is timed when the query is first embedded"
@@ -62,12 +62,8 @@ def warnings_of(
 ) -> Iterator[str]:
     """What qualifies the given measures of some cells; marks of a kind may share a line."""
     first = cells[0]
-    if first["n_queries"] < _FEW:
-        yield (
-            f"{_queries(first['n_queries'])}: with fewer than {_FEW}, intervals are too narrow; "
-            "`chunkmark dataset validate` estimates which differences can be detected"
-        )
-    yield from _undecided(cells, measures)
+    yield from few_queries(first)
+    yield from chance(cells, measures)
     yield from _units(cells)
     yield from legend(cells)
     if first["targets_dropped"]:
@@ -93,7 +89,16 @@ def _queries(count: int) -> str:
     return counted(count, "query", "queries")
 
 
-def _undecided(cells: list[CellDocument], measures: Iterable[str]) -> Iterator[str]:
+def few_queries(cell: CellDocument) -> Iterator[str]:
+    """Whether intervals of a cell are too narrow."""
+    if cell["n_queries"] < _FEW:
+        yield (
+            f"{_queries(cell['n_queries'])}: with fewer than {_FEW}, intervals are too narrow; "
+            "`chunkmark dataset validate` estimates which differences can be detected"
+        )
+
+
+def chance(cells: Sequence[CellDocument], measures: Iterable[str]) -> Iterator[str]:
     """The measures in which a random ranking is as good for every chunker."""
     names = [name for name in measures if all(_by_chance(cell["metrics"][name]) for cell in cells)]
     if names:

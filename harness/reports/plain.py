@@ -55,7 +55,7 @@ def as_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], form: str)
     if form == "csv":
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(columns)
+        writer.writerow(map(csv_safe, columns))
         writer.writerows([csv_safe(cell) for cell in row] for row in rows)
         return out.getvalue()
     table = latex_table if form == "latex" else markdown_table
@@ -123,4 +123,4 @@ def csv_safe(value: object) -> object:
     if not isinstance(value, str):
         return value
     text = "".join(mark if mark in "\n\t" else plain(mark) for mark in value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text

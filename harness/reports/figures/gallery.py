@@ -45,14 +45,13 @@ def figures(document: Mapping[str, Any], stored: Sequence[StoredCell]) -> list[F
 
 def _figures(document: Mapping[str, Any], groups: Sequence[Group]) -> Iterator[Figure]:
     contests = [part for compared in document["compare"] for part in compared["contests"]]
-    by_parts = {group.parts: group for group in groups}
     for group in groups:
         yield from forest(group)
     for contest in contests:
-        group_of = by_parts.get(shown_parts(contest["dataset"], *contest["shared"]))
+        group_of = _group_of(contest, groups)
         yield from span_curves(contest, None if group_of is None else group_of.baseline)
     for contest in contests:
-        group_of = by_parts.get(shown_parts(contest["dataset"], *contest["shared"]))
+        group_of = _group_of(contest, groups)
         yield from pareto_fronts(contest, group_of)
     for draw in (query_differences, breakdown_figures, sweep_figures):
         for group in groups:
@@ -70,3 +69,10 @@ def _figures(document: Mapping[str, Any], groups: Sequence[Group]) -> Iterator[F
     tokenizers = tokenizers_of([run["manifest"] for run in document["runs"]])
     for own in datasets.values():
         yield from measure_bars(own, tokenizers)
+
+
+def _group_of(contest: Mapping[str, Any], groups: Sequence[Group]) -> Group | None:
+    """The group of the same cells; None where several runs have them."""
+    parts = shown_parts(contest["dataset"], *contest["shared"])
+    own = [g for g in groups if g.parts == parts and g.queries == contest["n_queries"]]
+    return own[0] if len(own) == 1 else None

@@ -10,6 +10,7 @@ from harness.model import GOLD_FOLLOWS
 from harness.reports.answer import SHARED_PARTS
 from harness.reports.columns import coverage, number, share
 from harness.reports.contests import contends
+from harness.reports.notes import chance, few_queries
 from harness.reports.recommendation import listed, points, points_interval
 from harness.stats.new_corpora import FEWEST_FOR_TEST
 from harness.support.wording import counted
@@ -45,9 +46,9 @@ def summary_of(document: Document) -> dict[str, Any]:
         `headline`, a sentence, and `parts`: for each data set, embedder and retriever the names,
         `choice` (a chunker or None), `level`, `headline`, `verdict` (the sentence that `run`
         prints), `legend`, the sentences `sure`, `lost` and `decide`, `standing` (contenders with
-        `mean` and `difference`, the highest first) and how many `more` there are, and `costs`:
-        rows of a name and a number for each of `costs_of`: the choice, the baseline, and the
-        chunker with the highest mean.
+        `mean` and `difference`, the highest first), how many `more` there are and a `note` on
+        them, and `costs`: rows of a name and a number for each of `costs_of`: the choice, the
+        baseline, and the chunker with the highest mean.
     """
     parts = [_part(document, verdict) for verdict in document["verdicts"]]
     return {"headline": _headline(document, parts), "parts": parts}
@@ -100,6 +101,11 @@ def _part(document: Document, verdict: Document) -> dict[str, Any]:
     entry = manifest.get("datasets", {}).get(verdict["dataset"], {})
     follows = entry.get("information", {}).get(GOLD_FOLLOWS, "")
     choice, level, says = _choice(verdict, cells, contest, follows)
+    own = list(cells.values())
+    void = [f"{line}." for line in chance(own, [verdict["measure"]])]
+    if void and choice is not None:
+        level, says = "undecided", f"Use `{choice}` or any other: these data decide nothing."
+    doubts = [*void, *(f"{line}." for line in few_queries(own[0]))]
     sentences = verdict["sentences"]
     standing = _standing(verdict, cells)
     first = standing[0]["chunker"] if standing else None
@@ -111,11 +117,14 @@ def _part(document: Document, verdict: Document) -> dict[str, Any]:
         "headline": says,
         "verdict": sentences[0] if sentences else "",
         "legend": _legend(verdict["measure"]),
-        "sure": [*_sure(verdict, choice, contest), *sentences[1:]],
+        "sure": [*doubts, *_sure(verdict, choice, contest), *sentences[1:]],
         "lost": list(_lost(document, verdict, cells, choice)),
-        "decide": list(_decide(verdict, contest, follows)),
+        "decide": ["A smaller budget, or a larger corpus."]
+        if void
+        else list(_decide(verdict, contest, follows)),
         "standing": standing[:STANDING],
         "more": len(standing[STANDING:]),
+        "note": _note(verdict),
         "costs_of": shown,
         "costs": list(_costs([cells[name] for name in shown])),
     }
@@ -155,6 +164,19 @@ def _contest_of(document: Document, verdict: Document, cells: Document) -> Docum
         if same and compared <= names:
             return {**contest, "pairs": own}
     return None
+
+
+def _note(verdict: Document) -> str:
+    """Why an interval without 0 is undecided, if there is one."""
+    for row in _rows(verdict):
+        low, high = row["ci95"] or (0, 0)
+        if row["verdict"] == "undecided" and (low > 0 or high < 0):
+            return (
+                "An interval is of its difference alone; a verdict is adjusted for "
+                f"{counted(verdict['comparisons'], 'comparison')}, so that an interval without 0 "
+                "may be undecided."
+            )
+    return ""
 
 
 def _rows(verdict: Document) -> list[Document]:
@@ -198,8 +220,8 @@ def _choice(
         level = "equivalent" if same else "undecided"
         to = "the others" if choice == baseline else f"`{baseline}`"
         says = f"equivalent to {to}" if same else "no other is shown to be better"
-        cheapest = "the cheapest" if left == names else "the cheapest that no other beats"
-        why = f", {cheapest}: {says}"
+        among = "" if choice == _cheapest(names, cells) else " of those that no other beats"
+        why = f", the cheapest{among}: {says}"
     if follows and level == "shown":
         # Its own limits forbid to name a winner.
         return choice, "provisional", f"Use `{choice}` for now; this data alone names no winner."

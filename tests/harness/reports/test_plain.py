@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from worlds import grid
 
 from harness.reports.document import run_document
-from harness.reports.plain import latex_escaped, latex_table
+from harness.reports.plain import as_rows, latex_escaped, latex_table
 from harness.reports.tables import as_latex
 
 
@@ -59,3 +59,8 @@ def test_a_run_and_a_comparison_print_latex(tmp_path, capsys):
     assert shown.count(r"\begin{table}") == shown.count(r"\end{table}") == 2
     assert r"\caption{small: 4 queries in 2 clusters of 2 corpora" in shown
     assert r"ast:max\_size=120 & fixed & " in shown
+
+
+def test_no_name_in_a_csv_is_a_formula():
+    text = as_rows(["=a", "b"], [["\t=1+1", "-1"], ["\n@x", -1]], "csv")
+    assert text == "'=a,b\n'\t=1+1,'-1\n\"'\n@x\",-1\n"

@@ -21,7 +21,8 @@ from harness.reports.document import run_document
 from harness.reports.figures.curves import span_curves
 from harness.reports.figures.figure import write_figures
 from harness.reports.figures.front import front_of
-from harness.reports.figures.gallery import figures
+from harness.reports.figures.gallery import _group_of, figures
+from harness.reports.figures.groups import groups_of
 from harness.reports.figures.style import DARK, LIGHT, labels, lines_of, spread, ticks_between
 from harness.reports.figures.sweeps import sweeps_of
 from harness.runs.folder import read_manifest
@@ -302,6 +303,12 @@ def test_runs_of_one_data_set_are_told_apart(world):
     titles = [figure.title for figure in drawn]
     assert len(set(titles)) == len(titles)
     assert {"Sizes of chunks: small, run 1", "Sizes of chunks: small, run 2"} <= set(titles)
+    # The seconds of a front are those of its own run: of fewer queries, or of the first alone.
+    contests = [part for compared in document["compare"] for part in compared["contests"]]
+    one, two = groups_of(document | {"cells": cells, "verdicts": verdicts}, stored)[::2]
+    assert _group_of(contests[0], [one, two]) is None
+    assert _group_of(contests[0], [one]) is one
+    assert _group_of(contests[0] | {"n_queries": 1}, [one]) is None
 
 
 def test_a_difference_that_rounds_to_zero_has_no_minus(world):

@@ -10,7 +10,8 @@ MEASURE = "SpanR@10000c"
 
 
 def cell(chunker, mean=0.5, tokens=100, **changes):
-    metric = {"mean": mean, "ci95": [mean - 0.1, mean + 0.1], "comparable": True}
+    metric = {"mean": mean, "ci95": [mean - 0.1, mean + 0.1], "comparable": True,
+              "random": 0.1, "oracle": 1.0, "oracle_is_bound": False}  # fmt: skip
     return {
         **NAMES,
         "chunker": chunker,
@@ -150,6 +151,31 @@ def test_the_first_screen_has_what_it_rests_on():
         "price of embedding": ["0.0125", "0.0125"],
     }
     assert [one["chunker"] for one in part["standing"]] == ["ast", "function", "fixed"]
+
+
+def test_an_interval_without_0_that_is_undecided_is_explained():
+    for rows, explained in (
+        ([row("ast", "undecided", 0.03)], True),
+        ([row("ast", "better", 0.03)], False),
+        ([row("ast", "undecided", 0.01)], False),
+        ([row("ast", "undecided", -0.03)], True),
+        ([row("ast", "not estimable", 0.03, ci95=None)], False),
+    ):
+        (part,) = summary_of(document(rows, CELLS))["parts"]
+        assert ("adjusted for 2 comparisons" in part["note"]) is explained
+
+
+@pytest.mark.parametrize("verdict", ["undecided", "better", "equivalent"])
+def test_data_in_which_a_random_ranking_does_as_well_decide_nothing(verdict):
+    cells = [cell(name, 1.0, n_queries=20) for name in ("ast", "fixed")]
+    for each in cells:
+        each["metrics"][MEASURE]["random"] = 1.0
+    (part,) = summary_of(document([row("ast", verdict)], cells))["parts"]
+    assert part["level"] == "undecided"
+    assert part["headline"].endswith("or any other: these data decide nothing.")
+    assert f"{MEASURE} decides nothing here: a random ranking does as well" in part["sure"][0]
+    assert part["sure"][1].startswith("20 queries: with fewer than 30")
+    assert part["decide"] == ["A smaller budget, or a larger corpus."]
 
 
 def test_several_comparisons_are_summed_up():
