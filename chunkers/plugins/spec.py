@@ -66,7 +66,7 @@ def parse_spec(text: str) -> Spec:
     """
     specs = expand_spec(text)
     if len(specs) > 1:
-        raise InputError(f"{text!r}: a|b is allowed only in the chunkers of -c")
+        raise InputError(f"{text!r}: give one value; a|b is allowed only with -c")
     return specs[0]
 
 

@@ -516,8 +516,8 @@ def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[s
         return name, pairs
     if measures and name not in measures:
         raise InputError(f"{run} has no values of {name}; {suggestion(name, sorted(measures))}")
-    other = f"\nit has cells of {', '.join(sorted(others))}" if others else ""
+    other = f"it has cells of {', '.join(sorted(others))}; " if others else ""
     raise InputError(
         f"{run} has fewer than two chunkers on {dataset.name} with data "
-        f"{dataset.fingerprint[:12]}{other}"
+        f"{dataset.fingerprint[:12]}\n{other}give a run of {dataset.name} with two chunkers or more"
     )

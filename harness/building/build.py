@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,6 +38,7 @@ COMMITS = 100
 """Default limit of queries from commits, each of which has its own corpus."""
 
 CORPUS = "repo"
+_ADDRESS = re.compile(r"(https?|ssh|git|file):/|[\w.-]+@[\w.-]+:")
 _NOT_DRAWN = "not in the sample"
 
 
@@ -70,6 +73,10 @@ def build(root: Path, options: BuildOptions, tell: Tell = silent) -> Dataset:
             be built.
     """
     if not root.is_dir():
+        if address := _ADDRESS.match(str(root)):
+            # A path has lost one of the two slashes.
+            text = str(root).replace(f"{address[1]}:/", f"{address[1]}://") if address[1] else root
+            raise InputError(f"{text} is an address; clone it and give the folder")
         problem = "is not a folder" if root.exists() else "does not exist"
         raise InputError(f"{root} {problem}; give a repository or a folder")
     if options.limit is not None and options.limit < 1:
@@ -110,7 +117,9 @@ def build(root: Path, options: BuildOptions, tell: Tell = silent) -> Dataset:
     if len(queries) < len(built.queries):
         left_out[_NOT_DRAWN] = len(built.queries) - len(queries)
     if not queries:
-        raise InputError(f"{root}: no query can be made{_why(built, left_out, options.queries)}")
+        raise InputError(
+            f"{root}: no query can be made{_why(built, left_out, options.queries, root)}"
+        )
     encodings = parse_encodings(split_patterns(options.reading.encoding))
     warn_unused("encoding", encodings, (path for each in built.corpora for path in each.paths))
     names = {query.corpus for query in queries}
@@ -135,7 +144,10 @@ def _ids(file: Path | None) -> frozenset[str]:
     except (OSError, UnicodeError) as error:
         reason = unreadable(file, error) if isinstance(error, OSError) else f"{file} is not UTF-8"
         raise InputError(f"leave_out={reason}; give a file of ids, one a line") from None
-    return frozenset(line.strip() for line in lines if line.strip())
+    ids = frozenset(line.strip() for line in lines if line.strip())
+    if not ids:
+        warnings.warn(f"{file} holds no ids, so no query is left out", stacklevel=2)
+    return ids
 
 
 def _built(
@@ -206,10 +218,15 @@ def _questions(name: str) -> Path:
     return Path(name)
 
 
-def _why(built: BuiltQueries, left_out: Mapping[str, int], queries: str) -> str:
+def _is_in_repository(root: Path) -> bool:
+    path = root.resolve()
+    return any((folder / ".git").exists() for folder in (path, *path.parents))
+
+
+def _why(built: BuiltQueries, left_out: Mapping[str, int], queries: str, root: Path) -> str:
     """The end of the error that no query can be made: what is lacking or was left out."""
     if line := left_out_line(left_out):
-        return f"{line}; try other queries= or questions of your own"
+        return f"{line}; try other queries=, or queries=FILE with questions of your own"
     if not built.corpora:
         return ""
     files = counted(sum(len(corpus.sources) for corpus in built.corpora), "indexed file")
@@ -217,6 +234,11 @@ def _why(built: BuiltQueries, left_out: Mapping[str, int], queries: str) -> str:
     skipped = Counter(file.reason for corpus in built.corpora for file in corpus.skipped)
     reasons = ", ".join(f"{count} ({reason})" for reason, count in skipped.most_common())
     not_indexed = reasons and f"not indexed: {reasons}"
-    advice = f"try queries={other} or questions of your own" if other else ""
+    if other == "commits" and not _is_in_repository(root):
+        other = ""
+    own = "queries=FILE with questions of your own"
+    advice = f"try queries={other}, or {own}" if other else f"try {own}"
+    if queries not in KINDS:
+        advice = ""
     second = "; ".join(filter(None, (not_indexed, advice)))
     return f": {lacking.format(files=files)}" + (f"\n{second}" if second else "")

@@ -167,6 +167,9 @@ def refuse_folder(folder: Path) -> None:
     Raises:
         InputError: It is not empty, or is not a folder.
     """
+    parent = next((path for path in folder.parents if path.exists()), folder.parent)
+    if parent.exists() and not parent.is_dir():
+        raise InputError(f"{parent} is a file; choose another folder with -o")
     problem = "is a file" if folder.is_file() else "is a link" if folder.is_symlink() else ""
     if not problem and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         problem = "is not empty"

@@ -12,7 +12,7 @@ from chunkers.source import Source
 from harness.building.folder import OWN, is_own_folder
 from harness.model import Skipped
 from harness.reading.decoding import parse_encodings
-from harness.reading.reader import ReadRules, in_order, walk_folder
+from harness.reading.reader import EXCLUDED, ReadRules, in_order, walk_folder
 from harness.support.paths import prefixes, split_patterns
 
 if TYPE_CHECKING:
@@ -246,4 +246,9 @@ def _why(skipped: tuple[Skipped, ...]) -> str:
         f"{len(names)} {reason} ({names[0]}{', …' if len(names) > 1 else ''})"
         for reason, names in sorted(paths.items())
     )
-    return f": {reasons}\nname a folder itself, or use include=, to have it read" if reasons else ""
+    if not reasons:
+        return ""
+    advice = "name a folder itself, or use include= to read it"
+    if paths.keys() == {EXCLUDED}:
+        advice = "remove exclude= or narrow it"
+    return f": {reasons}\n{advice}"

@@ -136,6 +136,8 @@ def build(
     except InputError as error:
         raise InputError(_with_flags(str(error))) from error
     warn_unused_languages(language or (), made.corpora)
+    if limit is not None and limit > len(made.queries):
+        progress.note(f"--limit {limit}: no more than {len(made.queries)} can be built")
     options: dict[str, Any] = {
         "queries": queries if queries in building.KINDS else Path(queries).name,
         "whole": whole,

@@ -77,6 +77,11 @@ def _part(kind: Kind, name: str, parts: list[Row]) -> Row:
 
         if "@" in name:
             name = parse_measure(name).family
+    bare = name.partition(":")[0]
+    if name not in rows and bare in rows:
+        raise InputError(
+            f"{name}: list takes a name without options; write chunkmark list {kind.value} {bare}"
+        )
     if name not in rows:
         title = kind.value[:-1].replace("dataset", "data set")
         raise InputError(

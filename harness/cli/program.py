@@ -94,7 +94,12 @@ def _usage_message(error: Any) -> tuple[str, bool]:
         message, known = _unknown_option(error)
         return message, not known
     if extra := _EXTRA.fullmatch(message):
-        message = f"unexpected argument {extra['words']!r}"
+        words = extra["words"].split()
+        message = f"unexpected argument{'s' * (len(words) > 1)} {' '.join(words)}"
+        if error.ctx is not None and error.ctx.info_name == "score":
+            run, qrels = words if len(words) == 2 else ("FILE", "FILE")
+            message = "score takes its files as options"
+            return f"{message}; write --run {run} --qrels {qrels}, or --records FILE", False
     elif value := _VALUE.fullmatch(message):
         verb = "needs a value" if value["verb"] == "requires" else "takes no value"
         message = f"{value['option'][1:-1]} {verb}"
@@ -114,9 +119,11 @@ def _usage_message(error: Any) -> tuple[str, bool]:
 def _unknown_option(error: Any) -> tuple[str, bool]:
     """The message on an unknown option, and whether it names similar ones."""
     parameters = error.ctx.command.get_params(error.ctx)
-    names = [name for each in parameters for name in each.opts if name.startswith("--")]
-    hint = suggestion(error.option_name, names)
+    # The dashes would make all options alike.
+    names = [name[2:] for each in parameters for name in each.opts if name.startswith("--")]
+    hint = suggestion(error.option_name.lstrip("-"), names)
     known = hint.startswith("did you mean")
+    hint = re.sub(r"(?<=mean )|(?<= or )", "--", hint)
     return f"unknown option {error.option_name}{f'; {hint}' if known else ''}", known
 
 
@@ -132,6 +139,8 @@ def _value_message(parameter: Any, name: str, fault: Any) -> str:
         return f"{name} must be at least {least:g}, not {value}"
     if choices := re.fullmatch(r".* is not one of (.*)\.", fault["msg"]):
         names = ", ".join(re.findall(r"'([^']*)'", choices[1]))
+        if ", " not in names:
+            return f"{name} takes only the value {names}, not {value!r}"
         title = name if name.startswith("-") else name.lower()
         return f"unknown {title} {value!r}; choose from {names}"
     return ""

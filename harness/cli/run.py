@@ -149,6 +149,7 @@ def run(
     from harness.runs.plan import make_plan
     from harness.runs.runner import run as run_grid
     from harness.support.data_folders import refuse_data_dir
+    from harness.support.wording import counted
 
     refuse_data_dir(data_dir)
     probe(config.chunkers)
@@ -170,6 +171,10 @@ def run(
             ]
     warn_unused_languages(config.languages, [c for each in datasets for c in each.corpora])
     refuse_breakdowns(by or (), datasets)
+    for dataset in datasets:
+        if config.limit is not None and config.limit > len(dataset.queries):
+            size = counted(len(dataset.queries), "query", "queries")
+            progress.note(f"--limit {config.limit}: {dataset.name} has {size}; all are used")
     if baseline is not None:
         baseline = _baseline(baseline, [chunker.name for chunker in plan.chunkers])
     prices = parse_prices(price or (), [embedder.name for embedder in plan.embedders])

@@ -93,13 +93,14 @@ def score(
     from harness.reports import scores
     from harness.reports.plain import plain
     from harness.scoring.score_file import score_file
-    from harness.support.wording import left_out_line
+    from harness.support.wording import counted
 
     path = _input_file(run, records)
     options = _options(measure, profile, f1_threshold, source)
-    for option, file in (("--run", run), ("--records", records), ("--qrels", qrels)):
+    files = (("--run", run, "rankings"), ("--records", records, "records"))
+    for option, file, content in (*files, ("--qrels", qrels, "judgements")):
         if file is not None and not file.exists():
-            raise InputError(f"{option} {file} does not exist")
+            raise InputError(f"{option} {file} does not exist; give a file of {content}")
     if qrels is not None and qrels.samefile(path):
         raise InputError(f"--qrels {qrels} is the file to be scored; give the judgements")
     with Progress() as progress:
@@ -107,7 +108,9 @@ def score(
         document = scores.score_document(scored, per_query=per_query)
         if not any(metric["n"] for metric in document["metrics"].values()):
             reasons = "; ".join(why for why, _ in scores.skipped(document))
-            left_out = left_out_line(document["left_out"])
+            counts = {why: n for why, n in document["left_out"].items() if n}
+            lines = [f"{counted(n, 'query', 'queries')} ({why})" for why, n in counts.items()]
+            left_out = f"\nleft out: {', '.join(lines)}" if lines else ""
             raise InputError(f"{path}: no measure can be averaged: {reasons}{left_out}")
         if f1_threshold is not None and not scored.strategies["text"]:
             progress.warn("--f1-threshold is not used: no record is judged by its text")

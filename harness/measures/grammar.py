@@ -56,6 +56,11 @@ def parse_measure(text: str) -> Measure:
     match = _NAME.fullmatch(text)
     family = _find(match["name"]) if match else None
     if match is None or family is None:
+        parts = [part.strip() for part in text.split(",")]
+        if len(parts) > 1 and all(parts) and all(map(_NAME.fullmatch, parts)):
+            raise InputError(
+                f"{text!r} names {len(parts)} measures; repeat the option: -m {' -m '.join(parts)}"
+            )
         raise InputError(f"unknown measure {text!r}; {_nearest(text)}")
     cut = match["cut"]
     if cut is None:

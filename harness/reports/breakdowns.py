@@ -45,7 +45,11 @@ def refuse_breakdowns(names: Iterable[str], datasets: Iterable[Dataset]) -> None
     known = sorted({*BREAKDOWNS, *tags})
     for name in names:
         if name not in known and _DEPTH.fullmatch(name) is None:
-            raise InputError(f"--by {name}: no query has this tag; {suggestion(name, known)}")
+            parts = name.split(",")
+            advice = suggestion(name, known)
+            if len(parts) > 1 and set(parts) <= set(known):
+                advice = f"repeat the option: --by {' --by '.join(parts)}"
+            raise InputError(f"--by {name or repr(name)}: no query has this tag; {advice}")
 
 
 def break_down(cell: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -310,7 +310,10 @@ def why_none(cells: Sequence[StoredCell], over: str) -> str:
     if over not in known:
         return f"no two cells differ in {over!r}; {suggestion(over, known)}"
     if over in PARTS and len({cell.names[over] for cell in cells}) == 1:
-        return f"all cells have the {over} {cells[0].names[over]}; give a run with another"
+        name = cells[0].names[over]
+        if name == "none":
+            return f"the run has no {over}; give a run with two or more"
+        return f"all cells have the {over} {name}; give a run with another"
     for a, b in itertools.combinations(cells, 2):
         differing = "; ".join(ways(a, b, over))
         if differing:

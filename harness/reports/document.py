@@ -106,8 +106,8 @@ def _stored(result: RunResult, out: Path) -> Iterator[StoredCell]:
 def failure_lines(document: Mapping[str, Any]) -> list[str]:
     """A line for each failed cell."""
     return [
-        f"failed: {cell['chunker']} on {cell['dataset']} ({cell['embedder']}, "
-        f"{cell['retriever']}) is not scored: {cell['reason']}"
+        f"not scored: {cell['chunker']} on {cell['dataset']} ({cell['embedder']}, "
+        f"{cell['retriever']}) {cell['reason']}"
         for cell in document.get("failed", ())
     ]
 

@@ -45,8 +45,8 @@ def parse_max_failures(text: str) -> MaxFailures:
     if match:
         raise InputError(f"--max-failures must be at most 100%, not {text[:40]}")
     raise InputError(
-        f"--max-failures must be a number or a share of the files, not {text[:40]!r}\n"
-        "write 1%, 0.5% or 3"
+        f"--max-failures must be a whole number or a percentage of the files, not "
+        f"{text[:40]!r}\nwrite 3, 1% or 0.5%"
     )
 
 
@@ -92,8 +92,8 @@ def failure_lines(
     for chunker, failures in [*scored, *((cell.chunker, cell.failures) for cell in failed)]:
         files.setdefault(chunker, {}).update(dict.fromkeys(map(tuple, failures)))
     for cell in failed:
-        names = ", ".join((cell.dataset, cell.chunker, cell.embedder, cell.retriever))
-        yield f"{names}: not scored: the chunker {cell.reason}"
+        parts = f"{cell.dataset} ({cell.embedder}, {cell.retriever})"
+        yield f"not scored: {cell.chunker} on {parts} {cell.reason}"
     for chunker, rows in files.items():
         for corpus, path, reason in list(rows)[:_SHOWN]:
             yield f"{chunker} failed on {path} of {corpus}: {own_reason(reason, chunker, path)}"

@@ -70,7 +70,7 @@ def open_file(path: Path) -> InputFile:
 
     first = next_row()
     if not first:
-        raise InputError(f"{path} is empty")
+        raise InputError(f"{path} is empty; give a file of rankings, judgements or records")
     if head[0][1].startswith(_WIDE_MARKS):
         raise InputError(f"{path} is UTF-16; save it as UTF-8")
     if first.lstrip()[:1] not in (b"{", b"["):

@@ -376,7 +376,7 @@ def _score_lines(
     files = [measure for measure in wanted if measure not in (*spans, *projected)]
     if not located:
         result.skip(
-            [*files, *spans], "needs --records with targets, and paths of what was retrieved"
+            [*files, *spans], "lines of files are needed; score --records with targets and paths"
         )
         return
     if files:

@@ -109,7 +109,7 @@ class Run(Mapping[str, Mapping[str, float]]):
             if self._columns.score[known] != self._columns.score[row]:
                 raise InputError(
                     f"{self._place(row)}: query {query} has {name} already at line "
-                    f"{self._columns.line[known]}, with another score"
+                    f"{self._columns.line[known]}, with another score\nremove one of the two lines"
                 )
         return len(ids) - len(first)
 

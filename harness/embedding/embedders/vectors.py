@@ -38,13 +38,16 @@ def make(*, argument: str) -> StoredVectors:
             `xx/<first 16 hexadecimal digits of the text's sha256>.json` for each text.
 
     Raises:
-        InputError: The folder has neither.
+        InputError: There is no such folder, or it has neither.
     """
     folder = Path(argument).expanduser()
     if all((folder / name).is_file() for name in _TABLE):
         return StoredVectors("vectors", folder, cache=False)
-    if folder.is_dir() and next(folder.glob(_CACHE_FILE), None):
+    if next(folder.glob(_CACHE_FILE), None):
         return StoredVectors("vectors", folder, cache=True)
+    if not folder.is_dir():
+        problem = "is not a folder" if folder.exists() else "does not exist"
+        raise InputError(f"vectors:{argument} {problem}; give a folder of vectors")
     raise InputError(
         f"vectors:{argument} has no vectors: "
         "vectors.npy and text_sha256.txt are needed, or files xx/<16 hexadecimal digits>.json"

@@ -178,7 +178,7 @@ def test_what_cannot_be_imported_is_refused_in_one_line(plug, spec):
         ("whole-file:max_size=2", "unknown option 'max_size'; choose from header"),
         ("whole-file:overlap=2", "unknown option 'overlap'; choose from header"),
         ("code-chunk-fixed:header=on", "unknown option 'header'"),
-        ("ast:max_size=300|600", r"allowed only in the chunkers of -c"),
+        ("ast:max_size=300|600", r"give one value; a\|b is allowed only with -c"),
     ],
 )
 def test_wrong_options_of_the_built_in_chunkers_are_refused(spec, says):

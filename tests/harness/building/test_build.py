@@ -76,8 +76,8 @@ class TestBuild:
     @pytest.mark.parametrize(
         ("kind", "reason", "other"),
         [
-            ("calls", "no call in the 1 indexed file can be resolved", "docstring"),
-            ("docstring", "no function of the 1 indexed file has a doc comment", "commits"),
+            ("calls", "no call in the 1 indexed file can be resolved", "queries=docstring, or "),
+            ("docstring", "no function of the 1 indexed file has a doc comment", ""),
         ],
     )
     def test_a_repository_without_a_candidate_says_what_there_is(
@@ -90,7 +90,8 @@ class TestBuild:
         first, second = str(raised.value).split("\n")
         assert first.endswith(f"no query can be made: {reason}")
         assert second == (
-            f"not indexed: 1 (markdown is excluded); try queries={other} or questions of your own"
+            f"not indexed: 1 (markdown is excluded); try {other}queries=FILE with questions of "
+            "your own"
         )
 
     def test_docstrings_of_all_languages_ask_for_what_they_stood_at(self, repository: Path):

@@ -32,7 +32,7 @@ def test_rankings_of_ids_have_no_lines_to_score(folder, capsys, measure):
     (folder / "run.json").write_text('{"q1": {"d1": 1.0}}')
     (folder / "qrels.json").write_text('{"q1": {"d1": 1}}')
     files = ("--run", "run.json", "--qrels", "qrels.json", "--format", "json")
-    reason = "needs --records with targets, and paths of what was retrieved"
+    reason = "lines of files are needed; score --records with targets and paths"
     says(call(capsys, "score", *files, "-m", measure), 2, f"no measure can be averaged: {reason}")
     both = call(capsys, "score", *files, "-m", measure, "-m", "MRR")
     assert (both.code, both.json["metrics"]["MRR"]["mean"]) == (0, 1.0)

@@ -109,18 +109,33 @@ LABELLED = [*UNLABELLED, {"query_id": "s", "retrieved_ids": ["a"], "relevant_ids
 @pytest.mark.parametrize(
     ("content", "qrels", "options", "words"),
     [
-        (UNLABELLED, None, (), ["a.run", "no labelled query", "2 no judgements"]),
+        (UNLABELLED, None, (), ["a.run", "no labelled query", "2 queries (no judgements)"]),
         (UNLABELLED, None, ("--profile", "memorybench"), ["no labelled query"]),
         (UNLABELLED, None, ("--profile", "code-chunk"), ["no labelled query"]),
-        ("q Q0 a 1 1 t\n", "q 0 a 0\n", (), ["no labelled query", "1 only grades of 0 or less"]),
+        (
+            "q Q0 a 1 1 t\n",
+            "q 0 a 0\n",
+            (),
+            ["no labelled query", "1 query (only grades of 0 or less)"],
+        ),
         ("q Q0 a 1 1 t\n", "q 0 a 1\n", ("--profile", "trec:rel=2"), None),  # as pytrec_eval
-        ("q Q0 a 1 1 t\n", "q 0 a 1\n", ("--profile", "default:rel=2"), ["1 only grades below 2"]),
-        ("q Q0 a 1 1 t\n", "q 0 a 1\n", ("-m", "FileMRR"), ["needs --records with targets"]),
+        (
+            "q Q0 a 1 1 t\n",
+            "q 0 a 1\n",
+            ("--profile", "default:rel=2"),
+            ["1 query (only grades below 2)"],
+        ),
+        (
+            "q Q0 a 1 1 t\n",
+            "q 0 a 1\n",
+            ("-m", "FileMRR"),
+            ["lines of files are needed; score --records with targets"],
+        ),
         (
             LABELLED,
             None,
             ("-m", "SpanR@9c", "-m", "TokenF1"),
-            ["needs --records with targets", "what it compares"],
+            ["score --records with targets", "what it compares"],
         ),
         (LABELLED, None, ("-m", "SpanR@9c", "-m", "MRR"), None),
     ],

@@ -32,6 +32,10 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "run.json").write_text('{"q1": {"d1": 2.5}}')
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\2")
     (tmp_path / "rows.jsonl").write_text('{"query_id": "q1", "retrieved_ids": ["d1"]}\n')
+    (tmp_path / "empty.trec").touch()
+    (tmp_path / "twice.trec").write_text("q1 Q0 d1 1 2.0 t\nq1 Q0 d1 2 1.0 t\n")
+    (tmp_path / "undocumented").mkdir()
+    (tmp_path / "undocumented" / "a.py").write_text("x = 1\n")
     return tmp_path
 
 
@@ -86,9 +90,11 @@ def test_a_threshold_that_judges_no_record_is_reported(folder, capsys):
         (("run.trec", "run.trec"), ["--qrels run.trec is the file to be scored"]),
         (("run.json", "run.json"), ["--qrels run.json is the file to be scored"]),
         (("qrels.trec", "run.trec"), ["--qrels run.trec is a ranking"]),
-        (("gone.json", "qrels.trec"), ["--run gone.json does not exist"]),
-        (("run.json", "gone.json"), ["--qrels gone.json does not exist"]),
+        (("gone.json", "qrels.trec"), ["--run gone.json does not exist; give a file of rankings"]),
+        (("run.json", "gone.json"), ["--qrels gone.json does not exist; give a file of judg"]),
         (("picture.png", "qrels.trec"), ["picture.png: unknown format: not a text file"]),
+        (("empty.trec", "qrels.trec"), ["empty.trec is empty; give a file of rankings"]),
+        (("twice.trec", "qrels.trec"), ["twice.trec, line 2", "remove one of the two lines"]),
         (("rows.jsonl", "picture.png"), ["picture.png: unknown format: not a text file"]),
     ],
 )
@@ -103,7 +109,12 @@ def test_judgements_that_look_like_scores_are_reported(folder, capsys):
 
 def test_records_without_labels_are_told_what_to_add(folder, capsys):
     done = call(capsys, "score", "--records", "rows.jsonl")
-    says(done, 2, "add relevant_ids, targets or expected to the records, or give --qrels FILE")
+    says(
+        done,
+        2,
+        "left out: 1 query (no judgements)",
+        "add relevant_ids, targets or expected to the records, or give --qrels FILE",
+    )
     says(call(capsys, "score", "--records", "gone"), 2, "--records gone does not exist")
 
 
@@ -177,11 +188,71 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("run", "-c", "ast", "fixed"), ["suite fixed does not exist", "a chunker by -c"]),
         (("run", "-d", "own_chunker.py"), ["unknown data set", "for a folder write repo:PATH"]),
         (("dataset", "show", "stdlib", "--query", "x", "--sample", 3), ["remove --query"]),
+        (
+            ("dataset", "build", "https://github.com/x/y", "-o", "n"),
+            ["https://github.com/x/y is an address; clone it and give the folder"],
+        ),
+        (("dataset", "build", "git@host.org:x/y.git", "-o", "n"), ["y.git is an address; clone"]),
+        (("run", "-d", "repo:ssh://host/x", "-o", "n"), ["ssh://host/x is an address; clone"]),
+        (("dataset", "build", "gone", "-o", "n"), ["gone does not exist; give a repository"]),
+        (
+            ("dataset", "build", "src", "-o", "n", "--exclude", "*.py"),
+            ["1 excluded (a.py)", "remove --exclude or narrow it"],
+        ),
+        (
+            ("dataset", "build", "undocumented", "-o", "n"),
+            ["has a doc comment", "try --queries FILE with questions of your own"],
+        ),
+        (("dataset", "build", "src", "-o", "run.trec/x"), ["run.trec is a file; choose another"]),
+        ((*RUN[:-2], "-m", "MRR,nDCG@10"), ["repeat the option: -m MRR -m nDCG@10"]),
+        ((*RUN[:-2], "-m", "MRR, P@5, R@5"), ["3 measures", "-m MRR -m P@5 -m R@5"]),
+        ((*RUN[:-2], "-m", "MRR,"), ["unknown measure 'MRR,'"]),
+        ((*RUN, "--max-failures", "1.5"), ["a whole number or a percentage", "write 3, 1% or 0.5"]),
+        ((*RUN, "-e", "vectors:gone", "-r", "dense"), ["gone does not exist; give a folder of v"]),
+        ((*RUN, "-e", "vectors:run.trec", "-r", "dense"), ["run.trec is not a folder"]),
+        ((*RUN, "--by", ""), ["--by '': no query has this tag"]),
+        ((*RUN, "--by", "language,corpus"), ["repeat the option: --by language --by corpus"]),
+        (("compare", "out", "--tune", "dev"), ["--tune takes only the value dev/test, not 'dev'"]),
+        (
+            ("score", "run.trec", "qrels.trec"),
+            ["score takes its files as options; write --run run.trec --qrels qrels.trec"],
+        ),
+        (("score", "rows.jsonl"), ["options; write --run FILE --qrels FILE, or --records FILE"]),
+        (("list", "datasets", "repo:src"), ["name without options", "list datasets repo"]),
+        (("list", "chunkers", "fixed:max_size=3"), ["chunkmark list chunkers fixed"]),
+        (("run", "--datset", "x"), ["unknown option --datset; did you mean --dataset?\n"]),
+        (("run", "--max-failure", "3"), ["did you mean --max-failures?\n"]),
+        (("check-chunker", "fixed:max_size=9|20"), ["give one value; a|b is allowed only with -c"]),
     ],
 )
 def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments, words):
     says(call(capsys, *arguments), 2, *words)
     assert not list(folder.glob("-*"))
+
+
+@pytest.mark.parametrize("pattern", ["h", "zz*", "*.zz"])
+def test_a_warning_on_a_pattern_shows_a_glob(folder, capsys, pattern):
+    done = call(capsys, "chunk", "src/a.py", "--language", f"{pattern}=cpp")
+    says(done, 0, f"{pattern!r} fits no file; write a glob of a name or a path, as in '*.h'")
+
+
+def test_a_limit_and_a_list_that_leave_nothing_out_are_reported(folder, capsys):
+    done = call(capsys, *RUN, "--limit", "9999")
+    says(done, 0, "note: --limit 9999: repo:src has 2 queries; all are used")
+    assert "--limit" not in call(capsys, *RUN, "--limit", "2").err
+    build = ("dataset", "build", "src")
+    done = call(capsys, *build, "-o", "n1", "--leave-out", "empty.trec")
+    says(done, 0, "empty.trec holds no ids, so no query is left out")
+    done = call(capsys, *build, "-o", "n2", "--limit", "3")
+    says(done, 0, "note: --limit 3: no more than 2 can be built")
+
+
+def test_a_run_without_embedders_says_so_where_they_are_compared(folder, capsys):
+    assert call(capsys, *RUN, "-c", "fixed:max_size=60").code == 0
+    done = call(capsys, "compare", "out", "--over", "embedder")
+    says(done, 2, "the run has no embedder; give a run with two or more")
+    done = call(capsys, "compare", "out", "--over", "retriever")
+    says(done, 2, "all cells have the retriever bm25; give a run with another")
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_a_share_or_a_number_of_files_may_fail(text, files, most):
 def test_what_is_neither_is_refused_by_name(text):
     with pytest.raises(
         InputError,
-        match=r"--max-failures must be (a number or a share of the files|at most 100%), not",
+        match=r"--max-failures must be (a whole number or a percentage of the files|at most 100%)",
     ):
         parse_max_failures(text)
 
@@ -150,9 +150,9 @@ def test_the_program_says_what_failed_and_exits_with_3_above_the_limit(tmp_path,
 
     done = call(capsys, *arguments, *out)
     assert done.code == 3
-    assert "not scored: the chunker failed on 1 of 4 files" in done.err
+    assert "(none, bm25) failed on 1 of 4 files" in done.err
     assert "worlds:failing failed on one/copy of alpha.py of one: RuntimeError" in done.err
-    assert "failed: worlds:failing on meaning:tiny" in done.out
+    assert "not scored: worlds:failing on meaning:tiny" in done.out
     gate = call(capsys, "gate", tmp_path / "run", "--min", "MRR>0", "--require")
     assert (gate.code, "skipped" in gate.out) == (1, True)
 
