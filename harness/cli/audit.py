@@ -61,7 +61,7 @@ def audit(
 
     Finds queries that retrieve their own text, copies of targets, split targets and tokens beyond
     the limit of the model. Data sets are audited with the tokenizers of the embedders; nothing is
-    embedded. A run folder stores no texts: audits of texts need -d.
+    embedded. Leaks and twins need the texts: give the run's data set with -d too.
     """
     from chunkers.errors import InputError
     from harness.audit.audit import audit_run

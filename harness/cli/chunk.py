@@ -51,9 +51,9 @@ def chunk(
 ) -> int:
     """Show how chunkers cut a file.
 
-    Prints sizes, lost text and split definitions. With one chunker, its chunks are printed; with
-    several, the file, with each chunk's number beside its first line. Exits with 3 if a chunker
-    fails or the file cannot be parsed; the other chunkers are still shown.
+    Prints sizes, lost text and split definitions. With one chunker, its chunks are printed.
+    With several, the file is printed, with chunk numbers beside the lines where chunks begin. Exits
+    with 3 if a chunker fails or the file cannot be parsed; the other chunkers are still shown.
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides, warn_unused

@@ -49,6 +49,10 @@ _SETTINGS: dict[str, Any] = {
 class LazyGroup(TyperGroup):
     """A group whose commands are stubs with a summary until one is called."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options, with names of values for the help."""
+        return _with_value_names(super().get_params(ctx))
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find a command as typer does, and import it."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
@@ -63,6 +67,20 @@ class LazyGroup(TyperGroup):
 class Command(TyperCommand):
     """A command that takes no option of its own for the value of another: `-o -c ast`."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its parameters, with names of values for the help."""
+        return _with_value_names(super().get_params(ctx))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The parts of the usage line, with brackets around what is optional."""
+        arguments = [p for p in self.get_params(ctx) if p.param_type_name == "argument"]
+        names = [p.metavar or p.name.upper() for p in arguments]
+        names = [
+            name if each.required else f"[{name}]"
+            for name, each in zip(names, arguments, strict=True)
+        ]
+        return ["[OPTIONS]", *names]
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse as typer does, once no value is missing."""
         options = [each for each in self.get_params(ctx) if each.param_type_name == "option"]
@@ -75,6 +93,23 @@ class Command(TyperCommand):
             if word in valued and (value := next(rest, "")) in flags:
                 raise InputError(f"{word} needs a value before {value}")
         return super().parse_args(ctx, args)
+
+
+def _with_value_names(parameters: list[Any]) -> list[Any]:
+    """Name values in capitals, where typer shows a Python type such as `<list[str]>`."""
+    for each in parameters:
+        kind = getattr(each, "type_descriptor", None)
+        if kind is None:
+            continue  # earlier releases of typer name values in capitals
+        if each.param_type_name == "argument":
+            each.metavar = each.metavar or each.name.upper()
+            if not kind.is_choice:
+                each.display_type_rich = lambda ctx: None
+        elif each.metavar is None and not kind.is_choice:
+            number = kind.annotation in (int, float)
+            long = max(each.opts, key=len).lstrip("-")
+            each.metavar = "" if _is_flag(each) else "N" if number else long.upper()
+    return parameters
 
 
 def _is_flag(option: Any) -> bool:

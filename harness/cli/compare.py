@@ -51,19 +51,21 @@ def compare(
             "Default: the run's margin."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the sign-flips.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the test of differences.")] = 0,
     allow_truncated: Annotated[
         bool,
         typer.Option(
             "--allow-truncated",
-            help="Also compare chunkers with over 10 % of their tokens beyond the limit.",
+            help="Also compare chunkers with over 10 % of their tokens beyond the embedder's "
+            "limit.",
         ),
     ] = False,
     tune: Annotated[
         Literal["dev/test"] | None,
         typer.Option(
-            help="With --over max_size, or another option: choose each chunker's value on one half "
-            "of the files, and compare the chosen chunkers on the other.",
+            help="Needs --over with an option of chunkers, such as max_size. Chooses each "
+            "chunker's value on half of the files, and compares on the other half. The only value "
+            "is dev/test.",
         ),
     ] = None,
     curves: Annotated[

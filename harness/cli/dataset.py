@@ -39,7 +39,7 @@ class LongLinesKind(StrEnum):
 
 
 class NamesKind(StrEnum):
-    """What happens to the names of definitions in their doc comments."""
+    """Whether doc comments keep the names of their definitions."""
 
     KEPT = "kept"
     STRIPPED = "stripped"
@@ -100,7 +100,7 @@ def build(
         typer.Option(help="If a file has some very long lines: cut these lines, or skip the file."),
     ] = LongLinesKind.CUT,
     names: Annotated[
-        NamesKind, typer.Option(help="Strip the name of a definition from its doc comment.")
+        NamesKind, typer.Option(help="Whether a doc comment keeps the name of its definition.")
     ] = NamesKind.KEPT,
     leave_out: Annotated[
         Path | None,
@@ -231,15 +231,20 @@ def _contents(dataset: Dataset) -> dict[str, Any]:
 
 def fetch(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a data set.")],
-    data_dir: DataDirOption = None,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder to save in. Default: $CHUNKMARK_DATA, else the cache folder.",
+        ),
+    ] = None,
     form: FormatOption = Format.TABLE,
 ) -> int:
     """Fetch and check the files of a data set.
 
-    Files are saved in --data-dir; without it in $CHUNKMARK_DATA, else in the cache folder. If some
-    files of a group that must share a folder exist already, the others are saved beside them. Rerun
-    the command to resume an interrupted download. A file without a known sha256 is not fetched: the
-    output says where to get it and where to save it, and the exit code is 3.
+    Files that belong together are saved in one folder: where some exist already, the rest go there.
+    Rerun the command to resume an interrupted download. A file without a known sha256 is not
+    fetched: the output says where to get it and where to save it, and the exit code is 3.
     """
     from chunkers.errors import InputError, suggestion
     from harness.cli.progress import Progress

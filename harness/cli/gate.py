@@ -59,7 +59,8 @@ def gate(
     strict: Annotated[
         bool,
         typer.Option(
-            "--strict", help="Also fail if the queries are too few to detect a larger drop."
+            "--strict",
+            help="Also fail if the queries are too few to detect a drop larger than --max-drop.",
         ),
     ] = False,
     require: Annotated[

@@ -47,7 +47,7 @@ def leaderboard(
             "Repeatable.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the sign-flips.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the test of differences.")] = 0,
     form: FormatOption = Format.TABLE,
 ) -> int:
     """Rank configurations over tasks.

@@ -83,8 +83,10 @@ def score(
     relevant_ids and k, where spaces separate ids. A chunk such as `doc-<ID>::chunk-0` counts as its
     document; several chunks of a document count once.
 
-    Relevance in a record is decided by the first of these that applies: qrels or relevant_ids,
-    lines shared with a target, the file of a target, words shared with the expected answer.
+    A retrieved item is judged by qrels or relevant_ids; if the record has none, by the lines it
+    shares with a target; if no lines are known, by the file of a target; if there is no target, by
+    the words it shares with the expected answer.
+
     If no query has the labels that a measure needs, the measure is skipped rather than counted as
     0; if every measure is skipped, the exit code is 2.
     """

@@ -56,8 +56,8 @@ def validate(
 
     Checks targets, texts, duplicates, twins, leaks and balance. Reports the smallest difference
     that is detected with 80 % probability, and the number of queries needed to detect 1, 2 and 5
-    points: for the worst case, and with --run for the chunkers of that run. Exits with 1 if the
-    data set is broken, for example if a target does not exist.
+    points. Both are given for the worst case; with --run also for the spread observed in that run.
+    Exits with 1 if the data set is broken, for example if a target does not exist.
 
     With --suggest, DATASET is a folder or repo:FOLDER, optionally with files=all. For each
     question, the places that share most of its distinctive words are listed as candidates to judge;

@@ -212,7 +212,7 @@ def _boundaries(contest: Contest, measures: Sequence[str], margin: float) -> Ite
     for at, (name, other) in enumerate(pairs):
         own = says[at * len(places) : (at + 1) * len(places)]
         shown = ", ".join(map("".join, zip(own, places, strict=True)))
-        yield f"`{name}` against `{other}`, random boundaries at its sizes: {shown}."
+        yield f"`{name}` against `{other}` (same sizes, random boundaries): {shown}."
 
 
 def _random_cuts(contest: Contest, name: str) -> str | None:

@@ -28,7 +28,7 @@ _BOX = Box("    \n    \n ── \n    \n ── \n ── \n    \n    \n")  # a 
 
 _LEGEND = (
     "SpanR: share of targets in so many non-white-space characters (c); * exploratory; "
-    "last: baselines"
+    "last: reference"
 )
 
 

@@ -189,13 +189,13 @@ def _undecided(
 
 
 def _detail(pairs: Sequence[Difference]) -> str:
-    """Which difference would show in each of some pairs, as strictly as verdicts are adjusted."""
+    """Which difference each of some pairs would detect, as strictly as verdicts are adjusted."""
     shown = [pair.mdd for pair in pairs if pair.mdd is not None]
     if not shown:
         return "; there are too few clusters to show any difference"
     family = pairs[0].family
     of = f" (adjusted for {family} comparisons)" if family > 1 else ""
-    return f"; a difference of {points(max(shown))} points would show{of}"
+    return f"; a difference of {points(max(shown))} points would be detected{of}"
 
 
 def cheapest_of(contest: Contest, names: Sequence[str]) -> str:

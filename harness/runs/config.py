@@ -112,13 +112,13 @@ class RunConfig:
     max_failures: str = _option(
         LIMITS,
         "1%",
-        "Score a chunker if it fails on no more files than this: a number (3) or a share (1%).",
+        "Most files that a chunker may fail on and still be scored: a number (3) or a share (1%).",
         metavar="N|SHARE",
     )
     file_timeout: float = _option(
         LIMITS,
         SECONDS,
-        "Time limit for a file in seconds; N + 1 times as long for one of N million characters.",
+        "Seconds allowed for a file, and as many again for each million characters.",
         metavar="SECONDS",
         least=0,
     )

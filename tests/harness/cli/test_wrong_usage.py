@@ -1,11 +1,13 @@
 """Options without effect, values given twice, and files in the wrong place are all reported."""
 
 import json
+import re
 
 import pytest
 from commands import call, says
 
 from chunkers.errors import suggestion
+from harness.cli.commands import COMMANDS
 
 SOURCE = '''def first(number):
     """Return the number that was given."""
@@ -288,3 +290,11 @@ def test_a_group_alone_prints_its_help(capsys, arguments):
     done = call(capsys, *arguments)
     assert (done.code, done.err) == (0, "")
     assert "Usage: chunkmark" in done.out
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "dataset", ""])
+def test_help_shows_no_python_type(capsys, command):
+    text = call(capsys, *command.split(), "--help").out
+    usage = next(line for line in text.split("\n") if "Usage:" in line)
+    assert "{" not in usage
+    assert not re.search(r"<(bool|str|int|float|path|list)\b", text, re.IGNORECASE)
