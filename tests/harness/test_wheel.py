@@ -134,7 +134,7 @@ def test_the_installed_program_runs_the_default_job(site: Path, tmp_path: Path) 
     )["models"]
     assert model["vectors"] <= 1800
     table = run(program, "run", cwd=tmp_path, **variables)
-    assert all(word in table for word in ("SpanR", "oracle", "random", "±", "chunks", "2500c"))
+    assert all(word in table for word in ("SpanR", "oracle", "random", "95 %", "chunks", "2500c"))
     run(program, "report", "chunkmark-run", "--sources", "0", cwd=tmp_path, **variables)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert table.split("\n")[0].partition(":")[0] in page
