@@ -15,7 +15,7 @@ from harness.cli.output import (
     write,
     write_json,
 )
-from harness.stats.comparison import MARGIN
+from harness.stats import MARGIN
 
 
 def compare(

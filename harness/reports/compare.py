@@ -24,7 +24,7 @@ from harness.reports.tuning import tuning_lines
 from harness.reports.variance import variance, variance_line
 from harness.runs.record import read_ranked_ids
 from harness.runs.stored_values import read_queries
-from harness.stats.comparison import MARGIN
+from harness.stats import MARGIN
 from harness.support.wording import counted
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from harness.reports.recommendation import headline
 from harness.runs.folder import PARTS, read_manifest
 from harness.runs.health import TRUNCATION_MARK, truncated
 from harness.runs.stored_values import declared, read_stored_cell
-from harness.stats.comparison import MARGIN
+from harness.stats import MARGIN
 from harness.support.wording import counted
 
 if TYPE_CHECKING:

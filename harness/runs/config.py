@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError, suggestion
 from harness.chunking import SECONDS
-from harness.stats.comparison import MARGIN
+from harness.stats import MARGIN
 from harness.support.data_folders import find_data
 from harness.support.files import unreadable
 

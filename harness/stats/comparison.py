@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from harness.measures.random_numbers import draws, words
+from harness.stats import MARGIN
 from harness.stats.clusters import clusters_of
 from harness.stats.new_corpora import FEWEST_FOR_TEST, estimates_over_corpora
 from harness.stats.power import (
@@ -47,8 +48,6 @@ Verdict = Literal[
 ]
 Adjustment = Literal["holm", "benjamini-hochberg"]
 
-MARGIN = 0.02
-"""The default margin: 2 points of a measure between 0 and 1."""
 
 RESAMPLES = 2_000
 """Resamples of the share in which a chunker is best."""

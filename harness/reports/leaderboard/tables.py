@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.reports.contests import contends
 from harness.runs.health import TRUNCATION_MARK, truncated
-from harness.stats.comparison import MARGIN
+from harness.stats import MARGIN
 from harness.support.wording import counted
 
 if TYPE_CHECKING:

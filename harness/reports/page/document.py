@@ -15,7 +15,7 @@ from harness.reports.recommendation import headline
 from harness.runs.failures import failure_lines as file_failure_lines
 from harness.runs.folder import other_cells_notes
 from harness.runs.health import truncated
-from harness.stats.comparison import MARGIN
+from harness.stats import MARGIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -27,7 +27,7 @@ from harness.reports.figures.style import DARK, LIGHT, labels, lines_of, spread,
 from harness.reports.figures.sweeps import sweeps_of
 from harness.runs.folder import read_manifest
 from harness.runs.stored_values import read_stored_cells
-from harness.stats.comparison import MARGIN
+from harness.stats import MARGIN
 
 TEXTS = {
     f"{corpus}/f{at:02}.{'js' if at > 9 else 'py'}": function(f"{corpus}{at}", 4 + at)
