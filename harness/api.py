@@ -58,10 +58,9 @@ def evaluate(
         seed: Random seed of samples, random values and intervals.
         mask_query: Hide from each query the lines it was made from. By default the data set
             decides: call queries are masked.
-        max_failures: Score a chunker if it fails on no more files than this: a number (3) or a
+        max_failures: Most files that a chunker may fail on and still be scored: a number (3) or a
             share (1%).
-        file_timeout: Time limit for a file in seconds; N + 1 times as long for one of N million
-            characters.
+        file_timeout: Seconds allowed for a file, and as many again for each million characters.
         out: The run folder. Without it, a temporary folder is used and removed, and `out` of the
             result is None.
 
