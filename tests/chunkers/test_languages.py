@@ -84,9 +84,7 @@ def test_a_malformed_pattern_or_an_unknown_language_is_refused(text):
     told = str(refused.value)
     assert repr(text) in told
     assert len(told.split("\n")) <= 2
-    assert any(
-        words in told for words in ("PATTERN=LANGUAGE", "did you mean", ", ".join(LANGUAGES))
-    )
+    assert any(words in told for words in ("PATTERN=LANGUAGE", "did you mean", "list languages"))
 
 
 @pytest.mark.parametrize("language", sorted(GRAMMARS))
