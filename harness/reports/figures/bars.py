@@ -5,33 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.columns import number
+from harness.reports.contests import contends
+from harness.reports.figures import style
 from harness.reports.figures.figure import Figure
 from harness.reports.figures.groups import subtitle
-from harness.reports.figures.style import (
-    HATCHES,
-    INK,
-    MOST_ROWS,
-    NAMES,
-    PAPER,
-    SERIES,
-    SMALL,
-    SPOKEN,
-    WIDTH,
-    beside,
-    canvas,
-    choose,
-    draw_legend,
-    is_anchor,
-    labels,
-    left_out,
-    legend_height,
-    lines_of,
-    name_rows,
-    open_bars,
-    panel,
-    short,
-    slug,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,14 +52,14 @@ def measure_bars(groups: Sequence[Group], tokenizers: Mapping[str, str]) -> Iter
         }
         if not any(metric for row in table.values() for metric in row.values()):
             continue
-        yield _figure(groups, measure, "chunker", table, labels(chunkers))
+        yield _figure(groups, measure, "chunker", table, style.labels(chunkers))
         if len({*embedders.values()}) > 1:
             turned: Bars = {
                 model: {chunker: table[chunker][model] for chunker in chunkers}
                 for model in embedders
             }
             rows = {
-                model: (short(model, 19), short(f"tokens: {tokenizers[embedder]}", 19))
+                model: (style.short(model, 19), style.short(f"tokens: {tokenizers[embedder]}", 19))
                 for model, embedder in embedders.items()
             }
             yield _figure(groups, measure, "embedder", turned, rows)
@@ -119,27 +96,31 @@ def _figure(
         name: max(_means(own[name] for own in table.values()), default=0.0) for name in series
     }
     keep = [groups[0].baseline or ""]
-    rows = choose(list(table), best, MOST_ROWS if len(series) == 1 else _MOST_ROWS, keep)
-    drawn = choose(series, best_series, _MOST_SERIES, keep)
+    rows = style.choose(
+        list(table), best, style.MOST_ROWS if len(series) == 1 else _MOST_ROWS, keep
+    )
+    drawn = style.choose(series, best_series, _MOST_SERIES, keep)
     comparable = all(m["comparable"] for own in table.values() for m in own.values() if m)
     title = f"{measure} by {by}" + " and tokenizer" * (by == "embedder")
     parts = groups[0].shared if len(groups) == 1 else (groups[0].parts[0], *groups[0].run)
     under = subtitle(parts, groups[0].queries)
     what = ("chunkers", "rows") if by == "chunker" else ("rows", "chunkers")
     return Figure(
-        name=slug("bars", measure, "by", by, *parts),
+        name=style.slug("bars", measure, "by", by, *parts),
         section="bars",
         title=f"{title}: {', '.join(parts)}",
         caption="Means with 95 % intervals of each mean alone."
         + " Not comparable between chunkers: which chunks are relevant depends on the boundaries."
         * (not comparable)
-        + open_bars(rows)
-        + left_out(rows, list(table), what[0])
-        + left_out(drawn, series, "embedders and retrievers" if by == "chunker" else "chunkers"),
+        + style.open_bars(rows)
+        + style.left_out(rows, list(table), what[0])
+        + style.left_out(
+            drawn, series, "embedders and retrievers" if by == "chunker" else "chunkers"
+        ),
         alt=" ".join(
-            f"{short(row, SPOKEN)}: "
+            f"{style.short(row, style.SPOKEN)}: "
             + ", ".join(
-                f"{short(name, SPOKEN)} {metric['mean']:.3f}".strip()
+                f"{style.short(name, style.SPOKEN)} {metric['mean']:.3f}".strip()
                 for name in drawn
                 if (metric := table[row][name])
             )
@@ -172,18 +153,25 @@ def _draw(
 ) -> Drawing:
     series = list(next(iter(table.values())))
     several = len(series) > 1
-    legend = [*lines_of(series, 40).values()] if several else []
+    legend = [*style.lines_of(series, 40).values()] if several else []
     styles = [
-        {"facecolor": SERIES[at], "edgecolor": PAPER, "linewidth": 0, "hatch": HATCHES[at]}
+        {
+            "facecolor": style.SERIES[at],
+            "edgecolor": style.PAPER,
+            "linewidth": 0,
+            "hatch": style.HATCHES[at],
+        }
         for at in range(len(series))
     ]
-    head = legend_height(legend) if several else 4
+    head = style.legend_height(legend) if several else 4
     row = max(24 if any(len(names[name]) > 1 for name in table) else 19, 10 * len(series) + 8)
-    drawing, top = canvas(title, under, head + row * len(table) + 40)
-    draw_legend(drawing, top, legend, styles[: len(legend)])
-    axes = panel(drawing, NAMES, top + head, WIDTH - NAMES - 44, row * len(table))
-    anchors = [is_anchor(name) for name in table]
-    name_rows(axes, [names[name] for name in table], anchors)
+    drawing, top = style.canvas(title, under, head + row * len(table) + 40)
+    style.draw_legend(drawing, top, legend, styles[: len(legend)])
+    axes = style.panel(
+        drawing, style.NAMES, top + head, style.WIDTH - style.NAMES - 44, row * len(table)
+    )
+    anchors = [not contends(name) for name in table]
+    style.name_rows(axes, [names[name] for name in table], anchors)
     axes.grid(axis="x", visible=True)
     high = max(
         metric["ci95"][1] if metric["ci95"] else metric["mean"]
@@ -192,7 +180,7 @@ def _draw(
         if metric
     )
     axes.set_xlim(0, high * 1.02 or 1.0)
-    axes.set_xlabel(short(measure, 50))
+    axes.set_xlabel(style.short(measure, 50))
     step = (row - 6) / row / len(series)
     for at, own in enumerate(table.values()):
         for place, metric in enumerate(own.values()):
@@ -207,16 +195,16 @@ def _draw_bar(
     y: float,
     height: float,
     metric: Mapping[str, Any],
-    style: Mapping[str, Any],
+    bar: Mapping[str, Any],
     *,
     open_bar: bool,
 ) -> None:
-    color = style["facecolor"]
+    color = bar["facecolor"]
     if open_bar:
-        style = {"facecolor": PAPER, "edgecolor": color, "linewidth": 1.2}
-    axes.barh(y, metric["mean"], height, **style)
+        bar = {"facecolor": style.PAPER, "edgecolor": color, "linewidth": 1.2}
+    axes.barh(y, metric["mean"], height, **bar)
     if metric["ci95"]:
         low, high = metric["ci95"]
-        axes.plot([low, high], [y, y], color=PAPER, linewidth=2.8, solid_capstyle="butt")
-        axes.plot([low, high], [y, y], color=INK, linewidth=1)
-    beside(axes, y, number(metric["mean"]), 6, size=SMALL)
+        axes.plot([low, high], [y, y], color=style.PAPER, linewidth=2.8, solid_capstyle="butt")
+        axes.plot([low, high], [y, y], color=style.INK, linewidth=1)
+    style.beside(axes, y, number(metric["mean"]), 6, size=style.SMALL)

@@ -5,30 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.breakdowns import NOT_READ, break_down
+from harness.reports.figures import style
 from harness.reports.figures.figure import Figure
-from harness.reports.figures.style import (
-    BAND,
-    GRID,
-    LINE,
-    MARKERS,
-    MOST_ROWS,
-    NAMES,
-    PAPER,
-    SERIES,
-    SPOKEN,
-    WIDTH,
-    canvas,
-    choose,
-    draw_legend,
-    labels,
-    left_out,
-    legend_height,
-    lines_of,
-    name_rows,
-    panel,
-    short,
-    slug,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -81,23 +59,23 @@ def _figure(
     group: Group, measure: str, tag: str, counts: Mapping[str, int], means: Means
 ) -> Figure:
     values = sorted(counts, key=lambda value: (-counts[value], value))
-    rows = values[:MOST_ROWS]
-    drawn = choose(list(means), group.means(measure), _MOST_SERIES, [group.baseline or ""])
-    title = f"{short(measure, 20)} by {short(tag, 20)}"
+    rows = values[: style.MOST_ROWS]
+    drawn = style.choose(list(means), group.means(measure), _MOST_SERIES, [group.baseline or ""])
+    title = f"{style.short(measure, 20)} by {style.short(tag, 20)}"
     more = len(values) - len(rows)
     few = any(counts[value] < FEW for value in rows)
     return Figure(
-        name=slug("by", tag, *group.shared),
+        name=style.slug("by", tag, *group.shared),
         section="breakdowns",
-        title=f"{title}: {', '.join(group.shared)}",
+        title=group.title(title),
         caption="Means over the queries of each value; n: their number."
         + few * f" Grey rows with open marks: under {FEW} queries, too few to say much."
         + (f" {more} values with fewer queries are in the table." if more else "")
-        + left_out(drawn, list(means)),
+        + style.left_out(drawn, list(means)),
         alt=" ".join(
-            f"{short(value, SPOKEN)}, {counts[value]} queries: "
+            f"{style.short(value, style.SPOKEN)}, {counts[value]} queries: "
             + ", ".join(
-                f"{short(name, SPOKEN)} {mean:.3f}"
+                f"{style.short(name, style.SPOKEN)} {mean:.3f}"
                 for name in drawn
                 if (mean := means[name].get(value)) is not None
             )
@@ -117,31 +95,33 @@ def _figure(
 def _draw(
     title: str, group: Group, rows: Sequence[str], counts: Mapping[str, int], means: Means
 ) -> Drawing:
-    names = [*lines_of(means).values()]
-    head = legend_height(names)
-    own = labels(rows)
-    row = max(LINE * (1 + max(map(len, own.values()))) + 8, 6 * len(means) + 8)
-    drawing, top = canvas(title, group.subtitle, head + row * len(rows) + 42)
+    names = [*style.lines_of(means).values()]
+    head = style.legend_height(names)
+    own = style.labels(rows)
+    row = max(style.LINE * (1 + max(map(len, own.values()))) + 8, 6 * len(means) + 8)
+    drawing, top = style.canvas(title, group.subtitle, head + row * len(rows) + 42)
     styles: list[dict[str, Any]] = [
-        {"color": SERIES[at], "marker": MARKERS[at], "linestyle": "none"}
+        {"color": style.SERIES[at], "marker": style.MARKERS[at], "linestyle": "none"}
         for at in range(len(means))
     ]
-    draw_legend(drawing, top, names, styles)
-    axes = panel(drawing, NAMES, top + head, WIDTH - NAMES - 14, row * len(rows))
-    name_rows(axes, [(*own[value], f"n={counts[value]:,}") for value in rows])
+    style.draw_legend(drawing, top, names, styles)
+    axes = style.panel(
+        drawing, style.NAMES, top + head, style.WIDTH - style.NAMES - 14, row * len(rows)
+    )
+    style.name_rows(axes, [(*own[value], f"n={counts[value]:,}") for value in rows])
     axes.grid(axis="x", visible=True)
     for at, value in enumerate(rows):
         if counts[value] < FEW:
-            axes.axhspan(at - 0.5, at + 0.5, color=BAND, linewidth=0)
-        axes.axhline(at + 0.5, color=GRID, linewidth=0.7)
+            axes.axhspan(at - 0.5, at + 0.5, color=style.BAND, linewidth=0)
+        axes.axhline(at + 0.5, color=style.GRID, linewidth=0.7)
         step = 0.64 / max(len(means) - 1, 1)
         for place, by in enumerate(means.values()):
             mean = by.get(value)
             if mean is not None:
                 y = at + (place - (len(means) - 1) / 2) * step
-                fill = PAPER if counts[value] < FEW else SERIES[place]
+                fill = style.PAPER if counts[value] < FEW else style.SERIES[place]
                 axes.plot([mean], [y], markerfacecolor=fill, clip_on=False, **styles[place])
-    axes.set_xlabel(short(group.measure, 50))
+    axes.set_xlabel(style.short(group.measure, 50))
     low, high = axes.get_xlim()
     axes.set_xlim(max(low, 0), min(high, 1) if high <= 1.1 else high)
     return drawing

@@ -6,29 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from harness.reports.columns import number
 from harness.reports.columns import short as rounded
+from harness.reports.contests import contends
+from harness.reports.figures import style
 from harness.reports.figures.figure import Figure
-from harness.reports.figures.style import (
-    MOST_ROWS,
-    NAMES,
-    PAPER,
-    SERIES,
-    SMALL,
-    SPOKEN,
-    WIDTH,
-    beside,
-    canvas,
-    choose,
-    draw_legend,
-    is_anchor,
-    labels,
-    left_out,
-    legend_height,
-    name_rows,
-    open_bars,
-    panel,
-    short,
-    slug,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -68,18 +48,17 @@ def cost_bars(group: Group) -> Iterator[Figure]:
     }
     known = [key for key in values if any(value is not None for value in values[key].values())]
     names = list(group.cells)
-    means = group.means(group.measure) if group.measure else {}
-    drawn = choose(names, means, MOST_ROWS, [group.baseline or ""])
+    drawn = group.choose(names, style.MOST_ROWS)
     title = "Costs"
     yield Figure(
-        name=slug("costs", *group.shared),
+        name=style.slug("costs", *group.shared),
         section="costs",
-        title=f"{title}: {', '.join(group.shared)}",
+        title=group.title(title),
         caption="Costs of the index and of the first ten chunks (in c, non-white-space "
         "characters, mean of queries). Seconds are of the machine of the run, starting with no "
-        "stored vectors." + open_bars(drawn) + left_out(drawn, names),
+        "stored vectors." + style.open_bars(drawn) + style.left_out(drawn, names),
         alt=" ".join(
-            f"{short(name, SPOKEN)}: "
+            f"{style.short(name, style.SPOKEN)}: "
             + ", ".join(f"{_shown(key, values[key][name])} {_COSTS[key][0]}" for key in known)
             + "."
             for name in drawn
@@ -106,14 +85,18 @@ def _draw_costs(
     columns = 2 if len(values) in (2, 4) else _PANELS
     rows = -(-len(values) // columns)
     gap = 26
-    drawing, top = canvas(title, group.subtitle, rows * (height + gap) + 4)
-    width = (WIDTH - NAMES) / columns
-    names = labels(drawn)
-    anchors = [is_anchor(name) for name in drawn]
+    drawing, top = style.canvas(title, group.subtitle, rows * (height + gap) + 4)
+    width = (style.WIDTH - style.NAMES) / columns
+    names = style.labels(drawn)
+    anchors = [not contends(name) for name in drawn]
     for at, (key, own) in enumerate(values.items()):
         row, column = divmod(at, columns)
-        axes = panel(
-            drawing, NAMES + column * width, top + 18 + row * (height + gap), width - 46, height
+        axes = style.panel(
+            drawing,
+            style.NAMES + column * width,
+            top + 18 + row * (height + gap),
+            width - 46,
+            height,
         )
         axes.set_ylim(len(drawn) - 0.5, -0.5)
         axes.set_xticks([])
@@ -126,7 +109,7 @@ def _draw_costs(
             "axes fraction",
             "offset points",
             va="baseline",
-            size=SMALL + 0.5,
+            size=style.SMALL + 0.5,
             weight="bold",
         )
         axes.set_xlim(0, max(value or 0.0 for value in own.values()) or 1.0)
@@ -136,9 +119,9 @@ def _draw_costs(
                 place,
                 value or 0.0,
                 0.62,
-                edgecolor=SERIES[0],
+                edgecolor=style.SERIES[0],
                 linewidth=1,
-                facecolor=PAPER if anchors[place] else SERIES[0],
+                facecolor=style.PAPER if anchors[place] else style.SERIES[0],
             )
             axes.annotate(
                 _shown(key, value),
@@ -146,12 +129,12 @@ def _draw_costs(
                 (4, -3.2),
                 textcoords="offset points",
                 va="baseline",
-                size=SMALL,
+                size=style.SMALL,
             )
         if column == 0:
             for place, name in enumerate(drawn):
                 line = names[name][0] + "…" * (len(names[name]) > 1)
-                beside(
+                style.beside(
                     axes,
                     place,
                     line,
@@ -174,18 +157,17 @@ def latency(group: Group) -> Iterator[Figure]:
     if "embedding" not in steps:
         steps = ["search"]  # it is the total
     names = list(group.cells)
-    means = group.means(group.measure) if group.measure else {}
-    drawn = choose(names, means, MOST_ROWS, [group.baseline or ""])
+    drawn = group.choose(names, style.MOST_ROWS)
     title = "Time of a query"
     yield Figure(
-        name=slug("latency", *group.shared),
+        name=style.slug("latency", *group.shared),
         section="latency",
-        title=f"{title}: {', '.join(group.shared)}",
+        title=group.title(title),
         caption="Milliseconds, from the median (mark) to the 95th percentile (end of the line), "
         "on the machine of the run; a query's embedding is timed when it is first embedded."
-        + left_out(drawn, names),
+        + style.left_out(drawn, names),
         alt=" ".join(
-            f"{short(name, SPOKEN)}: "
+            f"{style.short(name, style.SPOKEN)}: "
             + ", ".join(
                 f"{_STEPS[step]} p50 {times['p50']} ms, p95 {times['p95']} ms"
                 for step in steps
@@ -208,15 +190,18 @@ def latency(group: Group) -> Iterator[Figure]:
 def _draw_latency(title: str, group: Group, drawn: Sequence[str], steps: Sequence[str]) -> Drawing:
     legend = [_STEPS[step] for step in steps]
     styles: list[dict[str, Any]] = [
-        {"color": SERIES[at], "marker": "os^"[at], "linestyle": "-"} for at in range(len(steps))
+        {"color": style.SERIES[at], "marker": "os^"[at], "linestyle": "-"}
+        for at in range(len(steps))
     ]
-    head = legend_height(legend)
+    head = style.legend_height(legend)
     row = 26 if len(steps) == 1 else 34
-    drawing, top = canvas(title, group.subtitle, head + row * len(drawn) + 40)
-    draw_legend(drawing, top, legend, styles)
-    axes = panel(drawing, NAMES, top + head, WIDTH - NAMES - 16, row * len(drawn))
-    own = labels(drawn)
-    name_rows(axes, [own[name] for name in drawn], [is_anchor(name) for name in drawn])
+    drawing, top = style.canvas(title, group.subtitle, head + row * len(drawn) + 40)
+    style.draw_legend(drawing, top, legend, styles)
+    axes = style.panel(
+        drawing, style.NAMES, top + head, style.WIDTH - style.NAMES - 16, row * len(drawn)
+    )
+    own = style.labels(drawn)
+    style.name_rows(axes, [own[name] for name in drawn], [not contends(name) for name in drawn])
     axes.grid(axis="x", visible=True)
     for place, name in enumerate(drawn):
         for at, step in enumerate(steps):
@@ -224,7 +209,7 @@ def _draw_latency(title: str, group: Group, drawn: Sequence[str], steps: Sequenc
             if times:
                 y = place + (at - (len(steps) - 1) / 2) * 0.26
                 axes.plot([times["p50"], times["p95"]], [y, y], markevery=[0], **styles[at])
-                axes.plot([times["p95"]], [y], marker="|", color=SERIES[at])
+                axes.plot([times["p95"]], [y], marker="|", color=style.SERIES[at])
     axes.set_xlim(left=0)
     axes.set_xlabel("milliseconds")
     return drawing

@@ -5,31 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from harness.reports.contests import contends
 from harness.reports.curves import TURNS
+from harness.reports.figures import style
 from harness.reports.figures.figure import Figure
 from harness.reports.figures.groups import shown_parts, subtitle
-from harness.reports.figures.style import (
-    DASHES,
-    INK,
-    LINE,
-    MARKERS,
-    MOST_LINES,
-    SERIES,
-    SMALL,
-    SPOKEN,
-    above,
-    budget,
-    canvas,
-    choose,
-    is_anchor,
-    labels,
-    left_out,
-    log_ticks,
-    panel,
-    short,
-    slug,
-    spread,
-)
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -49,19 +29,20 @@ def span_curves(contest: Mapping[str, Any], baseline: str | None) -> Iterator[Fi
     parts = shown_parts(contest["dataset"], *contest["shared"])
     names = list(curves["chunkers"])
     last = {name: curve[-1]["mean"] for name, curve in curves["chunkers"].items()}
-    drawn = choose(names, last, MOST_LINES, [baseline or ""])
+    drawn = style.choose(names, last, style.MOST_LINES, [baseline or ""])
     turns = _turns(curves["turns"], drawn)
     title = f"{curves['measure']} over the budget"
     under = subtitle(parts, contest["n_queries"])
     low, high = curves["budgets"][0], curves["budgets"][-1]
     yield Figure(
-        name=slug("curves", *parts),
+        name=style.slug("curves", *parts),
         section="curves",
         title=f"{title}: {', '.join(parts)}",
-        caption=_caption(curves, turns) + left_out(drawn, names),
+        caption=_caption(curves, turns) + style.left_out(drawn, names),
         alt=f"{title} of {counted(len(drawn), 'chunker', 'chunkers')}, from {low} to {high} c. "
         + " ".join(
-            f"{short(name, SPOKEN)}: {curves['chunkers'][name][0]['mean']:.3f} to {last[name]:.3f}."
+            f"{style.short(name, style.SPOKEN)}: {curves['chunkers'][name][0]['mean']:.3f} "
+            f"to {last[name]:.3f}."
             for name in drawn
         ),
         columns=("chunker", "budget_c", "mean", "ci95_low", "ci95_high"),
@@ -79,8 +60,7 @@ def _turns(turns: Sequence[Mapping[str, Any]], drawn: Sequence[str]) -> list[Map
     own = [
         turn
         for turn in turns
-        if {turn["a"], turn["b"]} <= set(drawn)
-        and not (is_anchor(turn["a"]) or is_anchor(turn["b"]))
+        if {turn["a"], turn["b"]} <= set(drawn) and contends(turn["a"]) and contends(turn["b"])
     ]
     return sorted(own, key=lambda turn: not turn["shown"])[:TURNS]
 
@@ -94,7 +74,7 @@ def _caption(curves: Mapping[str, Any], turns: Sequence[Mapping[str, Any]]) -> s
     if turns:
         text += " Rings: the order of two chunkers turns over; thick where the data show it."
     if curves["too_shallow"]:
-        beyond = ", ".join(f"{budget(value)} c" for value in curves["too_shallow"])
+        beyond = ", ".join(f"{style.budget(value)} c" for value in curves["too_shallow"])
         text += f" The rankings are too short for {beyond}."
     return text
 
@@ -106,21 +86,27 @@ def _draw(
     drawn: Sequence[str],
     turns: Sequence[Mapping[str, Any]],
 ) -> Drawing:
-    drawing, top = canvas(title, under, _HEIGHT)
-    axes = panel(drawing, 38, top + 14, 226, _HEIGHT - 56)
+    drawing, top = style.canvas(title, under, _HEIGHT)
+    axes = style.panel(drawing, 38, top + 14, 226, _HEIGHT - 56)
     budgets = curves["budgets"]
-    log_ticks(axes, budgets)
+    style.log_ticks(axes, budgets)
     axes.set_xlim(budgets[0] * 0.9, budgets[-1] * 1.1)
     axes.grid(visible=True)
-    above(axes, curves["measure"])
+    style.above(axes, curves["measure"])
     axes.set_xlabel("budget (c = non-white-space characters)")
     for at, name in enumerate(drawn):
         curve = curves["chunkers"][name]
         if all(point["ci95"] for point in curve):
             lows, highs = ([point["ci95"][end] for point in curve] for end in (0, 1))
-            axes.fill_between(budgets, lows, highs, color=SERIES[at], alpha=0.1, linewidth=0)
+            axes.fill_between(budgets, lows, highs, color=style.SERIES[at], alpha=0.1, linewidth=0)
         means = [point["mean"] for point in curve]
-        axes.plot(budgets, means, color=SERIES[at], linestyle=DASHES[at], marker=MARKERS[at])
+        axes.plot(
+            budgets,
+            means,
+            color=style.SERIES[at],
+            linestyle=style.DASHES[at],
+            marker=style.MARKERS[at],
+        )
     for turn in turns:
         x, y = _crossing(turn, curves)
         axes.plot(
@@ -128,7 +114,7 @@ def _draw(
             [y],
             marker="o",
             markersize=11,
-            markeredgecolor=INK,
+            markeredgecolor=style.INK,
             linestyle="none",
             markerfacecolor="none",
             markeredgewidth=1.8 if turn["shown"] else 0.7,
@@ -152,12 +138,12 @@ def _crossing(turn: Mapping[str, Any], curves: Mapping[str, Any]) -> tuple[float
 
 def _label_ends(axes: Axes, curves: Mapping[str, Any], drawn: Sequence[str]) -> None:
     """Write the name of each line at its end."""
-    lines = [*labels(drawn).values()]
+    lines = [*style.labels(drawn).values()]
     ends = [curves["chunkers"][name][-1] for name in drawn]
     low, high = axes.get_ylim()
     height = _HEIGHT - 56
     places = [(end["mean"] - low) / (high - low) * height for end in ends]
-    moved = spread(places, [LINE * len(own) + 2 for own in lines], -18, height + 8)
+    moved = style.spread(places, [style.LINE * len(own) + 2 for own in lines], -18, height + 8)
     for at, (own, end, place) in enumerate(zip(lines, ends, moved, strict=True)):
         axes.annotate(
             "",
@@ -167,7 +153,7 @@ def _label_ends(axes: Axes, curves: Mapping[str, Any], drawn: Sequence[str]) -> 
             "axes fraction",
             arrowprops={
                 "arrowstyle": "-",
-                "color": SERIES[at],
+                "color": style.SERIES[at],
                 "linewidth": 0.8,
                 "shrinkA": 0,
                 "shrinkB": 3,
@@ -179,17 +165,17 @@ def _label_ends(axes: Axes, curves: Mapping[str, Any], drawn: Sequence[str]) -> 
             [place / height],
             transform=axes.transAxes,
             clip_on=False,
-            color=SERIES[at],
-            marker=MARKERS[at],
+            color=style.SERIES[at],
+            marker=style.MARKERS[at],
             linestyle="none",
         )
         for line, text in enumerate(own):
             axes.annotate(
                 text,
                 (1, place / height),
-                (14, ((len(own) - 1) / 2 - line) * LINE - 3.4),
+                (14, ((len(own) - 1) / 2 - line) * style.LINE - 3.4),
                 "axes fraction",
                 "offset points",
-                size=SMALL + 0.5,
+                size=style.SMALL + 0.5,
                 va="baseline",
             )

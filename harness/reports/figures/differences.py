@@ -6,32 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness.reports.contests import contends
+from harness.reports.figures import style
 from harness.reports.figures.figure import Figure
-from harness.reports.figures.style import (
-    BAND,
-    HATCHES,
-    INK,
-    MOST_ROWS,
-    MUTED,
-    NAMES,
-    PAPER,
-    SERIES,
-    SMALL,
-    SPOKEN,
-    WIDTH,
-    beside,
-    canvas,
-    choose,
-    draw_legend,
-    is_anchor,
-    labels,
-    left_out,
-    legend_height,
-    name_rows,
-    panel,
-    short,
-    slug,
-)
 from harness.reports.recommendation import points, points_interval
 from harness.support.wording import counted
 
@@ -66,18 +43,18 @@ def forest(group: Group) -> Iterator[Figure]:
     rows: list[Row] = answer["differences"]
     names = list(dict.fromkeys(row["chunker"] for row in rows))
     primary = {r["chunker"]: r["difference"] for r in rows if r["measure"] == answer["measure"]}
-    drawn = choose(names, primary, MOST_ROWS, [])
-    title = f"Difference from {short(baseline, 24)}"
+    drawn = style.choose(names, primary, style.MOST_ROWS, [])
+    title = f"Difference from {style.short(baseline, 24)}"
     yield Figure(
-        name=slug("differences", *group.shared),
+        name=style.slug("differences", *group.shared),
         section="differences",
-        title=f"{title}: {', '.join(group.shared)}",
+        title=group.title(title),
         caption="Differences in points (hundredths of the measure) with 95 % intervals. Grey: the "
         f"margin of ±{points(answer['margin'])} points, within which a difference does not "
         "matter. The verdicts are adjusted for the number of comparisons, so that an interval "
-        "without 0 may be undecided." + left_out(drawn, names),
+        "without 0 may be undecided." + style.left_out(drawn, names),
         alt=" ".join(
-            f"{short(row['chunker'], SPOKEN)}, {row['measure']}: "
+            f"{style.short(row['chunker'], style.SPOKEN)}, {row['measure']}: "
             f"{points(row['difference'])} points "
             f"{points_interval(row['ci95'])}, {row['verdict']}."
             for row in rows
@@ -104,35 +81,37 @@ def _draw_forest(
     title: str, under: str, drawn: Sequence[str], rows: Sequence[Row], margin: float
 ) -> Drawing:
     measures = list(dict.fromkeys(row["measure"] for row in rows))
-    legend = [short(name, 30) + " (exploratory)" * bool(at) for at, name in enumerate(measures)]
+    legend = [
+        style.short(name, 30) + " (exploratory)" * bool(at) for at, name in enumerate(measures)
+    ]
     styles = [_mark(at) for at in range(len(measures))]
-    head = legend_height(legend)
+    head = style.legend_height(legend)
     row_height = _ROW if len(measures) > 1 else 26
     height = row_height * len(drawn)
-    drawing, top = canvas(title, under, head + height + 40)
-    draw_legend(drawing, top, legend, styles)
-    axes = panel(drawing, NAMES, top + head, WIDTH - NAMES - 96, height)
-    names = labels(drawn)
-    axes.axvspan(-100 * margin, 100 * margin, color=BAND, linewidth=0)
-    axes.axvline(0, color=INK, linewidth=1)
+    drawing, top = style.canvas(title, under, head + height + 40)
+    style.draw_legend(drawing, top, legend, styles)
+    axes = style.panel(drawing, style.NAMES, top + head, style.WIDTH - style.NAMES - 96, height)
+    names = style.labels(drawn)
+    axes.axvspan(-100 * margin, 100 * margin, color=style.BAND, linewidth=0)
+    axes.axvline(0, color=style.INK, linewidth=1)
     axes.grid(axis="x", visible=True)
-    name_rows(axes, [names[name] for name in drawn], [is_anchor(name) for name in drawn])
+    style.name_rows(axes, [names[name] for name in drawn], [not contends(name) for name in drawn])
     for row in rows:
         if row["chunker"] not in drawn:
             continue
         at = measures.index(row["measure"])
         y = drawn.index(row["chunker"]) + (at - (len(measures) - 1) / 2) * 0.4
         if row["ci95"]:
-            axes.plot([100 * end for end in row["ci95"]], [y, y], color=SERIES[at])
+            axes.plot([100 * end for end in row["ci95"]], [y, y], color=style.SERIES[at])
         axes.plot([100 * row["difference"]], [y], **_mark(at) | {"linestyle": "none"})
         number = f"{round(100 * row['difference'], 1) + 0.0:+.1f}".replace("-", MINUS)
         text = f"{number} {row['verdict'].rpartition('but ')[2]}"  # better, but negligible
-        beside(
+        style.beside(
             axes,
             y,
             text,
             6,
-            size=SMALL,
+            size=style.SMALL,
             weight="bold" if row["verdict"] in ("better", "worse") else "normal",
         )
     axes.set_xlabel("points (hundredths of the measure)")
@@ -141,10 +120,10 @@ def _draw_forest(
 
 def _mark(at: int) -> dict[str, Any]:
     return {
-        "color": SERIES[at],
+        "color": style.SERIES[at],
         "marker": "os"[at % 2],
-        "markeredgecolor": SERIES[at],
-        "markerfacecolor": SERIES[at] if at == 0 else PAPER,
+        "markeredgecolor": style.SERIES[at],
+        "markerfacecolor": style.SERIES[at] if at == 0 else style.PAPER,
         "linestyle": "-",
     }
 
@@ -167,17 +146,21 @@ def query_differences(group: Group) -> Iterator[Figure]:
         return
     names = list(gaps)
     size = -(-len(reference) // _MOST_COLUMNS)
-    drawn = choose(names, {name: float(gap.mean()) for name, gap in gaps.items()}, _MOST_STRIPS, [])
-    title = f"{short(measure, 20)} of each query, against {short(own, 20)}"
+    drawn = style.choose(
+        names, {name: float(gap.mean()) for name, gap in gaps.items()}, _MOST_STRIPS, []
+    )
+    title = f"{style.short(measure, 20)} of each query, against {style.short(own, 20)}"
     yield Figure(
-        name=slug("queries", *group.shared),
+        name=style.slug("queries", *group.shared),
         section="queries",
-        title=f"{title}: {', '.join(group.shared)}",
+        title=group.title(title),
         caption="The difference of each query, from the largest gain to the largest loss. A mean "
         "may hide that a chunker wins many queries and loses others."
         + f" A column is the mean of up to {size} queries." * (size > 1)
-        + left_out(drawn, names),
-        alt=" ".join(f"{short(name, SPOKEN)}: {_counts(gaps[name])}." for name in drawn),
+        + style.left_out(drawn, names),
+        alt=" ".join(
+            f"{style.short(name, style.SPOKEN)}: {_counts(gaps[name])}." for name in drawn
+        ),
         columns=_QUERIES,
         rows=tuple(
             (
@@ -214,12 +197,15 @@ def _columns(gap: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.fl
 
 
 def _draw_queries(title: str, group: Group, gaps: Mapping[str, NDArray[np.float64]]) -> Drawing:
-    drawing, top = canvas(title, group.subtitle, (_STRIP + 20) * len(gaps) + 30)
+    drawing, top = style.canvas(title, group.subtitle, (_STRIP + 20) * len(gaps) + 30)
     most = max(max(abs(float(gap[0])), abs(float(gap[-1]))) for gap in gaps.values()) or 1.0
     for at, (name, gap) in enumerate(gaps.items()):
-        axes = panel(drawing, 40, top + 18 + at * (_STRIP + 20), WIDTH - 52, _STRIP)
+        axes = style.panel(drawing, 40, top + 18 + at * (_STRIP + 20), style.WIDTH - 52, _STRIP)
         edges, heights = _columns(gap)
-        for sign, color, hatch in ((1, SERIES[0], HATCHES[0]), (-1, SERIES[1], HATCHES[1])):
+        for sign, color, hatch in (
+            (1, style.SERIES[0], style.HATCHES[0]),
+            (-1, style.SERIES[1], style.HATCHES[1]),
+        ):
             own = np.flatnonzero(sign * heights > 0)  # they are sorted, so beside each other
             if len(own):
                 axes.stairs(
@@ -229,9 +215,9 @@ def _draw_queries(title: str, group: Group, gaps: Mapping[str, NDArray[np.float6
                     facecolor=color,
                     hatch=hatch,
                     linewidth=0,
-                    edgecolor=PAPER,
+                    edgecolor=style.PAPER,
                 )
-        axes.axhline(0, color=MUTED, linewidth=0.8)
+        axes.axhline(0, color=style.MUTED, linewidth=0.8)
         axes.set_xlim(0, len(gap))
         axes.set_ylim(-most * 1.04, most * 1.04)
         axes.set_yticks(
@@ -240,9 +226,15 @@ def _draw_queries(title: str, group: Group, gaps: Mapping[str, NDArray[np.float6
         )
         axes.spines["bottom"].set_visible(False)
         axes.set_xticks([])
-        label = f"{short(name, 30)}: {_counts(gap)}"
+        label = f"{style.short(name, 30)}: {_counts(gap)}"
         axes.annotate(
-            label, (0, 1), (0, 4), "axes fraction", "offset points", va="baseline", size=SMALL + 0.5
+            label,
+            (0, 1),
+            (0, 4),
+            "axes fraction",
+            "offset points",
+            va="baseline",
+            size=style.SMALL + 0.5,
         )
     axes.set_xlabel("queries, sorted by their difference")
     return drawing

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from harness.reports.figures.style import LIGHT, RC
+from harness.reports.figures import style
 from harness.reports.plain import as_rows, plain
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SVG = "{http://www.w3.org/2000/svg}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _FONTS = "system-ui, sans-serif"
-_VARIABLES = {color: f"var(--{name}, {color})" for name, color in LIGHT.items()}
+_VARIABLES = {color: f"var(--{name}, {color})" for name, color in style.LIGHT.items()}
 _PLACES = {"d", "x", "y", "width", "height", "transform"}
 _PNG_DPI = 192  # two pixels for each of CSS
 
@@ -132,7 +132,7 @@ def _saved(figure: Figure, form: str) -> bytes:
     from matplotlib import rc_context
 
     out = io.BytesIO()
-    settings: Any = RC | {"svg.hashsalt": figure.name}
+    settings: Any = style.RC | {"svg.hashsalt": figure.name}
     with rc_context(settings), warnings.catch_warnings():
         # The SVG has the text, whatever characters the font of the PNG lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")

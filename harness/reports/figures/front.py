@@ -5,26 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from harness.reports.figures import style
 from harness.reports.figures.figure import Figure
 from harness.reports.figures.groups import shown_parts, subtitle
-from harness.reports.figures.style import (
-    INK,
-    MUTED,
-    PAPER,
-    SERIES,
-    SMALL,
-    SPOKEN,
-    WIDTH,
-    above,
-    canvas,
-    lines_of,
-    log_ticks,
-    panel,
-    short,
-    slug,
-    text_width,
-    ticks_between,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +24,7 @@ _AXES = {
     "embedding_seconds": "seconds of embedding",
 }
 _HEIGHT, _GAP = 160, 58
-_SIZE = SMALL + 0.5
+_SIZE = style.SMALL + 0.5
 _NAME = 26
 
 Point = tuple[str, float, float]
@@ -63,7 +46,7 @@ def pareto_fronts(contest: Mapping[str, Any], group: Group | None) -> Iterator[F
     title = f"{front['measure']} against its cost"
     under = subtitle(parts, contest["n_queries"])
     yield Figure(
-        name=slug("front", *parts),
+        name=style.slug("front", *parts),
         section="front",
         title=f"{title}: {', '.join(parts)}",
         caption="Better is up and to the left. Filled points, joined by a line, are the front: no "
@@ -72,7 +55,7 @@ def pareto_fronts(contest: Mapping[str, Any], group: Group | None) -> Iterator[F
         "part." + _unnamed(panels),
         alt=" ".join(
             f"Front of {front['measure']} against {_AXES[key]}: "
-            + ", ".join(short(name, SPOKEN) for name in front_of(points))
+            + ", ".join(style.short(name, style.SPOKEN) for name in front_of(points))
             + "."
             for key, points in panels.items()
         ),
@@ -114,27 +97,27 @@ def _unnamed(panels: Mapping[str, Sequence[Point]]) -> str:
 
 
 def _draw(title: str, under: str, measure: str, panels: Mapping[str, Sequence[Point]]) -> Drawing:
-    drawing, top = canvas(title, under, len(panels) * (_HEIGHT + _GAP))
+    drawing, top = style.canvas(title, under, len(panels) * (_HEIGHT + _GAP))
     for at, (key, points) in enumerate(panels.items()):
-        axes = panel(drawing, 40, top + 16 + at * (_HEIGHT + _GAP), WIDTH - 60, _HEIGHT)
+        axes = style.panel(drawing, 40, top + 16 + at * (_HEIGHT + _GAP), style.WIDTH - 60, _HEIGHT)
         axes.grid(visible=True)
         _limits(axes, points)
         axes.set_xlabel(_AXES[key])
-        above(axes, measure)
+        style.above(axes, measure)
         kept = front_of(points)
         own = [point for name in kept for point in points if point[0] == name]
-        axes.step([x for _, x, _ in own], [y for *_, y in own], where="post", color=SERIES[0])
+        axes.step([x for _, x, _ in own], [y for *_, y in own], where="post", color=style.SERIES[0])
         for name, x, y in points:
             axes.plot(
                 [x],
                 [y],
                 marker="o",
                 markersize=6,
-                markeredgecolor=SERIES[0],
+                markeredgecolor=style.SERIES[0],
                 linestyle="none",
                 markeredgewidth=1.4,
                 zorder=3,
-                markerfacecolor=SERIES[0] if name in kept else PAPER,
+                markerfacecolor=style.SERIES[0] if name in kept else style.PAPER,
             )
         _name_points(axes, points, kept)
     return drawing
@@ -146,7 +129,7 @@ def _limits(axes: Axes, points: Sequence[Point]) -> None:
     axes.set_ylim(min(ys) - room, max(ys) + room)
     if min(xs) > 0 and max(xs) / min(xs) > 3:
         low, high = min(xs) / 1.25, max(xs) * 1.25
-        log_ticks(axes, ticks_between(low, high))
+        style.log_ticks(axes, style.ticks_between(low, high))
         axes.set_xlim(low, high)
     else:
         room = (max(xs) - min(xs)) * 0.12
@@ -167,7 +150,7 @@ _NEAR = 12
 
 _LEADER: dict[str, Any] = {
     "arrowstyle": "-",
-    "color": MUTED,
+    "color": style.MUTED,
     "linewidth": 0.6,
     "shrinkA": 1,
     "shrinkB": 3,
@@ -183,7 +166,7 @@ def _name_points(axes: Axes, points: Sequence[Point], kept: Sequence[str]) -> No
     A name of the front may cross the line of the front if there is no other place.
     """
     own = {name: (x, y) for name, x, y in points}
-    names = lines_of(own, _NAME)
+    names = style.lines_of(own, _NAME)
     places = {name: axes.transData.transform(point) for name, point in own.items()}
     box = axes.get_window_extent()
     edges = (box.x0, box.y0, box.x1 + 14, box.y1 + 8)
@@ -192,7 +175,7 @@ def _name_points(axes: Axes, points: Sequence[Point], kept: Sequence[str]) -> No
     for (x, y), (end, top) in itertools.pairwise(places[name] for name in kept):
         line += [(x, y - 1, end, y + 1), (end - 1, y, end + 1, top)]
     for name in [*kept, *(name for name in places if name not in kept)]:
-        width = text_width(names[name], _SIZE)
+        width = style.text_width(names[name], _SIZE)
         x, y = places[name]
         areas = [_area(x + dx, y + dy, width, align) for dx, dy, align in _OFFSETS]
         for blocked in ([*taken, *line], taken)[: 1 + (name in kept)]:
@@ -212,7 +195,7 @@ def _name_points(axes: Axes, points: Sequence[Point], kept: Sequence[str]) -> No
                     ha=align,
                     va="baseline",
                     size=_SIZE,
-                    color=INK if name in kept else MUTED,
+                    color=style.INK if name in kept else style.MUTED,
                     arrowprops=_LEADER | {"relpos": (align == "right", 0.5)}
                     if at >= _NEAR
                     else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from harness.reports.figures import style
 from harness.reports.figures.bars import measure_bars, tokenizers_of
 from harness.reports.figures.breakdowns import breakdown_figures
 from harness.reports.figures.costs import cost_bars, latency
@@ -13,7 +14,6 @@ from harness.reports.figures.differences import forest, query_differences
 from harness.reports.figures.front import pareto_fronts
 from harness.reports.figures.groups import groups_of, shown_parts
 from harness.reports.figures.sizes import chunk_sizes
-from harness.reports.figures.style import short
 from harness.reports.figures.sweeps import sweep_figures
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def figures(document: Mapping[str, Any], stored: Sequence[StoredCell]) -> list[F
         while name in names:
             name, number = f"{figure.name}-{number}", number + 1
         names.add(name)
-        out.append(replace(figure, name=name, title=short(figure.title, 120)))
+        out.append(replace(figure, name=name, title=style.short(figure.title, 120)))
     return out
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from harness.reports.figures import style
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -74,6 +75,15 @@ class Group:
     def subtitle(self) -> str:
         """What all cells share, and the number of queries."""
         return subtitle(self.shared, self.queries)
+
+    def title(self, subject: str) -> str:
+        """A subject, and what all cells share."""
+        return f"{subject}: {', '.join(self.shared)}"
+
+    def choose(self, names: Sequence[str], most: int) -> list[str]:
+        """The chunkers that a figure has room for: the baseline and those with high means."""
+        means = self.means(self.measure) if self.measure else {}
+        return style.choose(names, means, most, [self.baseline or ""])
 
     def means(self, measure: str) -> dict[str, float]:
         """The means of the cells that have one."""

@@ -8,30 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.chunking.corpus import percentile
+from harness.reports.contests import contends
+from harness.reports.figures import style
 from harness.reports.figures.figure import Figure
-from harness.reports.figures.style import (
-    INK,
-    MOST_ROWS,
-    NAMES,
-    PAPER,
-    SERIES,
-    SMALL,
-    SPOKEN,
-    WIDTH,
-    beside,
-    budget,
-    canvas,
-    choose,
-    is_anchor,
-    labels,
-    left_out,
-    log_ticks,
-    name_rows,
-    panel,
-    short,
-    slug,
-    ticks_between,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,19 +35,19 @@ def chunk_sizes(group: Group) -> Iterator[Figure]:
     }
     if not boxes:
         return
-    means = group.means(group.measure) if group.measure else {}
-    drawn = choose(list(boxes), means, MOST_ROWS, [group.baseline or ""])
+    drawn = group.choose(list(boxes), style.MOST_ROWS)
     title = "Sizes of chunks"
     parts = (group.parts[0], *group.run)
     yield Figure(
-        name=slug("sizes", *parts),
+        name=style.slug("sizes", *parts),
         section="sizes",
         title=f"{title}: {', '.join(parts)}",
         caption="Non-white-space characters (c) of a chunk. Box: the middle half of the chunks, "
         "with the median; line: from the 5th to the 95th percentile; dots: the smallest and "
-        "the largest chunk." + left_out(drawn, list(boxes)),
+        "the largest chunk." + style.left_out(drawn, list(boxes)),
         alt=" ".join(
-            f"{short(name, SPOKEN)}: {boxes[name][0]} chunks, median {boxes[name][1][3]:.0f} c."
+            f"{style.short(name, style.SPOKEN)}: {boxes[name][0]} chunks, "
+            f"median {boxes[name][1][3]:.0f} c."
             for name in drawn
         ),
         columns=("chunker", "chunks", "min_c", *(f"p{share}_c" for share in _SHARES), "max_c"),
@@ -87,35 +66,42 @@ def _box(cell: Path) -> Box | None:
 
 
 def _draw(title: str, under: str, boxes: Mapping[str, Box]) -> Drawing:
-    drawing, top = canvas(title, under, _ROW * len(boxes) + 46)
-    axes = panel(drawing, NAMES, top + 4, WIDTH - NAMES - 92, _ROW * len(boxes))
-    names = labels(boxes)
+    drawing, top = style.canvas(title, under, _ROW * len(boxes) + 46)
+    axes = style.panel(
+        drawing, style.NAMES, top + 4, style.WIDTH - style.NAMES - 92, _ROW * len(boxes)
+    )
+    names = style.labels(boxes)
     low = max(1.0, min(ends[0] for _, ends in boxes.values()))
     high = max(low * 2, *(ends[-1] for _, ends in boxes.values()))
-    log_ticks(axes, ticks_between(low * 0.8, high * 1.25))
+    style.log_ticks(axes, style.ticks_between(low * 0.8, high * 1.25))
     axes.set_xlim(low * 0.8, high * 1.25)
     axes.grid(axis="x", visible=True)
-    name_rows(axes, [names[name] for name in boxes], list(map(is_anchor, boxes)))
+    style.name_rows(axes, [names[name] for name in boxes], [not contends(name) for name in boxes])
     for at, (count, ends) in enumerate(boxes.values()):
         _draw_box(axes, at, [max(end, low) for end in ends])
-        beside(axes, at, f"{budget(ends[3])} c, n={count:,}", 6, size=SMALL)
+        style.beside(axes, at, f"{style.budget(ends[3])} c, n={count:,}", 6, size=style.SMALL)
     axes.set_xlabel("chunk size in c, logarithmic")
     return drawing
 
 
 def _draw_box(axes: Axes, at: int, ends: Sequence[float]) -> None:
-    axes.plot(ends[1::4], [at, at], color=SERIES[0])
+    axes.plot(ends[1::4], [at, at], color=style.SERIES[0])
     axes.barh(
         at,
         ends[4] - ends[2],
         0.56,
         ends[2],
-        facecolor=PAPER,
-        edgecolor=SERIES[0],
+        facecolor=style.PAPER,
+        edgecolor=style.SERIES[0],
         linewidth=1.4,
         zorder=2,
     )
-    axes.plot([ends[3]] * 2, [at - 0.28, at + 0.28], color=INK, linewidth=2.4, zorder=3)
+    axes.plot([ends[3]] * 2, [at - 0.28, at + 0.28], color=style.INK, linewidth=2.4, zorder=3)
     axes.plot(
-        [ends[0], ends[-1]], [at, at], marker=".", color=SERIES[0], linestyle="none", markersize=4
+        [ends[0], ends[-1]],
+        [at, at],
+        marker=".",
+        color=style.SERIES[0],
+        linestyle="none",
+        markersize=4,
     )

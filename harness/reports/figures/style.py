@@ -200,12 +200,7 @@ def choose(
 
 def open_bars(drawn: Sequence[str]) -> str:
     """What open bars are, if a baseline is drawn."""
-    return " Open bars: baselines, not contenders." if any(map(is_anchor, drawn)) else ""
-
-
-def is_anchor(name: str) -> bool:
-    """Whether a chunker is shown to read the others against, and never named a winner."""
-    return not contends(name)
+    return " Open bars: baselines, not contenders." if not all(map(contends, drawn)) else ""
 
 
 def left_out(drawn: Sequence[object], names: Sequence[object], what: str = "chunkers") -> str:

@@ -8,27 +8,8 @@ from typing import TYPE_CHECKING
 from chunkers.errors import InputError
 from chunkers.plugins.loading import CHUNKERS
 from chunkers.plugins.spec import parse_spec
+from harness.reports.figures import style
 from harness.reports.figures.figure import Figure
-from harness.reports.figures.style import (
-    DASHES,
-    MARKERS,
-    MOST_LINES,
-    SERIES,
-    SMALL,
-    SPOKEN,
-    WIDTH,
-    above,
-    canvas,
-    choose,
-    draw_legend,
-    left_out,
-    legend_height,
-    lines_of,
-    panel,
-    short,
-    slug,
-    text_width,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +18,7 @@ if TYPE_CHECKING:
 
     from harness.reports.figures.groups import Group
 
-_HEIGHT, _WIDE = 180, WIDTH - 56
+_HEIGHT, _WIDE = 180, style.WIDTH - 56
 _COMMON = {"overlap": "0", "header": "off"}  # of all built-in chunkers
 
 Sweep = dict[str, str]
@@ -92,18 +73,18 @@ def _default(name: str, option: str) -> str | None:
 def _figure(group: Group, measure: str, option: str, sweeps: Mapping[str, Sweep]) -> Figure:
     means = group.means(measure)
     best = {base: max(means[name] for name in sweep.values()) for base, sweep in sweeps.items()}
-    drawn = choose(list(sweeps), best, MOST_LINES, [])
-    title = f"{short(measure, 20)} over {short(option, 24)}"
+    drawn = style.choose(list(sweeps), best, style.MOST_LINES, [])
+    title = f"{style.short(measure, 20)} over {style.short(option, 24)}"
     return Figure(
-        name=slug("sweep", option, *group.shared),
+        name=style.slug("sweep", option, *group.shared),
         section="sweeps",
-        title=f"{title}: {', '.join(group.shared)}",
+        title=group.title(title),
         caption="Each line is one chunker; bars: 95 % intervals of each mean alone. The best of "
         "several values is best on these queries in part by chance: `chunkmark compare --tune` "
         "chooses on one half of the files and reports on the other."
-        + left_out(drawn, list(sweeps)),
+        + style.left_out(drawn, list(sweeps)),
         alt=" ".join(
-            f"{short(base, SPOKEN)}: "
+            f"{style.short(base, style.SPOKEN)}: "
             + ", ".join(f"{means[name]:.3f} at {value}" for value, name in _sorted(sweeps[base]))
             + "."
             for base in drawn
@@ -137,15 +118,15 @@ def _sorted(sweep: Sweep) -> list[tuple[str, str]]:
 def _draw(
     title: str, group: Group, measure: str, option: str, sweeps: Mapping[str, Sweep]
 ) -> Drawing:
-    names = [*lines_of(sweeps).values()]
-    head = legend_height(names)
-    drawing, top = canvas(title, group.subtitle, head + _HEIGHT + 60)
+    names = [*style.lines_of(sweeps).values()]
+    head = style.legend_height(names)
+    drawing, top = style.canvas(title, group.subtitle, head + _HEIGHT + 60)
     styles = [
-        {"color": SERIES[at], "marker": MARKERS[at], "linestyle": DASHES[at]}
+        {"color": style.SERIES[at], "marker": style.MARKERS[at], "linestyle": style.DASHES[at]}
         for at in range(len(sweeps))
     ]
-    draw_legend(drawing, top, names, styles)
-    axes = panel(drawing, 40, top + head + 18, _WIDE, _HEIGHT)
+    style.draw_legend(drawing, top, names, styles)
+    axes = style.panel(drawing, 40, top + head + 18, _WIDE, _HEIGHT)
     values = {value: None for sweep in sweeps.values() for value, _ in _sorted(sweep)}
     places = _places(list(values))
     means = group.means(measure)
@@ -155,13 +136,17 @@ def _draw(
         for value, name in _sorted(sweep):
             if ends := group.cells[name]["metrics"][measure]["ci95"]:
                 axes.plot(
-                    [places[value] + shift] * 2, ends, color=SERIES[at], linewidth=1, alpha=0.6
+                    [places[value] + shift] * 2,
+                    ends,
+                    color=style.SERIES[at],
+                    linewidth=1,
+                    alpha=0.6,
                 )
         own = [(places[value] + shift, means[name]) for value, name in _sorted(sweep)]
         axes.plot(*zip(*own, strict=True), **styles[at])
     axes.grid(visible=True)
-    axes.set_xlabel(short(option, 40))
-    above(axes, measure)
+    axes.set_xlabel(style.short(option, 40))
+    style.above(axes, measure)
     axes.set_xticks(*_ticks(places, _WIDE / (max(places.values()) - min(places.values()))))
     return drawing
 
@@ -171,8 +156,8 @@ def _ticks(places: Mapping[str, float], scale: float) -> tuple[list[float], list
     ticks: list[float] = []
     texts: list[str] = []
     for value, place in sorted(places.items(), key=lambda item: item[1]):
-        text = short(value, 12)
-        if not ticks or (place - ticks[-1]) * scale > text_width(text, SMALL) + 4:
+        text = style.short(value, 12)
+        if not ticks or (place - ticks[-1]) * scale > style.text_width(text, style.SMALL) + 4:
             ticks.append(place)
             texts.append(text)
     return ticks, texts
