@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -10,6 +9,7 @@ import typer
 from harness.cli.output import (
     Format,
     FormatOption,
+    RunsArgument,
     console,
     require_different_runs,
     write,
@@ -19,9 +19,7 @@ from harness.stats import MARGIN
 
 
 def compare(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run folders of `chunkmark run`.")
-    ],
+    runs: RunsArgument,
     over: Annotated[
         str,
         typer.Option(

@@ -10,6 +10,7 @@ import typer
 from harness.cli.output import (
     Format,
     FormatOption,
+    RunsArgument,
     require_different_runs,
     write,
     write_json,
@@ -20,9 +21,7 @@ _NOTES = {Format.MARKDOWN: "- ", Format.LATEX: "% "}
 
 
 def leaderboard(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run folders of `chunkmark run`.")
-    ],
+    runs: RunsArgument,
     measure: Annotated[
         str | None,
         typer.Option(

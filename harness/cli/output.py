@@ -45,6 +45,11 @@ DataDirOption = Annotated[
 ]
 
 
+RunsArgument = Annotated[
+    list[Path], typer.Argument(metavar="RUN...", help="Run folders of `chunkmark run`.")
+]
+
+
 def warn_unused_languages(languages: Sequence[str], corpora: Iterable[Corpus]) -> None:
     """Warn of patterns of `--language` that fit no file of any corpus."""
     if languages:

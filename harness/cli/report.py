@@ -13,6 +13,7 @@ from harness.cli.output import (
     DataDirOption,
     Format,
     FormatOption,
+    RunsArgument,
     require_different_runs,
     write,
     write_json,
@@ -26,9 +27,7 @@ _LIBRARIES = ("jinja2", "matplotlib", "pygments")
 
 
 def report(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run folders of `chunkmark run`.")
-    ],
+    runs: RunsArgument,
     out: Annotated[
         Path | None,
         typer.Option(
