@@ -111,14 +111,21 @@ class Cuts:
             place += stop - begin if begin <= place else 0
         return place
 
-    def order(self, ranking: Ints) -> Ints:
-        """The pieces in the order in which a ranking of units delivers them."""
+    def order(self, ranking: Ints) -> tuple[Ints, Ints]:
+        """The pieces in the order in which a ranking of units delivers them.
+
+        Returns:
+            The k pieces that lie in a ranked unit, and for each the first rank that holds it,
+            ascending; shapes (k,).
+        """
         rank = np.full(len(self.low), NEVER, dtype=np.int64)
         rank[ranking] = np.arange(len(ranking))
-        if not len(self.begin):
-            return np.zeros(0, dtype=np.int64)
+        if not len(self.begin):  # reduceat needs a row
+            nothing = np.zeros(0, dtype=np.int64)
+            return nothing, nothing
         first = np.minimum.reduceat(rank[self.holder], self.begin)
-        return np.argsort(first, kind="stable")[: int((first < NEVER).sum())]
+        pieces = np.argsort(first, kind="stable")[: int((first < NEVER).sum())]
+        return pieces, first[pieces]
 
 
 def _inside(holder: Ints, place: Ints, unit: Ints, gap: Ints) -> Bools:

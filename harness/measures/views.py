@@ -83,7 +83,7 @@ def views(cell: Cell, measures: Iterable[Measure], profile: Profile) -> dict[Vie
         result["merged"] = View(
             gold_tables(once, profile),
             once.corpora,
-            lambda corpus, ranking, _: cuts[corpus].order(ranking),
+            lambda corpus, ranking, _: cuts[corpus].order(ranking)[0],
         )
     if "runs" in wanted and cell.projection is not None:
         corpora = run_units(cell.projection)

@@ -165,12 +165,9 @@ def _ranked(units: Units, ranking: Ints) -> _Text:
 
 def _merged(cuts: Cuts, ranking: Ints) -> _Text:
     """The text of merged chunks: each character once, with the first chunk that holds it."""
-    order = cuts.order(ranking)
-    ranks = np.full(len(cuts.low), len(ranking), dtype=np.int64)
-    ranks[ranking] = np.arange(len(ranking))
-    first = np.minimum.reduceat(ranks[cuts.holder], cuts.begin) if len(cuts.begin) else order
+    order, ranks = cuts.order(ranking)
     place = {piece: at for at, piece in enumerate(order.tolist())}
-    return _Text(place, np.cumsum(cuts.units.size[order]), first[order])
+    return _Text(place, np.cumsum(cuts.units.size[order]), ranks)
 
 
 def _delivery(text: _Text, pieces: Pieces, ranks: int, budget: int) -> Delivery:
