@@ -13,6 +13,7 @@ from harness.runs.failures import FailedCell
 from harness.runs.folder import PARTS, read_manifest
 from harness.runs.runner import CellResult, RunResult
 from harness.runs.stored_values import read_stored_cells
+from harness.support.files import DAMAGE_ERRORS, damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,30 +21,27 @@ if TYPE_CHECKING:
 
     from harness.runs.stored_values import StoredCell
 
-_ADDED: dict[str, dict[str, Any]] = {
-    "health": {
-        "coverage": 1.0,
-        "disturbed": 0,
-        "embedded": 1.0,
-        "embedded_per_char": 1.0,
-        "fallback": 0.0,
-        "files_failed": 0,
-        "gold_uncut": 0,
-        "median_c": 0,
-        "notes": {},
-        "over_size": 0,
-        "single_chunk_files": 0.0,
-        "unseen_chunk_tokens": None,
-        "unseen_query_tokens": None,
-    },
-    "cost": dict.fromkeys(
-        ("tokens", "vectors", "index_bytes", "chars_delivered", "embedding_seconds", "seconds")
-    ),
-    "latency_ms": dict.fromkeys(("embedding", "search", "total")),
+_ADDED: dict[str, Any] = {
+    "embedded": 1.0,
+    "embedded_per_char": 1.0,
+    "fallback": 0.0,
+    "median_c": 0,
 }
-"""Facts of a cell that earlier versions lack, with values that raise no alarm: a page shows none of
-them, and says which are not recorded."""
+"""Facts of the health of a cell that version 0.1.0 lacks, with values that raise no alarm: a page
+shows none of them, and says which are not recorded."""
 
+_FACTS = {
+    "health": (
+        "chunks", "coverage", "disturbed", "files_failed", "gold_uncut", "notes", "over_size",
+        "single_chunk_files", "unseen_chunk_tokens", "unseen_query_tokens",
+    ),
+    "cost": (
+        "tokens", "vectors", "index_bytes", "chars_delivered", "embedding_seconds", "seconds",
+    ),
+}  # fmt: skip
+"""Facts of a cell that every version records."""
+
+_METRICS = ("by", "interval", "left_out", "mean_over", "n_queries", "relevant_units")
 
 _ALWAYS = ("datasets", "chunkers", "embedders", "retrievers")
 """What a command names whether or not it is the default."""
@@ -82,10 +80,11 @@ def read_run(path: Path) -> StoredRun:
     manifest = read_manifest(path)
     pairs = [_upgraded(cell) for cell in read_stored_cells(path, earlier=False)]
     datasets = manifest.get("datasets", {})
+    results = tuple(_result(cell) for cell, _ in pairs)
     try:
         result = RunResult(
             out=path,
-            cells=tuple(_result(cell) for cell, _ in pairs),
+            cells=results,
             absent=tuple(
                 (name, Absent(**row))
                 for name, entry in datasets.items()
@@ -99,7 +98,7 @@ def read_run(path: Path) -> StoredRun:
                 if count
             ),
         )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except DAMAGE_ERRORS as error:
         raise InputError(
             f"{path / 'manifest.json'} is damaged ({type(error).__name__}: {error})\n"
             "run again into another folder with -o"
@@ -109,22 +108,32 @@ def read_run(path: Path) -> StoredRun:
 
 
 def _upgraded(cell: StoredCell) -> tuple[StoredCell, tuple[str, ...]]:
-    """A cell with all facts, and the names of those that its version did not record."""
-    missing = tuple(
-        f"{part}.{name}"
-        for part, values in _ADDED.items()
-        for name in values
-        if name not in cell.cell[part]
-    )
-    document = dict(cell.cell) | {part: v | cell.cell[part] for part, v in _ADDED.items()}
-    metrics = {"left_out": {}, "by": {}, "relevant_units": None} | dict(cell.metrics)
-    return replace(cell, cell=document, metrics=metrics), missing
+    """A cell with all facts, and the names of those that its version did not record.
+
+    Raises:
+        InputError: A fact that every version records is missing.
+    """
+    parts = [("cell.json", part, cell.cell[part], names) for part, names in _FACTS.items()]
+    for file, part, facts, names in [*parts, ("metrics.json", "", cell.metrics, _METRICS)]:
+        for name in names:
+            if name not in facts:
+                place = f"{part}.{name}".removeprefix(".")
+                raise InputError(f"{cell.folder / file} is damaged, at {place}; remove its folder")
+    health = cell.cell["health"]
+    missing = tuple(f"health.{name}" for name in _ADDED if name not in health)
+    return replace(cell, cell={**cell.cell, "health": _ADDED | health}), missing
 
 
 def _result(cell: StoredCell) -> CellResult:
+    try:
+        profile = str(cell.profile["name"])
+    except DAMAGE_ERRORS as error:
+        raise InputError(
+            f"{damage(cell.folder / 'metrics.json', error)}; remove its folder"
+        ) from None
     return CellResult(
         **{part: cell.names[part] for part in PARTS},
-        profile=str(cell.profile["name"]),
+        profile=profile,
         key=cell.folder.name,
         cell=dict(cell.cell),
         metrics=dict(cell.metrics),

@@ -268,15 +268,13 @@ def _lost(
 ) -> Iterator[str]:
     if choice is not None:
         cell = cells[choice]
-        unseen = share(cell["health"]["unseen_chunk_tokens"])
-        yield (
-            f"`{choice}`: {coverage(cell['health']['coverage'])} of the text is in chunks; "
-            + (
-                "no embedder, so none cuts text off."
-                if cell["embedder"] == "none"
-                else f"the embedder did not see {unseen} of its tokens."
-            )
-        )
+        unseen = cell["health"]["unseen_chunk_tokens"]
+        says = f"`{choice}`: {coverage(cell['health']['coverage'])} of the text is in chunks"
+        if cell["embedder"] == "none":
+            says += "; no embedder, so none cuts text off"
+        elif unseen is not None:
+            says += f"; the embedder did not see {share(unseen)} of its tokens"
+        yield f"{says}."
         yield from (f"`{choice}`: {mark}." for mark in cell["marks"])
     others = [name for name, cell in cells.items() if cell["marks"] and name != choice]
     if others:

@@ -1,6 +1,7 @@
 """The page of a report: its numbers, its safety, and the runs that it can show."""
 
 import json
+import re
 import shlex
 import shutil
 from html.parser import HTMLParser
@@ -10,6 +11,7 @@ from browser_worlds import BIDI, HOSTILE, LONG, TERMINAL
 from commands import call, says
 from worlds import grid, small
 
+from chunkers.errors import InputError
 from harness.datasets.loading import load_dataset
 from harness.model import Dataset
 from harness.reports.page.assemble import ReportOptions, make_report
@@ -303,6 +305,40 @@ class TestRunsOfAllKinds:
         names = {pair["a"] for compared in document["compare"] for pair in compared["pairs"]}
         assert "ast:max_size=120" not in names
         assert "never saw 40.0% of the chunk tokens" in text_of(page, "warnings")
+
+
+@pytest.mark.parametrize(
+    ("file", "path"),
+    [
+        ("cell.json", "health.coverage"),
+        ("cell.json", "health.over_size"),
+        ("cell.json", "health.notes"),
+        ("cell.json", "cost.tokens"),
+        ("metrics.json", "left_out"),
+        ("metrics.json", "by"),
+        ("metrics.json", "asked.profile.name"),
+    ],
+)
+def test_a_fact_that_every_version_records_is_not_made_up(run, tmp_path, file, path):
+    copy = shutil.copytree(run, tmp_path / "damaged")
+    damaged = min(copy.glob("cells/*")) / file
+    document = json.loads(damaged.read_text())
+    *parents, name = path.split(".")
+    part = document
+    for parent in parents:
+        part = part[parent]
+    del part[name]
+    damaged.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=re.escape(f"{damaged} is damaged")):
+        read_run(copy)
+
+
+def test_a_damaged_manifest_is_blamed_for_itself_alone(run, tmp_path):
+    copy = shutil.copytree(run, tmp_path / "damaged")
+    manifest = json.loads((copy / "manifest.json").read_text())
+    (copy / "manifest.json").write_text(json.dumps(manifest | {"failed": [{"chunker": "x"}]}))
+    with pytest.raises(InputError, match=r"manifest\.json is damaged"):
+        read_run(copy)
 
 
 COMMANDS = [

@@ -153,6 +153,25 @@ def test_the_first_screen_has_what_it_rests_on():
     assert [one["chunker"] for one in part["standing"]] == ["ast", "function", "fixed"]
 
 
+@pytest.mark.parametrize(
+    ("embedder", "unseen", "ends"),
+    [
+        ("minilm", 0.02, "; the embedder did not see 2.0 % of its tokens."),
+        ("minilm", 0.0, "; the embedder did not see 0.0 % of its tokens."),
+        ("openai:x", None, "."),  # an embedder without a known limit
+        ("none", None, "; no embedder, so none cuts text off."),
+    ],
+)
+def test_what_an_embedder_did_not_see_is_said_where_it_is_known(embedder, unseen, ends):
+    cells = [cell(name, embedder=embedder) for name in ("ast", "fixed")]
+    for each in cells:
+        each["health"] |= {"unseen_chunk_tokens": unseen}
+    made = document([row("ast", "better")], cells)
+    made["verdicts"][0]["embedder"] = embedder
+    (part,) = summary_of(made)["parts"]
+    assert part["lost"][0] == f"`ast`: 100.0 % of the text is in chunks{ends}"
+
+
 def test_an_interval_without_0_that_is_undecided_is_explained():
     for rows, explained in (
         ([row("ast", "undecided", 0.03)], True),
