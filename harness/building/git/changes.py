@@ -21,6 +21,7 @@ from harness.model import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from chunkers.source import LineIndex, Source
 
@@ -60,35 +61,29 @@ class ChangeGold:
     insert_only: bool
 
 
-def changed_lines(old: str, new: str, *, layout: bool = True) -> Changed:
+def changed_lines(old: str, new: str, comments: AbstractSet[int] | None = None) -> Changed:
     """Compare two texts line by line, as `git diff --minimal` does.
 
-    A line end that is missing at the end of one text makes the last line another one. Without
-    `layout`, hunks that only change white space or only insert comments are left out.
+    A line end that is missing at the end of one text makes the last line another one. `comments`
+    are the lines of `new` that hold nothing else; where they are given, hunks that only change
+    white space or only insert comments are left out.
     """
     before, after = old.encode(), new.encode()  # named, since the patch only points into them
     patch = pygit2.Patch.create_from(before, after, flag=_FLAGS, context_lines=0, interhunk_lines=0)
-    hunks = (
+    hunks = (hunk for hunk in patch.hunks if comments is None or not _is_layout(hunk, comments))
+    return changed_in_hunks(
         (hunk.old_start, hunk.old_lines, [(line.origin, line.content) for line in hunk.lines])
-        for hunk in patch.hunks
+        for hunk in hunks
     )
-    return changed_in_hunks(hunk for hunk in hunks if layout or not _is_layout(hunk[2]))
 
 
-# A line of nothing but a comment, in most languages; in C, `#` begins more than comments.
-_COMMENT = re.compile(
-    r"\s*(?://|/\*|\*(?:[\s/]|$)|--\s|<!--|;"
-    r"|#(?!\[|\s*(?:define|elif|else|endif|error|if|ifn?def|include|line|pragma|undef)\b)|$)"
-)
-
-
-def _is_layout(lines: Sequence[tuple[str, str]]) -> bool:
+def _is_layout(hunk: pygit2.DiffHunk, comments: AbstractSet[int]) -> bool:
     """Whether a hunk only changes white space, or only inserts comments."""
-    gone = ["".join(text.split()) for mark, text in lines if mark == "-"]
-    added = [text for mark, text in lines if mark == "+"]
-    if any(gone):
-        return "".join(gone) == "".join("".join(text.split()) for text in added)
-    return all(_COMMENT.match(text) for text in added)
+    gone = "".join(line.content for line in hunk.lines if line.origin == "-").split()
+    added = [line for line in hunk.lines if line.origin == "+"]
+    if gone:
+        return "".join(gone) == "".join("".join(line.content for line in added).split())
+    return all(line.new_lineno in comments or not line.content.strip() for line in added)
 
 
 def changed_in_hunks(hunks: Iterable[tuple[int, int, Iterable[tuple[str, str]]]]) -> Changed:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chunkers.grammars.model import words
+from chunkers.grammars.model import NONE, words
 from harness.building.docs.definitions import definitions_in
 from harness.building.docs.nodes import Tree, docstrings_of
 from harness.building.git.changes import ChangeGold, gold_of
@@ -195,7 +195,7 @@ def _speaking(targets: Iterable[Target], sources: Iterable[Source]) -> list[Targ
         if source is None or target.start_line is None or target.end_line is None:
             continue
         if source.path not in aside:
-            aside[source.path] = _lines_aside(source)
+            aside[source.path] = _lines_aside(source, imports=True)
         texts = {
             line: source.text[slice(*source.lines.offsets_of(line, line))]
             for line in range(target.start_line, target.end_line + 1)
@@ -208,15 +208,23 @@ def _speaking(targets: Iterable[Target], sources: Iterable[Source]) -> list[Targ
     return kept
 
 
-def _lines_aside(source: Source) -> frozenset[int]:
-    """The lines of a source that import something, or hold nothing but comments and docstrings."""
+def comment_lines(source: Source) -> frozenset[int]:
+    """The lines of a source that hold nothing but comments and docstrings.
+
+    There are none where no parser reads it.
+    """
+    return _lines_aside(source, imports=False)
+
+
+def _lines_aside(source: Source, *, imports: bool) -> frozenset[int]:
+    """The lines that hold nothing but comments and docstrings, or imports too."""
     try:
         tree = Tree.of(source)
     except UnparsedError:
         tree = None
     if tree is None:
         return frozenset()
-    nodes = tree.nodes(_IMPORTS | tree.grammar.comments)
+    nodes = tree.nodes(tree.grammar.comments | (_IMPORTS if imports else NONE))
     spans = [(tree.at(node.start_byte), tree.at(node.end_byte)) for node in nodes]
     if source.language == "python":
         spans += [span for string in docstrings_of(tree) for span in string.strings]

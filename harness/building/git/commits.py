@@ -23,6 +23,7 @@ from harness.building.git.commit_gold import (
     BLANK,
     MOST_LINES,
     UNRELATED,
+    comment_lines,
     commit_gold,
     is_prose,
     is_test,
@@ -317,14 +318,14 @@ def _gold(candidate: _Candidate, trees: Trees, repository: Repository) -> Change
         if not isinstance(old, Source):
             others.append(change)
             continue
-        text = ""
+        new = Source("", change.path)
         if stat.S_ISREG(change.new_mode):
-            new = trees.file(change.path, change.new_id)
-            if not isinstance(new, Source):
+            after = trees.file(change.path, change.new_id)
+            if not isinstance(after, Source):
                 return _UNREADABLE
-            text = new.text
-        files.append((old, changed_lines(old.text, text, layout=False)))
-        spaced = spaced and old.text.split() == text.split()
+            new = after
+        files.append((old, changed_lines(old.text, new.text, comment_lines(new))))
+        spaced = spaced and old.text.split() == new.text.split()
     if not files:
         return _UNREAD
     if sum(changed.count for _, changed in files) > MOST_LINES:

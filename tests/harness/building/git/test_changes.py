@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.building.git.changes import Changed, changed_lines, gold_of, parse_patch
+from harness.building.git.commit_gold import comment_lines
 from harness.model import Target
 
 TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "  c\n", "\n", "\r\n", "d\x0ce\n", "f\u2028\n"]))
@@ -59,24 +60,45 @@ def test_lines_are_counted_from_one_and_ended_by_lf_alone(
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "kept"),
+    ("language", "old", "new", "kept"),
     [
-        ("f(a,b)\n", "  f(a, b)\n", Changed()),
-        ("if a: b\n", "if a:\n    b\n", Changed()),
-        ("a b\nc\n", "ab\nd\n", Changed(((1, 2),))),
-        ("a\n", "a\n# Why.\n", Changed()),
-        ("a;\n", "a;\n/* Why\n * and how.\n */\n", Changed()),
-        ("a\n", "-- Why.\na\n", Changed()),
-        ("a;\n", "a;\n*b = 1;\n", Changed(inserted=(1,))),
-        ("a;\n", "#define A\na;\n", Changed(inserted=(0,))),
-        ("fn a() {}\n", "#[test]\nfn a() {}\n", Changed(inserted=(0,))),
-        ("a\n", "a\n# Why.\nb\n", Changed(inserted=(1,))),
+        ("c", "f(a,b)\n", "  f(a, b)\n", Changed()),
+        ("python", "if a: b\n", "if a:\n    b\n", Changed()),
+        (None, "a b\nc\n", "ab\nd\n", Changed(((1, 2),))),
+        (None, "a\nb\n", "a b\n", Changed()),
+        # Comments, whatever their words.
+        ("python", "a\n", "a\n# Why.\n", Changed()),
+        ("python", "a\n", "# if we must\na\n", Changed()),
+        ("bash", "a\n", "# error handling\n\n# include all\na\n", Changed()),
+        ("c", "a;\n", "a;\n/* Why\n * and how.\n */\n", Changed()),
+        ("sql", "SELECT 1;\n", "--why\nSELECT 1;\n", Changed()),
+        ("lua", "a = 1\n", "--why\na = 1\n", Changed()),
+        ("erlang", "-module(a).\n", "% Why.\n-module(a).\n", Changed()),
+        ("python", "def f():\n    a\n", 'def f():\n    """Why."""\n    a\n', Changed()),
+        ("python", '"""Why.\n"""\na\n', '"""Why.\n\nAnd how.\n"""\na\n', Changed()),
+        # What looks like one.
+        ("css", "a {}\n", "#nav {\n}\na {}\n", Changed(inserted=(0,))),
+        ("css", "b {}\n", "#main,\nb {}\n", Changed(inserted=(0,))),
+        ("scss", "a {}\n", "#nav {\n}\na {}\n", Changed(inserted=(0,))),
+        ("javascript", "a()\n", "a()\n;[1, 2].forEach(f)\n", Changed(inserted=(1,))),
+        ("javascript", "a();\n", "/* c */ f();\na();\n", Changed(inserted=(0,))),
+        ("c", "a();\n", "/* c\n*/ f();\na();\n", Changed(inserted=(0,))),
+        ("c", "a;\n", "a;\n*b = 1;\n", Changed(inserted=(1,))),
+        ("c", "a;\n", "#define A\na;\n", Changed(inserted=(0,))),
+        ("rust", "fn a() {}\n", "#[test]\nfn a() {}\n", Changed(inserted=(0,))),
+        ("python", "a\n", 'a\nb = """\n# Why.\n"""\n', Changed(inserted=(1,))),
+        ("python", "a\n", "a\n# Why.\nb\n", Changed(inserted=(1,))),
+        # No parser reads it, so nothing is a comment.
+        (None, "a\n", "# Why.\na\n", Changed(inserted=(0,))),
         # What is removed counts, comment or not: it is there to be found.
-        ("a\n# Why.\n", "a\n", Changed(((2, 2),))),
+        ("python", "a\n# Why.\n", "a\n", Changed(((2, 2),))),
     ],
 )
-def test_white_space_and_new_comments_are_layout(old: str, new: str, kept: Changed) -> None:
-    assert changed_lines(old, new, layout=False) == kept
+def test_white_space_and_new_comments_are_layout(
+    language: str | None, old: str, new: str, kept: Changed
+) -> None:
+    comments = comment_lines(Source(new, "a", language))
+    assert changed_lines(old, new, comments) == kept
 
 
 def git_says(old: str, new: str, folder: Path) -> Changed:
