@@ -1,6 +1,8 @@
 """The query browser and the file browser in a real browser."""
 
 import json
+import re
+from collections import Counter
 from functools import cache
 
 import jinja2
@@ -264,12 +266,35 @@ def test_files_that_are_cut_most_differently_come_first(show):
     assert len(items(page, "file")) == 1
 
 
+def losses(cell, path, size):
+    """How many of the characters of a file lie in no chunk, and how many in several."""
+    held = Counter(
+        at
+        for chunk in read_record(cell.folder).chunks
+        if chunk.path == path
+        for at in range(*chunk.nws)
+        if not any(low <= at < high for low, high in chunk.gaps)
+    )
+    return size - len(held), sum(times > 1 for times in held.values())
+
+
 def test_lost_text_and_overlaps_are_marked_beside_their_lines(show):
-    page, _, _ = show("plain", "#file=one/alpha.py", chunkers=("worlds:lossy", PAIR[1]))
+    page, part, cells = show("plain", "#file=one/alpha.py", chunkers=("worlds:lossy", PAIR[1]))
     page.wait_for_selector("#file-browser .code-line")
     facts = page.inner_text("#file-browser .browser-detail")
-    assert "c in no chunk" in facts and "c in several chunks" in facts
     lossy = "a" if "A worlds:lossy" in facts else "b"
+    size = next(file[2] for file in part["files"] if file[1] == "one/alpha.py")
+    for side, number in zip("ab", part["pair"], strict=True):
+        lost, twice = losses(cells[number], "one/alpha.py", size)
+        assert (f"{lost} c in no chunk" in facts) == (lost > 0)
+        assert twice and f"{twice} c in several chunks" in facts
+        titles = "\n".join(
+            page.locator(f"#file-browser .code-line .gutter.{side}[title]").evaluate_all(
+                "marks => marks.map(mark => mark.title)"
+            )
+        )
+        assert sum(map(int, re.findall(r"(\d+) c in no chunk", titles))) == lost
+        assert sum(map(int, re.findall(r"(\d+) c in several chunks", titles))) == twice
     source = load_dataset("browser_worlds:plain").corpora[0].sources[0]
     kinds = page.locator(f"#file-browser .code-line .gutter.{lossy}").evaluate_all(
         "marks => marks.map(mark => mark.className)"
@@ -282,11 +307,14 @@ def test_lost_text_and_overlaps_are_marked_beside_their_lines(show):
 
 
 def test_text_missing_inside_a_chunk_is_marked(show):
-    page, _, _ = show("plain", "#file=two/rho.py", chunkers=("browser_worlds:gappy",))
+    page, part, cells = show("plain", "#file=two/rho.py", chunkers=("browser_worlds:gappy",))
     page.wait_for_selector("#file-browser .code-line")
     lost = page.locator("#file-browser .code-line:has(.gutter.lost) .line-number").all_inner_texts()
     assert lost == ["4", "14", "24"]
-    assert "c in no chunk" in page.inner_text("#file-browser .browser-detail")
+    size = next(file[2] for file in part["files"] if file[1] == "two/rho.py")
+    missing, twice = losses(cells[0], "two/rho.py", size)
+    assert missing and not twice
+    assert f", {missing} c in no chunk" in page.inner_text("#file-browser .browser-detail")
     page.evaluate("location.hash = '#query=q+rho'")
     page.wait_for_selector(".browser-cell.a .rank")
     page.click(".browser-cell.a .rank >> nth=0")

@@ -50,7 +50,7 @@ const chunkmarkCuts = (() => {
   }
 
   function gutterMark(side, line, chunks, before) {
-    const loss = before ? lossOn(line, chunks, before) : { lost: 0, twice: 0 };
+    const loss = before ? lossIn(chunks, before[line - 1], before[line]) : { lost: 0, twice: 0 };
     const kinds = [];
     const words = chunks.map(
       (chunk) =>
@@ -76,9 +76,8 @@ const chunkmarkCuts = (() => {
     };
   }
 
-  // How many characters of a line no chunk holds, and how many several do.
-  function lossOn(line, chunks, before) {
-    const [low, high] = [before[line - 1], before[line]];
+  // How many of the characters [low, high) of a file no chunk holds, and how many several do.
+  function lossIn(chunks, low, high) {
     const points = [
       [low, 0],
       [high, 0],
@@ -116,24 +115,9 @@ const chunkmarkCuts = (() => {
   }
 
   function cutWords(chunks, file) {
-    const points = chunks.flatMap((chunk) => [
-      [chunk.low, 1],
-      [chunk.high, -1],
-      ...chunk.gaps.flatMap(([low, high]) => [
-        [low, -1],
-        [high, 1],
-      ]),
-    ]);
-    points.sort((x, y) => x[0] - y[0]);
-    let [depth, at, covered, twice] = [0, 0, 0, 0];
-    for (const [point, step] of points) {
-      if (depth > 0) covered += point - at;
-      if (depth > 1) twice += point - at;
-      [depth, at] = [depth + step, point];
-    }
+    const { lost, twice } = lossIn(chunks, 0, file.nws ?? Infinity);
     const words = [count(chunks.length, "chunk")];
-    if (file.nws !== null && covered < file.nws)
-      words.push(`${COMMA.format(file.nws - covered)} c in no chunk`);
+    if (file.nws !== null && lost) words.push(`${COMMA.format(lost)} c in no chunk`);
     if (twice) words.push(`${COMMA.format(twice)} c in several chunks`);
     return words.join(", ");
   }
