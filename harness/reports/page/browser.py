@@ -459,13 +459,13 @@ def _query_row(query: QueryRow, files: _Files, cells: Sequence[_Cell]) -> dict[s
     else:
         targets = [
             [
-                files.number.get(_ranked_file(query, place.path), -1),
+                files.number[_ranked_file(query, place.path)],
                 place.start_line,
                 place.end_line,
                 place.grade,
                 *place.stretch[1:],
                 begin,
-                [[files.number.get(_ranked_file(query, p), -1), *nws] for p, *nws in place.twins],
+                [[files.number[_ranked_file(query, path)], *nws] for path, *nws in place.twins],
             ]
             for place, (begin, _) in zip(query.places, begins, strict=True)
         ]
@@ -507,9 +507,7 @@ def _shown_row(
 ) -> list[Any]:
     def number(at: int) -> int:
         unit = units[at]
-        if isinstance(unit, tuple):
-            return files.number.get(unit, -1)
-        return cuts.number.get((unit.corpus, unit.id), -1)
+        return files.number[unit] if isinstance(unit, tuple) else cuts.number[unit.corpus, unit.id]
 
     reasons = [
         [

@@ -120,11 +120,9 @@ const chunkmarkBase = (() => {
   // A ranked unit: its file, and its chunk, or null where whole documents are ranked.
   function unitOf(cell, number) {
     const set = theSet();
-    if (number < 0) return null;
     if (set.gold === "document") return { file: set.files[number], chunk: null };
     const cut = set.cuts[cell.cuts];
-    let at = firstAbove(cut.first, number) - 1;
-    while (cut.of[at] < 0) at -= 1;
+    const at = firstAbove(cut.first, number) - 1;
     const file = set.files[at];
     return { file, chunk: chunksOf(cell, file)[number - cut.first[at]] };
   }

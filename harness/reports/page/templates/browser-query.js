@@ -386,7 +386,7 @@ const chunkmarkQuery = (() => {
   }
 
   function missedList(cell, missed, total) {
-    const items = missed.map(([unit, rank]) => missedItem(cell, unit, rank)).filter(Boolean);
+    const items = missed.map(([unit, rank]) => missedItem(cell, unit, rank));
     if (!items.length) return null;
     if (total > items.length)
       items.push(el("li", {}, `and ${COMMA.format(total - items.length)} more`));
@@ -399,11 +399,8 @@ const chunkmarkQuery = (() => {
   }
 
   function missedItem(cell, unitNumber, rank) {
-    const unit = unitOf(cell, unitNumber);
-    if (!unit) return null;
-    const where = unit.chunk
-      ? place(unit.file, unit.chunk.first, unit.chunk.last)
-      : place(unit.file);
+    const { file, chunk } = unitOf(cell, unitNumber);
+    const where = chunk ? place(file, chunk.first, chunk.last) : place(file);
     return el(
       "li",
       {},
@@ -412,11 +409,8 @@ const chunkmarkQuery = (() => {
     );
   }
 
-  function budgetEnd(end, unit, cell) {
-    const of =
-      unit && unit.chunk && !cell.embed && !cell.merge
-        ? ` of ${COMMA.format(unit.chunk.size)}`
-        : "";
+  function budgetEnd(end, { chunk }, cell) {
+    const of = !cell.embed && !cell.merge ? ` of ${COMMA.format(chunk.size)}` : "";
     return el(
       "li",
       { class: "budget-end" },
@@ -427,8 +421,6 @@ const chunkmarkQuery = (() => {
   function rankItem(side, at, rank, unitNumber, score, reason, end) {
     const cell = theCell(side);
     const unit = unitOf(cell, unitNumber);
-    if (!unit)
-      return el("li", { class: "rank" }, `${rank + 1}. a unit that the cell does not list`);
     const { file, chunk } = unit;
     const beyond = Boolean(end && rank > end[0]);
     const counts = (reason && reason[2] > 0) || (reason && reason[1] === 1);
@@ -504,12 +496,10 @@ const chunkmarkQuery = (() => {
     }[cell.rule];
     const name = KINDS[kind];
     if (name === "copy") {
-      const unit = unitOf(cell, stands[0]);
-      const of =
-        unit && unit.chunk ? [" of ", place(unit.file, unit.chunk.first, unit.chunk.last)] : [];
+      const { file, chunk } = unitOf(cell, stands[0]);
       return [
-        "Counts as a copy",
-        ...of,
+        "Counts as a copy of ",
+        place(file, chunk.first, chunk.last),
         ": it holds the same text, ",
         ...held,
         ". It counts once, whichever comes first.",
