@@ -141,13 +141,14 @@ def test_a_query_shows_gold_chunks_reasons_and_the_end_of_the_budget(show):
 
 
 def test_a_ranked_chunk_opens_on_its_source(show):
-    page, _, _ = show("plain", "#query=q+alpha")
+    page, _, _ = show("plain", "#query=q+alpha", chunkers=PAIR[:1])
     page.wait_for_selector(".browser-cell.a .rank")
     page.click(".browser-cell.a .rank >> nth=0")
     page.wait_for_selector(".browser-cell.a .rank .code")
     words = page.inner_text(".browser-cell.a .rank details p >> nth=0")
-    assert words.startswith(
-        ("Relevant, grade 1: it holds ", "Not relevant", "Counts as a copy of ")
+    assert words == (
+        "Relevant, grade 1: it holds 68 of 133 c of one/alpha.py:1\u20136 "
+        "(one shared non-blank line is enough)."
     )
     number = page.locator(".browser-cell.a .rank .code-line:not(.outside) .line-number")
     first, *_, last = number.all_inner_texts()
@@ -155,6 +156,29 @@ def test_a_ranked_chunk_opens_on_its_source(show):
     before = len(lines_of(page, ".browser-cell.a .rank"))
     page.click(".browser-cell.a .rank button:has-text('below')")
     assert len(lines_of(page, ".browser-cell.a .rank")) > before
+
+
+def test_every_rank_says_why_it_counts(show):
+    """A relevant chunk, its copy, and two that hold too little of the target or of its copy."""
+    page, _, _ = show("plain,relevance=share", "#query=q+alpha", chunkers=PAIR[:1])
+    page.wait_for_selector(".rank")
+    badges = page.locator(".rank .badge").all_inner_texts()
+    below = "holds gold, below the rule"
+    words = ["relevant", "copy of gold", below, below]
+    assert [badge for badge in badges if badge != "beyond the budget"] == words
+    assert page.locator(".rank.counts").count() == 2
+    ranks = page.locator(".rank").all()[:5]
+    for rank in ranks:
+        rank.locator("summary").click()
+    target, rule = "of 133 c of one/alpha.py:1\u20136", "(share of the target, threshold 0.5)."
+    assert [rank.locator("p").first.inner_text() for rank in ranks] == [
+        f"Relevant, grade 1: it holds 68 {target} {rule}",
+        f"Counts as a copy of one/alpha.py:1\u20133: it holds the same text, 68 {target}. "
+        "It counts once, whichever comes first.",
+        f"Not relevant: it holds 65 {target} {rule}",
+        f"Not relevant: it holds 65 {target} {rule}",
+        "Not relevant: it holds no line of a target.",
+    ]
 
 
 def test_gold_is_marked_on_its_characters(show):

@@ -49,7 +49,6 @@ MISSED = 5
 FEW = 10
 """Added to the number of boundaries, so that files with few of them do not come first."""
 
-_KINDS = ("relevant", "copy", "below", "blank-lines", "judged")
 _NAMES = ("chunker", "embedder", "retriever")
 
 
@@ -512,7 +511,7 @@ def _shown_row(
     reasons = [
         [
             reason.rank,
-            _KINDS.index(reason.kind),
+            reason.kind,
             reason.grade,
             round(reason.iou, 4),
             reason.shares,

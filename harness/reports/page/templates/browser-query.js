@@ -28,7 +28,6 @@ const chunkmarkQuery = (() => {
     letter,
   } = chunkmarkBase;
   const { midLine, chunkGutter } = chunkmarkCuts;
-  const KINDS = ["relevant", "copy", "below", "blank-lines", "judged"];
   const CONTEXT = 5; // lines shown around a target or chunk
   const MORE = 20; // lines that a button adds
 
@@ -423,10 +422,11 @@ const chunkmarkQuery = (() => {
     const unit = unitOf(cell, unitNumber);
     const { file, chunk } = unit;
     const beyond = Boolean(end && rank > end[0]);
-    const counts = (reason && reason[2] > 0) || (reason && reason[1] === 1);
+    const [, kind, grade] = reason ?? [];
+    const counts = grade > 0 || kind === "copy";
     const badge = counts
-      ? el("span", { class: "badge gold-badge" }, reason[1] === 1 ? "copy of gold" : "relevant")
-      : reason && reason[1] === 2
+      ? el("span", { class: "badge gold-badge" }, kind === "copy" ? "copy of gold" : "relevant")
+      : kind === "below"
         ? el("span", { class: "badge" }, "holds gold, below the rule")
         : null;
     const facts = [
@@ -494,8 +494,7 @@ const chunkmarkQuery = (() => {
       graded: `the grade is the share of the target`,
       overlap: "one shared non-blank line is enough",
     }[cell.rule];
-    const name = KINDS[kind];
-    if (name === "copy") {
+    if (kind === "copy") {
       const { file, chunk } = unitOf(cell, stands[0]);
       return [
         "Counts as a copy of ",
@@ -505,12 +504,12 @@ const chunkmarkQuery = (() => {
         ". It counts once, whichever comes first.",
       ];
     }
-    if (name === "blank-lines")
+    if (kind === "blank-lines")
       return [
         `Relevant by the profile ${cell.profile}: it shares a line with a target, but no text.`,
       ];
     const word =
-      name === "relevant" ? `Relevant, grade ${Number(grade.toFixed(3))}` : "Not relevant";
+      kind === "relevant" ? `Relevant, grade ${Number(grade.toFixed(3))}` : "Not relevant";
     return [`${word}: it holds `, ...held, ` (${rule}).`];
   }
 

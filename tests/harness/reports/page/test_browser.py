@@ -14,7 +14,6 @@ from harness.runs.stored_values import read_stored_cells
 
 CHUNK = 6
 PAIR = ("ast:max_size=120", "fixed:max_size=120,overlap=30")
-KINDS = ("relevant", "copy", "below", "blank-lines", "judged")
 
 
 def made(
@@ -113,7 +112,7 @@ def test_a_chunk_counts_as_in_the_stored_judgements(tmp_path, relevance):
                 grade = judged.get((query.id.replace(" ", "%20"), name), 0)
                 reason = reasons.get(rank, [rank, None, 0])
                 assert reason[2] == pytest.approx(grade)
-                kinds |= {KINDS[reason[1]]} if reason[1] is not None else set()
+                kinds |= {reason[1]} - {None}
             assert shown[5][0] == sum(name == query.id.replace(" ", "%20") for name, _ in judged)
     assert "relevant" in kinds
     assert ("below" in kinds) == (relevance in ("iou,threshold=0.3", "share"))
@@ -126,7 +125,7 @@ def test_a_chunk_of_blank_lines_counts_where_the_profile_says_so(tmp_path):
         cells = made(tmp_path / profile, "blank", chunkers, profile=profile)
         part, _, _ = document_of(cells)
         (shown,) = part["cells"][0]["shown"]
-        kinds[profile] = [(shown[0][reason[0]], KINDS[reason[1]]) for reason in shown[2]]
+        kinds[profile] = [(shown[0][reason[0]], reason[1]) for reason in shown[2]]
         assert shown[5][0] == len(kinds[profile])
     assert kinds["default"] == [(0, "relevant")]
     assert sorted(kinds["code-chunk"]) == [(0, "relevant"), (1, "blank-lines")]
@@ -150,7 +149,7 @@ def test_a_copy_says_which_chunk_it_stands_for(tmp_path):
     paths = [part["files"][file][1] for file, _ in numbered(part, cell)]
     reasons = {paths[rows["q alpha"][0][reason[0]]]: reason for reason in rows["q alpha"][2]}
     copy = reasons["one/copy of alpha.py"]
-    assert KINDS[copy[1]] == "copy"
+    assert copy[1] == "copy"
     assert [paths[number] for number in copy[5]] == ["one/alpha.py"]
     assert copy[4] == reasons["one/alpha.py"][4]
     assert part["queries"][0]["targets"][0][7] == [[1, 0, copy[4][0][1]]]
@@ -202,7 +201,7 @@ def test_documents_have_their_grades_and_text(tmp_path):
     first, second = part["cells"][0]["shown"]
     names = [part["files"][number][1] for number in first[0]]
     assert names == ["d1", "d3"]
-    assert [(reason[0], KINDS[reason[1]], reason[2]) for reason in first[2]] == [
+    assert [(reason[0], reason[1], reason[2]) for reason in first[2]] == [
         (0, "judged", 2),
         (1, "judged", 0),
     ]
