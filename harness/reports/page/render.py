@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +40,6 @@ SCRIPTS = (
 _LONG = 80
 """Characters of a name that are shown within a sentence."""
 
-_ESCAPED = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
-
 
 def render(
     document: Mapping[str, Any],
@@ -59,10 +56,10 @@ def render(
         browser: The sources and rankings to browse; None for none.
         live: Whether the page asks its server for a newer one.
     """
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=FunctionLoader(_template),
+        loader=PackageLoader("harness.reports.page"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -70,13 +67,12 @@ def render(
     )
     environment.filters |= {
         "sentence": sentence,
-        "json": json_text,
         "number": number,
         "plain": plain,
         "points": points,
         "points_interval": points_interval,
     }
-    script = "\n".join(filter(None, map(_text, SCRIPTS)))
+    script = _joined(SCRIPTS)
     columns = columns_of(document)
     return environment.get_template("report.html.j2").render(
         document=document,
@@ -89,20 +85,14 @@ def render(
         figures=[*_drawn(figures)],
         browser=browser,
         live=live,
-        style=_markup("\n".join(filter(None, map(_text, STYLES)))),
+        style=_markup(_joined(STYLES)),
         script=_markup(script),
         policy=_policy(script, live=live),
     )
 
 
-def _template(name: str) -> str | None:
-    return _text(name) or None
-
-
-def _text(name: str) -> str:
-    """A file of the templates; empty if it is absent."""
-    file = TEMPLATES / name
-    return file.read_text("utf-8") if file.is_file() else ""
+def _joined(names: Sequence[str]) -> str:
+    return "\n".join((TEMPLATES / name).read_text("utf-8") for name in names)
 
 
 def _markup(text: str) -> Markup:
@@ -137,14 +127,6 @@ def sentence(text: str) -> Markup:
 def _cut(name: str) -> str:
     half = _LONG // 2
     return name if len(name) <= _LONG else f"{name[:half]} … {name[-half:]}"
-
-
-def json_text(value: Any, indent: int | None = None) -> Markup:
-    """JSON for a script element, in which no character can end the element."""
-    from markupsafe import Markup
-
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, indent=indent, sort_keys=True)
-    return Markup(text.translate(_ESCAPED))  # noqa: S704 - without < > &
 
 
 def _groups(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -1,11 +1,13 @@
 """The page of a report: its numbers, its safety, and the runs that it can show."""
 
 import json
+import os
 import re
 import shlex
 import shutil
 from html.parser import HTMLParser
 
+import jinja2
 import pytest
 from browser_worlds import BIDI, HOSTILE, LONG, TERMINAL
 from commands import call, says
@@ -188,6 +190,33 @@ def test_a_name_is_shown_as_text(run, tmp_path, name, part):
     shown = "".join(mark if mark.isprintable() else "\ufffd" for mark in name)
     bdi = [one["text"] for one in page.tagged("bdi")]
     assert shown in bdi
+
+
+def test_the_manifest_is_shown_whole_and_ends_no_element(run):
+    document = report_document([read_run(run)])
+    (stored,) = document["runs"]
+    stored["manifest"] |= {"notes": ["</pre></script>&lt;'\u2028\u202e\x1b"]}
+    (shown,) = [
+        one["text"] for one in Page(render(document)).tagged("pre") if one["text"].startswith("{")
+    ]
+    assert json.loads(shown) == stored["manifest"]
+    assert not set(shown) & set("<>&\u2028\u202e\x1b")
+
+
+@pytest.mark.parametrize("names", ["SCRIPTS", "STYLES"])
+def test_a_page_without_a_file_of_its_style_or_script_is_not_made(run, monkeypatch, names):
+    monkeypatch.setattr(f"harness.reports.page.render.{names}", ("absent",))
+    with pytest.raises(FileNotFoundError, match="absent"):
+        render(report_document([read_run(run)]))
+
+
+def test_a_page_without_one_of_its_sections_is_not_made(run, monkeypatch):
+    exists = os.path.isfile
+    monkeypatch.setattr(
+        "os.path.isfile", lambda path: "browser.html.j2" not in str(path) and exists(path)
+    )
+    with pytest.raises(jinja2.TemplateNotFound, match=r"browser\.html\.j2"):
+        render(report_document([read_run(run)]))
 
 
 @pytest.mark.parametrize(
