@@ -110,7 +110,7 @@ def report(
     if serve:
         from harness.cli.serving import serve as serve_pages
 
-        return serve_pages(runs, lambda: make_report(runs, options, live=True).page)
+        return serve_pages(runs, lambda tag: make_report(runs, options, live=tag).page)
     with Progress() as progress:
         made = make_report(runs, options, tell=progress.tell)
     page = made.page.encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
@@ -24,12 +25,12 @@ class PageServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, runs: Sequence[Path], make: Callable[[], str]) -> None:
+    def __init__(self, runs: Sequence[Path], make: Callable[[str], str]) -> None:
         """Listen on a free port of this machine.
 
         Args:
             runs: The run folders that are watched.
-            make: Makes the page.
+            make: Makes the page, which holds the ETag that it gets.
         """
         super().__init__((HOST, 0), _Handler)
         self._runs, self._make = runs, make
@@ -43,24 +44,17 @@ class PageServer(ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_port}/"
 
     def page(self) -> tuple[bytes, str]:
-        """The page and its ETag.
-
-        A folder that is being written may be unreadable for a moment: the last page stays.
+        """The page and its ETag, which is that of the folders before the page was made.
 
         Raises:
-            InputError: There is no earlier page.
+            InputError: A folder is not a run folder, or is damaged.
         """
         with self._lock:
             state = state_of(self._runs)
             if state != self._state:
-                try:
-                    self._page = self._make().encode()
-                except InputError:
-                    if not self._page:
-                        raise
-                else:
-                    self._tag = f'"{hashlib.sha256(self._page).hexdigest()[:32]}"'
-                    self._state = state
+                tag = f'"{hashlib.sha256(repr(state).encode()).hexdigest()[:32]}"'
+                self._page = self._make(tag).encode()
+                self._state, self._tag = state, tag
             return self._page, self._tag
 
 
@@ -69,7 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         # A page elsewhere that names this host by another name gets nothing.
-        if self.headers.get("Host") not in (f"{HOST}:{self.server.server_port}",):
+        if self.headers.get("Host") != f"{HOST}:{self.server.server_port}":
             self.send_error(403)
         elif self.path != "/":
             self.send_error(404)
@@ -100,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def state_of(runs: Sequence[Path]) -> State:
-    """What changes when a run goes on: times and sizes of manifests, and the numbers of cells."""
+    """What changes when a run goes on: the times and sizes of the manifests."""
     rows = []
     for run in runs:
         try:
@@ -111,7 +105,7 @@ def state_of(runs: Sequence[Path]) -> State:
     return tuple(rows)
 
 
-def serve(runs: Sequence[Path], make: Callable[[], str]) -> int:
+def serve(runs: Sequence[Path], make: Callable[[str], str]) -> int:
     """Show a page until Ctrl-C.
 
     Raises:
@@ -120,8 +114,6 @@ def serve(runs: Sequence[Path], make: Callable[[], str]) -> int:
     with PageServer(runs, make) as server:
         server.page()  # an error is one line now, not in a browser later
         write(f"report: {server.address} (Ctrl-C ends it)")
-        try:
+        with suppress(KeyboardInterrupt, StoppedError):
             server.serve_forever()
-        except (KeyboardInterrupt, StoppedError):
-            return 0
     return 0

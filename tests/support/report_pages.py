@@ -9,8 +9,8 @@ CHUNKERS = ("ast:max_size=120", "fixed:max_size=120", "fixed:max_size=40", "whol
 MEASURES = ("nDCG@10", "MRR", "SpanR@300c", "SpanP@300c", "Complete@300c", "P@5")
 
 
-def write_report(path, runs, live=False):
-    made = make_report(runs, ReportOptions(), live=live)
+def write_report(path, runs):
+    made = make_report(runs, ReportOptions())
     path.write_text(made.page, "utf-8")
     return made
 

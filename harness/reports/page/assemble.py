@@ -50,14 +50,15 @@ class Report:
 
 
 def make_report(
-    paths: Sequence[Path], options: ReportOptions, *, live: bool = False, tell: Tell = silent
+    paths: Sequence[Path], options: ReportOptions, *, live: str = "", tell: Tell = silent
 ) -> Report:
     """The report of some run folders.
 
     Args:
         paths: The folders, in the order of the page.
         options: What it shows.
-        live: Whether the page asks its server for a newer one; then a run may have no cell yet.
+        live: The ETag of a page that asks its server for a newer one; then a run may have no cell
+            yet. Empty for a page that does not.
         tell: Gets each phase.
 
     Raises:
@@ -66,7 +67,8 @@ def make_report(
     """
     tell("reading the runs", 0, 1)
     runs = [read_run(path) for path in paths]
-    _refuse_baseline(runs, options.baseline, live=live)
+    if not live:
+        _refuse_baseline(runs, options.baseline)
     embedders = dict.fromkeys(name for run in runs for name in run.manifest.get("embedders", {}))
     prices = parse_prices(options.prices, list(embedders))
     tell("comparing", 0, 1)
@@ -81,7 +83,7 @@ def make_report(
     return Report(document, drawn, render(document, drawn, browser, live=live))
 
 
-def _refuse_baseline(runs: Sequence[StoredRun], baseline: str | None, *, live: bool) -> None:
+def _refuse_baseline(runs: Sequence[StoredRun], baseline: str | None) -> None:
     names = sorted({name for run in runs for name in run.manifest.get("chunkers", {})})
-    if baseline is not None and baseline not in names and not live:
+    if baseline is not None and baseline not in names:
         raise InputError(f"--baseline {baseline}: in no run; {suggestion(baseline, names)}")

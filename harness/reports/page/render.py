@@ -46,7 +46,7 @@ def render(
     figures: Sequence[Figure] = (),
     browser: BrowserData | None = None,
     *,
-    live: bool = False,
+    live: str = "",
 ) -> str:
     """The page of a report: the same text for the same arguments.
 
@@ -54,7 +54,7 @@ def render(
         document: From `report_document`.
         figures: What is drawn.
         browser: The sources and rankings to browse; None for none.
-        live: Whether the page asks its server for a newer one.
+        live: The ETag of a page that asks its server for a newer one; empty if it does not.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -87,7 +87,7 @@ def render(
         live=live,
         style=_markup(_joined(STYLES)),
         script=_markup(script),
-        policy=_policy(script, live=live),
+        policy=_policy(script, live=bool(live)),
     )
 
 

@@ -1,5 +1,6 @@
 """`chunkmark report --serve`: the page on this machine alone, made again while a run goes on."""
 
+import html
 import json
 import os
 import re
@@ -52,7 +53,7 @@ class TestServer:
     def test_it_makes_the_page_again_when_the_folder_has_changed(self, tmp_path):
         pages = iter(["<p>one</p>", "<p>two</p>"])
         touch(tmp_path)
-        with serving(tmp_path, lambda: next(pages)) as address:
+        with serving(tmp_path, lambda tag: next(pages)) as address:
             status, headers, text = ask(address)
             assert (status, text) == (200, "<p>one</p>")
             tag = headers["ETag"]
@@ -62,25 +63,39 @@ class TestServer:
             assert (status, text) == (200, "<p>two</p>")
             assert headers["ETag"] != tag
 
-    def test_the_last_page_stays_while_a_file_is_being_written(self, tmp_path):
-        touch(tmp_path)
-        answers = ["<p>one</p>", InputError("damaged"), "<p>two</p>"]
+    def test_a_page_that_is_overtaken_has_the_tag_of_the_folder_it_was_made_of(self, tmp_path):
+        def make(tag):
+            if (tmp_path / "manifest.json").read_text() == "{}":
+                touch(tmp_path, '{"more": 1}')
+            return tag
 
-        def make():
-            answer = answers.pop(0)
-            if isinstance(answer, InputError):
-                raise answer
-            return answer
+        touch(tmp_path)
+        with serving(tmp_path, make) as address:
+            _, headers, text = ask(address)
+            assert headers["ETag"] == text
+            _, headers, newer = ask(address, **{"If-None-Match": text})
+            assert headers["ETag"] == newer != text
+            assert ask(address, **{"If-None-Match": newer})[0] == 304
+
+    def test_a_folder_that_is_damaged_is_an_error_with_its_reason(self, tmp_path):
+        touch(tmp_path)
+
+        def make(tag):
+            if (tmp_path / "manifest.json").read_text() != "{}":
+                raise InputError("<it> is damaged")
+            return "<p>one</p>"
 
         with serving(tmp_path, make) as address:
-            assert ask(address)[2] == "<p>one</p>"
+            assert ask(address)[0] == 200
             touch(tmp_path, '{"half": ')
-            assert ask(address)[2] == "<p>one</p>"
-            assert ask(address)[2] == "<p>two</p>"  # tried again, since it was not made
+            status, _, text = ask(address)
+            assert (status, "&lt;it&gt; is damaged" in text) == (503, True)
+            touch(tmp_path)
+            assert ask(address)[::2] == (200, "<p>one</p>")
 
     def test_nothing_else_is_served(self, tmp_path):
         touch(tmp_path)
-        with serving(tmp_path, lambda: "page") as address:
+        with serving(tmp_path, lambda tag: "page") as address:
             assert address.startswith("http://127.0.0.1:")
             for path in ("manifest.json", "../etc/passwd", "%2e%2e/x"):
                 assert ask(address, path)[0] == 404
@@ -115,9 +130,9 @@ def test_a_run_that_goes_on_is_shown_as_far_as_it_is(run, tmp_path):
     try:
         line = process.stdout.readline()
         address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
-        _, _, text = ask(address)
+        _, headers, text = ask(address)
         assert "2 of 3 cells so far" in " ".join(text.split())
-        assert "data-live" in text
+        assert f'data-live="{headers["ETag"]}"' in html.unescape(text)
         assert "connect-src &#39;self&#39;" in text
         (folder / "manifest.json").write_text(json.dumps(whole))
         _, _, text = ask(address)

@@ -88,15 +88,12 @@
     apply();
   }
 
-  // The server answers 304 until a run folder has changed.
+  // A run folder may change while its page is made, so the page holds the tag that it was made of.
   function live() {
-    let tag = null;
     const ask = async () => {
       try {
         const answer = await fetch(location.pathname, { method: "HEAD", cache: "no-store" });
-        const next = answer.headers.get("ETag");
-        if (tag !== null && answer.ok && next !== tag) location.reload();
-        tag = tag ?? next;
+        if (answer.ok && answer.headers.get("ETag") !== root.dataset.live) location.reload();
       } catch { /* the server has ended: the page stays */ }
       setTimeout(ask, 2000);
     };
