@@ -65,7 +65,9 @@ def _headline(document: Document, parts: Sequence[Document]) -> str:
     if len(uses) == 1:
         levels = Counter(part["level"] for part in parts).most_common()
         shown = listed([f"{level} in {count}" for level, count in levels])
-        return f"Use `{next(iter(uses))}` in all {len(parts)} comparisons: {shown}."
+        ((choice, count),) = uses.items()
+        of = f"all {count}" if count == len(parts) else f"{count} of {len(parts)}"
+        return f"Use `{choice}` in {of} comparisons: {shown}."
     shown = listed([f"`{name}` in {count}" for name, count in uses.most_common()])
     return f"It depends on the questions and on what retrieves: {shown} comparisons."
 

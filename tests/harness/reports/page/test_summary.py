@@ -208,6 +208,23 @@ def test_several_comparisons_are_summed_up():
 
 
 @pytest.mark.parametrize(
+    ("others", "says"),
+    [
+        (("better",), "all 2 comparisons: shown in 2."),
+        ((None,), "1 of 2 comparisons: shown in 1 and not compared in 1."),
+        ((None, "better"), "2 of 3 comparisons: shown in 2 and not compared in 1."),
+        (("better", "undecided"), "all 3 comparisons: shown in 2 and undecided in 1."),
+    ],
+)
+def test_all_comparisons_are_those_that_were_made(others, says):
+    cells = [cell("ast", 0.6, 90), cell("fixed")]
+    made = document([row("ast", "better")], cells)
+    (first,) = made["verdicts"]
+    rest = [first | {"differences": [row("ast", other)] * (other is not None)} for other in others]
+    assert summary_of(made | {"verdicts": [first, *rest]})["headline"] == f"Use `ast` in {says}"
+
+
+@pytest.mark.parametrize(
     ("cells", "says"),
     [
         ([], "There is no result."),
