@@ -61,9 +61,16 @@ def is_test(path: str) -> bool:
     )
 
 
+_TEXTS = (
+    "AUTHORS|BUGS|CHANGE-?LOG|CHANGES|CODE_OF_CONDUCT|CONTRIBUTING|CONTRIBUTORS|COPYRIGHT|CREDITS"
+    "|FAQ|HACKING|HISTORY|INSTALL|MAINTAINERS|NEWS|NOTICE|PATENTS|README|RELEASE[_-]?NOTES"
+    r"|SECURITY|THANKS|TODO|UNLICENSE|UPGRADING|(?:COPYING|LICEN[CS]E)(?:[._-][A-Z\d._-]+)?"
+)
 _PROSE = re.compile(
-    r"(?:.*/)?(?:[^/]*\.(?:adoc|asciidoc|markdown|md|mdx|org|pod|rdoc|rst|tex|texi|textile|txt|\d)"
-    r"|[A-Z][A-Z_-]*|\.git(?:attributes|ignore))"
+    r"(?:.*/)?(?:[^/]+\.(?:adoc|asciidoc|markdown|md|mdx|org|pod|rdoc|rst|tex|texi|textile)"
+    # Programs have some of these names in small letters.
+    rf"|(?:{_TEXTS}|ChangeLog)|(?i:{_TEXTS})\.txt|\.git(?:attributes|ignore))"
+    r"|(?:.*/)?(?:docs?|man\d?)/(?:.*/)?[^/]+\.[1-9]"
 )
 
 

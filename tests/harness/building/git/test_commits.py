@@ -183,10 +183,10 @@ def test_an_insertion_changes_no_line_of_any_file_indexed_or_not(
     tmp_path: Path, notes: str | bytes | None, answer: str | None
 ) -> None:
     repo = new_repo(tmp_path / "repo")
-    repo.commit("Begin with a module and its notes\n", {"a.py": HELD, "c.txt": NOTES})
+    repo.commit("Begin with a module and its notes\n", {"a.py": HELD, "NEWS.txt": NOTES})
     repo.commit(
         "Add a name to the held module\n",
-        {"a.py": HELD.replace("y", "z = 3\n    w = 4\n    y"), "c.txt": notes},
+        {"a.py": HELD.replace("y", "z = 3\n    w = 4\n    y"), "NEWS.txt": notes},
     )
     result = made(repo)
     assert [one.tags["insert-only"] for one in result.queries] == ([answer] if answer else [])
@@ -461,7 +461,7 @@ MORE = LONG.replace("return 7\n", "x\n    return 7\n")
         # Most of it is elsewhere.
         ({"a.py": ONE + "y = 1\n" * 3}, commit_gold.BESIDE),
         ({"a.py": ONE + "y = 1\n" * 2}, [(31, 31)]),
-        ({"a.py": ONE, "notes.txt": "n\n" * 5}, commit_gold.BESIDE),
+        ({"a.py": ONE, "NOTICE": "n\n" * 5}, commit_gold.BESIDE),
         ({"a.py": ONE, "extra.py": "y\n" * 5}, commit_gold.BESIDE),
         ({"a.py": ONE, "tests/n.py": "y\n" * 50}, [(31, 31)]),
         ({"a.py": LONG.replace("return 1", "return 9")}, commit_gold.SPREAD),

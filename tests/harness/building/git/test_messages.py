@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.building.git import messages
-from harness.building.git.commit_gold import is_test
+from harness.building.git.commit_gold import is_prose, is_test
 from harness.building.git.messages import is_revert, is_wordless, query_text
 
 if TYPE_CHECKING:
@@ -381,3 +381,20 @@ def test_messages_that_look_alike_but_ask_for_a_change_are_kept(
     left_out, kept = ALIKE[rule]
     assert [message for message in left_out if not rule(message)] == []
     assert [message for message in kept if rule(message)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "prose"),
+    [
+        *((name, True) for name in ("README", "pkg/LICENSE", "LICENSE-MIT", "COPYING.LESSER")),
+        *((name, True) for name in ("NEWS.txt", "license.txt", "a/Readme.txt", "LICENSE_1_0.txt")),
+        *((name, True) for name in ("CODE_OF_CONDUCT", "ChangeLog", "guide.md", "a/notes.rst")),
+        *((name, True) for name in ("man/x.1", "doc/en/x.conf.5", "man/man8/x.8", ".gitignore")),
+        *((name, False) for name in ("CMakeLists.txt", "requirements.txt", "docs/words.txt")),
+        *((name, False) for name in ("BUILD", "WORKSPACE", "CODEOWNERS", "VERSION", "DEPS")),
+        *((name, False) for name in ("libx.so.1", "data.1", "manual/x.1", "man/x.12")),
+        *((name, False) for name in ("install", "README.py", "INSTALL.sh", "todo", "README_LIST")),
+    ],
+)
+def test_prose_is_known_by_name(path: str, prose: bool) -> None:
+    assert is_prose(path) is prose
