@@ -5,28 +5,20 @@ import re
 from collections import Counter
 from functools import cache
 
-import jinja2
 import pytest
 from browser_worlds import ASTRAL, HOSTILE, LONG
 from worlds import grid
 
 from harness.datasets.loading import load_dataset
 from harness.reports.page.browser import browser_data, disagreement, expanded
-from harness.reports.page.render import SCRIPTS, TEMPLATES
+from harness.reports.page.document import report_document
+from harness.reports.page.render import render
+from harness.reports.page.stored import read_run
 from harness.runs.record import read_record
 from harness.runs.stored_values import read_stored_cells
 
 PAIR = ("ast:max_size=120", "fixed:max_size=120,overlap=30")
 SPANS = ("SpanR@300c", "SpanR@1000c", "SpanP@1000c", "nDCG@10")
-
-SHELL = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Report</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>:root{color-scheme:light dark;--ink:#1a1a1a;--muted:#555;--grid:#ccc;--paper:#fff}
-@media(prefers-color-scheme:dark){:root{--ink:#eee;--muted:#aab;--grid:#444;--paper:#111;
---series-1:#7ab0ff;--series-2:#ffab70}}body{color:var(--ink);background:var(--paper)}
-a{color:inherit}{{ css | safe }}</style></head>
-<body><main><h1>Report</h1>{% include "browser.html.j2" %}</main>
-<script>{{ script | safe }}</script></body></html>"""
 
 
 @cache
@@ -40,15 +32,9 @@ def stored(folder, world, chunkers, measures, limit=None):
     return list(read_stored_cells(folder / "run"))
 
 
-def rendered(data):
-    """The browsers alone in a page."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(str(TEMPLATES)), autoescape=True
-    )
-    names = [name for name in SCRIPTS if name != "report.js"]
-    script = "\n".join((TEMPLATES / name).read_text("utf-8") for name in names)
-    css = (TEMPLATES / "browser.css").read_text("utf-8")
-    return environment.from_string(SHELL).render(browser=data, css=css, script=script)
+def rendered(runs, data):
+    """A page with the browsers, without figures."""
+    return render(report_document([read_run(run) for run in runs]), (), data)
 
 
 @pytest.fixture
@@ -59,7 +45,7 @@ def show(opened, tmp_path):
         cells = stored(tmp_path, world, chunkers, measures)
         data = browser_data(cells, **(data or {}))
         path = tmp_path / "report.html"
-        path.write_text(rendered(data), "utf-8")
+        path.write_text(rendered([tmp_path / "run"], data), "utf-8")
         (part,) = expanded(data.block)["sets"]
         return opened(path, fragment, **window), part, cells
 
@@ -462,7 +448,8 @@ def test_data_sets_are_chosen_and_a_cell_may_lack_a_query(opened, tmp_path):
         *stored(tmp_path / "2", "plain", PAIR[1:], SPANS, limit=2),
         *stored(tmp_path / "3", "documents", ("whole-file",), ("nDCG@10",)),
     ]
-    (tmp_path / "report.html").write_text(rendered(browser_data(cells)), "utf-8")
+    runs = [tmp_path / number / "run" for number in "123"]
+    (tmp_path / "report.html").write_text(rendered(runs, browser_data(cells)), "utf-8")
     page = opened(tmp_path / "report.html")
     open_browser(page, "query")
     lacking = sorted(set(cells[0].values) - set(cells[1].values))
