@@ -10,10 +10,7 @@ from pathlib import Path
 
 import pytest
 
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+from benchmarks.report import chromium as launch_chromium
 
 
 def missing() -> list[str]:
@@ -30,12 +27,8 @@ def chromium():
         if os.environ.get("CHUNKMARK_BROWSER") == "required":
             pytest.fail(reason)
         pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+    with launch_chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
