@@ -15,7 +15,6 @@ from harness.cli.output import (
     write,
     write_json,
 )
-from harness.stats import MARGIN
 
 
 def compare(
@@ -91,9 +90,8 @@ def compare(
         csv_rows,
         print_compare,
     )
-    from harness.reports.contests import contests, why_none
+    from harness.reports.contests import agreed, contests, why_none
     from harness.reports.tuning import tune as run_tuning
-    from harness.runs.folder import read_manifest
     from harness.runs.stored_values import read_stored_cells
     from harness.support.wording import warn_repeated
 
@@ -103,9 +101,12 @@ def compare(
     warn_repeated("measure", (str(parse_measure(text)) for text in measure or ()))
     measure = list(dict.fromkeys(str(parse_measure(text)) for text in measure or ()))
     cells = [cell for run in runs for cell in read_stored_cells(run)]
-    _agreed("primary measures", "-m", set() if measure else {cell.primary for cell in cells})
-    configs = [read_manifest(run).get("config", {}) for run in runs]
-    margins = {each.get("margin", MARGIN) for each in configs} if margin is None else {margin}
+    if not cells:
+        raise InputError(why_none(cells, over))
+    if not measure:
+        agreed("primary measures", (cell.primary for cell in cells), "choose by -m")
+    if margin is None:
+        margin = agreed("margins", (cell.margin for cell in cells), "choose by --margin")
     choices: list[dict[str, Any]] = []
     if tune:
         primary = str(parse_measure(measure[0])) if measure else None
@@ -119,7 +120,7 @@ def compare(
         parts,
         measure or (),
         baseline,
-        _agreed("margins", "--margin", margins),
+        margin,
         seed,
         with_curves=shown,
         cells=() if tune else cells,  # the dev half shall have no part in what is reported
@@ -135,19 +136,3 @@ def compare(
     else:
         write(as_latex(document) if form is Format.LATEX else as_markdown(document))
     return 0
-
-
-def _agreed(what: str, flag: str, values: set[Any]) -> Any:
-    """The value that all runs declare.
-
-    Raises:
-        InputError: They declare different ones.
-    """
-    from chunkers.errors import InputError
-
-    if len(values) > 1:
-        names = ", ".join(
-            sorted("the default" if value is None else str(value) for value in values)
-        )
-        raise InputError(f"the runs have different {what}: {names}; choose by {flag}")
-    return next(iter(values), None)

@@ -27,7 +27,8 @@ def leaderboard(
         typer.Option(
             "-m",
             "--measure",
-            help="Measure of the runs. Default: nDCG@10, or SpanR@10000c where the gold is lines.",
+            help="Measure of the runs. Default: their primary measure, else SpanR@10000c, or "
+            "nDCG@10 where documents are retrieved.",
         ),
     ] = None,
     merge: Annotated[

@@ -19,6 +19,7 @@ from harness.reports.recommendation import (
     verdict_sentence,
 )
 from harness.runs.health import TRUNCATION_MARK, truncated
+from harness.stats import MARGIN
 from harness.stats.comparison import adjust, verdict_of
 
 if TYPE_CHECKING:
@@ -39,17 +40,14 @@ SYNTAX, RANDOM_CUTS = "ast", "random-cuts"
 _CERTAIN = ("better", "worse")
 
 
-def answers(
-    cells: Iterable[StoredCell], margin: float, baseline: str | None = None
-) -> list[dict[str, Any]]:
+def answers(cells: Iterable[StoredCell], baseline: str | None = None) -> list[dict[str, Any]]:
     """The answer for each data set, embedder and retriever with two contenders.
 
     Cells take no part if the embedder never saw over 10 % of their chunk tokens; a sentence names
     them.
 
     Args:
-        cells: The cells of one run.
-        margin: The largest difference that does not matter.
+        cells: The cells of one run, which have one margin.
         baseline: The chunker to compare with; by default `fixed`, or the first contender.
 
     Returns:
@@ -60,6 +58,8 @@ def answers(
     groups: dict[tuple[str, ...], list[StoredCell]] = {}
     for cell in cells:
         groups.setdefault(tuple(cell.names[part] for part in SHARED_PARTS), []).append(cell)
+    margin = next((group[0].margin for group in groups.values()), MARGIN)
+    family = sum(len(group) for group in groups.values())
     documents: list[dict[str, Any]] = []
     compared: list[tuple[dict[str, Any], Contest, MeasureResult]] = []
     for key, group in groups.items():
@@ -83,7 +83,9 @@ def answers(
                 if document["baseline"] is None:
                     document["sentences"].append(f"Not compared: `{baseline}` has no result.")
                 else:
-                    result = differences(contest, measure, document["baseline"], margin=margin)
+                    result = differences(
+                        contest, measure, document["baseline"], margin=margin, family=family
+                    )
                     compared.append((document, contest, result))
         unseen = [f"`{cell.names['chunker']}`" for cell in group if cell not in seen]
         if unseen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError, suggestion
@@ -78,6 +79,7 @@ def compare_document(
     names = [str(parse_measure(measure)) for measure in measures]
     parts = []
     drawn: Values = {}
+    family = sum(math.comb(len(contest.cells), 2) for contest in contests)
     computed: list[list[MeasureResult]] = []
     for contest in contests:
         if not contest.queries:
@@ -95,7 +97,15 @@ def compare_document(
             )
         computed.append(
             [
-                differences(contest, name, baseline, margin=margin, primary=not at, seed=seed)
+                differences(
+                    contest,
+                    name,
+                    baseline,
+                    margin=margin,
+                    primary=not at,
+                    seed=seed,
+                    family=0 if at else family,
+                )
                 for at, name in enumerate(chosen)
             ]
         )

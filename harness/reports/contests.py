@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 ANCHORS = ("whole-file", "random-cuts")
 """Chunkers to read the others against, which are never named a winner."""
+
+_Value = TypeVar("_Value")
 
 PARTS = ("chunker", "embedder", "retriever")
 GROUPS = ("language", "corpus")
@@ -176,6 +178,7 @@ def differences(
     margin: float,
     primary: bool = True,
     seed: int = 0,
+    family: int = 0,
 ) -> MeasureResult:
     """The differences of a contest by a measure.
 
@@ -186,6 +189,7 @@ def differences(
         margin: The largest difference that does not matter.
         primary: Whether the measure was declared, so that Holm adjusts its p-values.
         seed: 0 or above.
+        family: Number of pairs that `adjusted_together` will count, at most.
     """
     columns = contest.columns(measure)
     pairs = (
@@ -205,6 +209,7 @@ def differences(
             margin=margin,
             adjustment=adjustment,
             seed=seed,
+            family=family,
         )
     ]
     if not contest.compares(measure):
@@ -322,6 +327,19 @@ def why_none(cells: Sequence[StoredCell], over: str) -> str:
                 f"differ in {differing}\nrun both with the same, or compare that with --over"
             )
     return f"no two cells differ in {over} alone"
+
+
+def agreed(what: str, values: Iterable[_Value], remedy: str) -> _Value:
+    """The value that the cells' runs declare alike.
+
+    Raises:
+        InputError: They declare different ones.
+    """
+    different = list(dict.fromkeys(values))
+    if len(different) > 1:
+        names = sorted("the default" if value is None else str(value) for value in different)
+        raise InputError(f"the runs have different {what}: {', '.join(names)}; {remedy}")
+    return different[0]
 
 
 def ways(a: StoredCell, b: StoredCell, over: str = "") -> Iterable[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.answer import answers
@@ -12,8 +11,7 @@ from harness.reports.prices import with_price
 from harness.reports.recommendation import headline
 from harness.runs.folder import PARTS, read_manifest
 from harness.runs.health import TRUNCATION_MARK, truncated
-from harness.runs.stored_values import declared, read_stored_cell
-from harness.stats import MARGIN
+from harness.runs.stored_values import read_stored_cell, with_declared
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -40,8 +38,7 @@ def run_document(
         prices: The price of a million tokens, by embedder; without it, costs have no price.
     """
     stored = () if result.out is None else _stored(result, result.out)
-    config = {} if result.out is None else read_manifest(result.out)["config"]
-    return document_of(result, stored, by, baseline, prices, margin=config.get("margin", MARGIN))
+    return document_of(result, stored, by, baseline, prices)
 
 
 def document_of(
@@ -50,8 +47,6 @@ def document_of(
     by: Sequence[str] = (),
     baseline: str | None = None,
     prices: Mapping[str, float] | None = None,
-    *,
-    margin: float = MARGIN,
 ) -> dict[str, Any]:
     """The document `chunkmark.run/1`, as `run_document` makes it, of cells that are read already.
 
@@ -61,7 +56,6 @@ def document_of(
         by: Break-downs of the means; by default every tag of the queries.
         baseline: As for `run_document`.
         prices: As for `run_document`.
-        margin: The largest difference that does not matter.
     """
     stored = list(stored)
     primaries = {cell.folder.name: cell.primary for cell in stored}
@@ -73,7 +67,7 @@ def document_of(
         cell["by_groups"] = group_means(cell["by"])
     for cell in cells if prices else ():
         cell["cost"] = with_price(cell, prices or {})
-    verdicts = answers(stored, margin, baseline)
+    verdicts = answers(stored, baseline)
     return {
         "schema": "chunkmark.run/1",
         "out": None if result.out is None else str(result.out),
@@ -100,7 +94,7 @@ def _stored(result: RunResult, out: Path) -> Iterator[StoredCell]:
         names = {part: getattr(cell, part) for part in PARTS}
         information = datasets[cell.dataset]["information"]
         stored = read_stored_cell(out / "cells" / cell.key, names, information)
-        yield replace(stored, primary=declared(manifest))
+        yield with_declared(stored, manifest)
 
 
 def failure_lines(document: Mapping[str, Any]) -> list[str]:

@@ -15,6 +15,7 @@ from harness.model import GOLD_FOLLOWS
 from harness.runs.folder import read_cell, read_manifest, stored_cells
 from harness.runs.record import read_record
 from harness.runs.results import judge, options_of
+from harness.stats import MARGIN
 from harness.support.files import DAMAGE_ERRORS, damage
 from harness.support.json_files import read_json
 
@@ -41,6 +42,7 @@ class StoredCell:
         values: The value of each included query, by measure, in the same order.
         gold_follows: What its targets are, if one family of chunkers cuts there; else empty.
         primary: The measure that its run declared the verdicts to be about, if any.
+        margin: The largest difference that does not matter, by its run.
     """
 
     folder: Path
@@ -51,6 +53,7 @@ class StoredCell:
     values: Mapping[str, Mapping[str, float | None]]
     gold_follows: str = ""
     primary: str | None = None
+    margin: float = MARGIN
 
     @property
     def measures(self) -> list[str]:
@@ -85,13 +88,18 @@ def read_stored_cells(run: Path, *, earlier: bool = True) -> Iterator[StoredCell
     datasets = manifest.get("datasets", {})
     for names, folder in stored_cells(run, earlier=earlier):
         information = datasets.get(names["dataset"], {}).get("information", {})
-        yield replace(read_stored_cell(folder, names, information), primary=declared(manifest))
+        yield with_declared(read_stored_cell(folder, names, information), manifest)
 
 
-def declared(manifest: Mapping[str, Any]) -> str | None:
-    """The measure that a run declared its verdicts to be about; None if it left the default."""
-    text = manifest.get("config", {}).get("primary")
-    return None if text is None else str(parse_measure(text))
+def with_declared(cell: StoredCell, manifest: Mapping[str, Any]) -> StoredCell:
+    """A cell with the primary measure and the margin that its run declared."""
+    config = manifest.get("config", {})
+    primary = config.get("primary")
+    return replace(
+        cell,
+        primary=None if primary is None else str(parse_measure(primary)),
+        margin=config.get("margin", MARGIN),
+    )
 
 
 def read_stored_cell(

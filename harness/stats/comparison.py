@@ -7,6 +7,7 @@ The margin is declared before the run.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +24,7 @@ from harness.stats.power import (
     spread_over_corpora,
     units_for,
 )
-from harness.stats.sign_flips import estimates
+from harness.stats.sign_flips import FLIPS, estimates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,8 +52,6 @@ Adjustment = Literal["holm", "benjamini-hochberg"]
 
 RESAMPLES = 2_000
 """Resamples of the share in which a chunker is best."""
-
-_BOUNDS = (-1.0, 1.0)  # of a difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +143,8 @@ def compare(
     margin: float = MARGIN,
     adjustment: Adjustment = "holm",
     seed: int = 0,
+    family: int = 0,
+    bounds: Interval = (-1.0, 1.0),
 ) -> list[Difference]:
     """The differences of pairs of chunkers, which are one family.
 
@@ -155,16 +156,19 @@ def compare(
         margin: The largest difference that does not matter, above 0.
         adjustment: Holm for the primary measure; Benjamini-Hochberg for exploration.
         seed: 0 or above.
+        family: Number of pairs that p-values will be adjusted for, if these are only a part.
+        bounds: The smallest and the largest difference that a query can have.
     """
     if not pairs:
         return []
     columns = np.stack([values[a] - values[b] for a, b in pairs], axis=1)
     corpora = [corpus for corpus, _ in members]
     clusters = clusters_of(members)
+    flips = _flips_for(max(family, len(pairs)))
     means = (
-        estimates(columns, clusters, seed, bounds=_BOUNDS)
+        estimates(columns, clusters, seed, flips, bounds)
         if estimand == "these corpora"
-        else estimates_over_corpora(columns, corpora, seed, bounds=_BOUNDS)
+        else estimates_over_corpora(columns, corpora, seed, flips, bounds)
     )
     few = estimand == "new corpora" and len(set(corpora)) < FEWEST_FOR_TEST
     adjusted = adjust([mean.p for mean in means], adjustment)
@@ -192,6 +196,14 @@ def compare(
             )
         )
     return differences
+
+
+def _flips_for(family: int) -> int:
+    """The random flips with which any of a family of pairs can be shown.
+
+    The smallest p-value, 1 of all flips, is at most half of 5 % / m.
+    """
+    return max(FLIPS, math.ceil(2 * family / ALPHA))
 
 
 def verdict_of(

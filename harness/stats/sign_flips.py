@@ -40,6 +40,7 @@ EQUAL = 1e-12
 """Values of a column whose range is smaller are equal."""
 
 _ALL = 12  # clusters of which all flips are tried
+_COLUMNS = 128  # at a time
 _BLOCK = 1 << 20  # bytes of random flips at a time
 _LEVERAGE_POWER = 0.75
 _ROUNDING = 1e-9  # sums that differ by less, relative to their sizes, are equal
@@ -81,6 +82,11 @@ def estimates(
         bounds: The smallest and the largest value that there can be. A column of equal values has
             an interval only with them, as wide as the values not seen allow.
     """
+    if values.shape[1] > _COLUMNS:  # a block needs memory for all flips of all its columns
+        blocks = (values[:, at : at + _COLUMNS] for at in range(0, values.shape[1], _COLUMNS))
+        return [
+            test for block in blocks for test in estimates(block, clusters, seed, flips, bounds)
+        ]
     sums, sizes = _at_common_mean(values, clusters), clusters.sizes.astype(np.float64)
     totals, queries = column_sums(sums), float(sizes.sum())
     tolerance = _ROUNDING * column_sums(np.abs(sums)) / queries

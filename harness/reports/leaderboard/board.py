@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.reports.contests import PARTS, agreed
+from harness.reports.recommendation import BUDGET_MEASURES, headline
 from harness.stats.comparison import compare
 
 if TYPE_CHECKING:
@@ -21,13 +23,8 @@ if TYPE_CHECKING:
     from harness.stats.clusters import Member
     from harness.stats.comparison import Difference
 
-DOCUMENTS, LINES = "nDCG@10", "SpanR@10000c"
-"""The default measure where the gold is documents, and where it is lines."""
-
 _SAME = ("schema", "limit", "mask_query", "seed", "relevance", "depth", "budget", "ranking")
 """What cells of one task share in their identity, beside the fingerprint of the data."""
-
-_PARTS = ("chunker", "embedder", "retriever")
 
 
 @dataclass(frozen=True)
@@ -75,12 +72,14 @@ class Board:
 
     Attributes:
         measure: The measure of all scores.
+        margin: The largest difference that does not matter, as the runs declared it.
         tasks: A cell of each task by the task's name, in order of name.
         rows: By rank, then mean, then name; those without a rank last.
         differences: Of all pairs of rows with a mean, named by their configurations.
     """
 
     measure: str
+    margin: float
     tasks: Mapping[str, StoredCell]
     rows: tuple[Row, ...]
     differences: tuple[Difference, ...]
@@ -92,7 +91,7 @@ def make_board(cells: Iterable[StoredCell], measure: str | None = None, seed: in
     Args:
         cells: Of cells of one configuration and task in one run folder the first is taken, which is
             that of its last run; so is the first of two in two folders that are equal.
-        measure: By default nDCG@10 where the gold is documents, SpanR@10000c where it is lines.
+        measure: By default what the runs declared, or the headline of the first screen.
         seed: Of the sign-flips, 0 or above.
 
     Raises:
@@ -168,7 +167,7 @@ def _add(row: dict[str, StoredCell], task: str, cell: StoredCell) -> None:
             f"{run_of(other)} and {run_of(cell)} have different results of {configuration} on "
             f"{task}; give one of them"
         )
-    for other, part in itertools.product(row.values(), _PARTS):
+    for other, part in itertools.product(row.values(), PARTS):
         if other.cell["identity"].get(part) != cell.cell["identity"].get(part):
             raise InputError(
                 f"{run_of(other)} and {run_of(cell)} have different versions of the {part} "
@@ -178,16 +177,21 @@ def _add(row: dict[str, StoredCell], task: str, cell: StoredCell) -> None:
 
 
 def _default(tasks: Mapping[str, StoredCell]) -> str:
-    """The measure of the gold that all tasks have."""
-    of_lines = {task: LINES in _with_values(cell) for task, cell in tasks.items()}
-    if len(set(of_lines.values())) > 1:
-        lines = next(task for task, own in of_lines.items() if own)
-        documents = next(task for task, own in of_lines.items() if not own)
+    """The measure by which every task compares chunkers."""
+    by_task = {
+        task: headline(cell.metrics["metrics"], cell.primary) for task, cell in tasks.items()
+    }
+    different = {measure: task for task, measure in by_task.items()}
+    if len(different) > 1:
+        listed = "; ".join(f"{task}: {measure or 'none'}" for measure, task in different.items())
         raise InputError(
-            f"the gold of {lines} is lines, that of {documents} is documents, so their measures "
-            "have no common mean; make a board of each, or give a measure of both with -m"
+            f"the tasks have no common measure ({listed}); make a board of each, or give a measure "
+            "of all with -m"
         )
-    return LINES if all(of_lines.values()) else DOCUMENTS
+    (measure,) = different
+    if measure is None:
+        raise InputError(f"no measure of {next(iter(tasks))} compares chunkers; choose one with -m")
+    return measure
 
 
 def _with_values(cell: StoredCell) -> list[str]:
@@ -213,7 +217,7 @@ def _refuse_own_gold(cell: StoredCell, measure: str) -> None:
     if not cell.metrics["metrics"][measure]["comparable"]:
         raise InputError(
             f"{measure} cannot compare chunkers on {cell.names['dataset']}, where each chunker has "
-            f"gold of its own; use {LINES}"
+            f"gold of its own; use {BUDGET_MEASURES[0]}"
         )
 
 
@@ -236,7 +240,9 @@ def _ranked(
         rows.append(Row(configuration, cells, scores, mean, None))
     rows.sort(key=lambda row: str(row.configuration))
     complete = [row for row in rows if row.mean is not None]
-    pairs = _differences(complete, measure, seed)
+    every = (cell for own in table.values() for cell in own.values())
+    margin = agreed("margins", (cell.margin for cell in every), "make a board of each")
+    pairs = _differences(complete, measure, margin, seed)
     losers = [
         pair.a if pair.verdict.startswith("worse") else pair.b for pair in pairs if shows(pair)
     ]
@@ -245,7 +251,7 @@ def _ranked(
         for row in rows
     ]
     ranked.sort(key=lambda row: (row.rank or len(rows) + 1, -(row.mean or 0)))
-    return Board(measure, tasks, tuple(ranked), tuple(pairs))
+    return Board(measure, margin, tasks, tuple(ranked), tuple(pairs))
 
 
 def shows(pair: Difference) -> bool:
@@ -253,15 +259,29 @@ def shows(pair: Difference) -> bool:
     return pair.verdict.startswith(("better", "worse"))
 
 
-def _differences(rows: Sequence[Row], measure: str, seed: int) -> list[Difference]:
+def _differences(rows: Sequence[Row], measure: str, margin: float, seed: int) -> list[Difference]:
     """The differences of all pairs of rows in their mean over tasks, as one family.
 
     The queries of all tasks are resampled together, each within its corpus. Their values are
     weighted so that their mean is the mean over tasks.
     """
-    values = {str(row.configuration): _weighted(row.cells, measure) for row in rows}
-    pairs = list(itertools.combinations(values, 2))
-    return compare(values, pairs, _members(rows[0].cells), seed=seed) if pairs else []
+    if len(rows) < 2:
+        return []
+    weights = _weights(rows[0].cells.values())
+    values = {
+        str(row.configuration): weights
+        * np.concatenate([_column(cell, measure) for cell in row.cells.values()])
+        for row in rows
+    }
+    largest = float(weights.max())
+    return compare(
+        values,
+        list(itertools.combinations(values, 2)),
+        _members(rows[0].cells),
+        margin=margin,
+        seed=seed,
+        bounds=(-largest, largest),
+    )
 
 
 def _members(cells: Mapping[str, StoredCell]) -> list[Member]:
@@ -273,14 +293,13 @@ def _members(cells: Mapping[str, StoredCell]) -> list[Member]:
     ]
 
 
-def _weighted(cells: Mapping[str, StoredCell], measure: str) -> NDArray[np.float64]:
-    """The values of each query of each task, times its weight; shape (queries of all tasks,)."""
+def _weights(cells: Iterable[StoredCell]) -> NDArray[np.float64]:
+    """The weight of each query of each task, 1 on average; shape (queries of all tasks,)."""
     columns = []
-    for cell in cells.values():
-        values = _column(cell, measure)
+    for cell in cells:
         corpora = [corpus for corpus, _ in cell.members.values()]
         groups = corpora if cell.profile["mean"] == "corpora" else [""] * len(corpora)
         sizes = Counter(groups)
-        columns.append(values / [sizes[group] * len(sizes) for group in groups])
+        columns.append(np.array([1 / (sizes[group] * len(sizes)) for group in groups]))
     joined = np.concatenate(columns)
     return joined * (len(joined) / len(columns))

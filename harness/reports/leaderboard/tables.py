@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from harness.reports.contests import contends
 from harness.runs.health import TRUNCATION_MARK, truncated
-from harness.stats import MARGIN
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def board_document(board: Board) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "measure": board.measure,
-        "margin": MARGIN,
+        "margin": board.margin,
         "tasks": [
             {
                 "task": task,
@@ -126,5 +125,8 @@ def notes(board: Board) -> Iterator[str]:
     }.items():
         if limit is not None:
             yield f"{task}: {limit} of its queries (--limit)."
-    if any(pair.verdict == "not estimable" for pair in board.differences):
-        yield "There are too few independent queries to show any difference, so all rows are tied."
+    if board.differences and all(pair.mdd is None for pair in board.differences):
+        yield (
+            "There are too few independent queries to show a difference among so many pairs, so "
+            "all rows are tied."
+        )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from harness.reports.compare import compare_document
-from harness.reports.contests import contends, contests
+from harness.reports.contests import agreed, contends, contests
 from harness.reports.document import document_of, failure_lines
 from harness.reports.page.questions import sources_of
 from harness.reports.page.stored import repeat_command
@@ -15,7 +15,6 @@ from harness.reports.recommendation import headline
 from harness.runs.failures import failure_lines as file_failure_lines
 from harness.runs.folder import other_cells_notes
 from harness.runs.health import truncated
-from harness.stats import MARGIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,19 +54,15 @@ def report_document(
     document: dict[str, Any] = {"schema": SCHEMA, "runs": []}
     lists = ("cells", "verdicts", "absent", "left_out", "failed")
     document |= {name: [] for name in lists}
-    margins: list[float] = []
     for at, run in enumerate(runs):
-        margins.append(run.manifest.get("config", {}).get("margin", MARGIN))
-        own = document_of(run.result, run.cells, (), baseline, prices, margin=margins[-1])
+        own = document_of(run.result, run.cells, (), baseline, prices)
         for cell, names in zip(own["cells"], run.unrecorded, strict=True):
             cell["unrecorded"] = list(names)
         for name in lists:
             document[name] += [{"run": at, **row} for row in own[name]]
         document["runs"].append(_run(run))
     stored = [cell for run in runs for cell in run.cells]
-    document["compare"], document["not_compared"] = _comparisons(
-        stored, baseline, margins[0] if len(set(margins)) == 1 else MARGIN
-    )
+    document["compare"], document["not_compared"] = _comparisons(stored, baseline)
     document["sources"] = sources_of(document)
     document["summary"] = summary_of(document)
     document["warnings"] = list(_warnings(document, runs))
@@ -88,8 +83,11 @@ def _run(run: StoredRun) -> dict[str, Any]:
     }
 
 
+_APART = "make a report of each"
+
+
 def _comparisons(
-    cells: Sequence[StoredCell], baseline: str | None, margin: float
+    cells: Sequence[StoredCell], baseline: str | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """A comparison of each data set, and why there is none."""
     groups: dict[str, list[StoredCell]] = {}
@@ -100,6 +98,8 @@ def _comparisons(
     documents, reasons = [], []
     for dataset, group in groups.items():
         try:
+            agreed("primary measures", (cell.primary for cell in group), _APART)
+            margin = agreed("margins", (cell.margin for cell in group), _APART)
             parts = [part for part in contests(group) if part.queries]
             if parts:
                 documents.append(

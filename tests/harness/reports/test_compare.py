@@ -65,15 +65,13 @@ def test_anchors_are_no_contenders_with_any_options(name, wanted):
 
 def test_the_answer_names_chunkers_that_were_not_seen():
     base = noise(1, scale=0.2)
-    (answer,) = answers(
-        [cell("fixed", base), cell("ast", base), cell("big", base, unseen=0.3)], 0.02
-    )
+    (answer,) = answers([cell("fixed", base), cell("ast", base), cell("big", base, unseen=0.3)])
     assert "Not compared, since the embedder never saw over 10%" in answer["sentences"][-1]
     assert "`big`. Use a smaller max_size" in answer["sentences"][-1]
 
 
 def test_chunkers_with_other_queries_are_not_compared_and_it_is_said():
-    (answer,) = answers([cell("fixed", noise(1)), cell("ast", noise(2, 199))], 0.02)
+    (answer,) = answers([cell("fixed", noise(1)), cell("ast", noise(2, 199))])
     assert answer["sentences"][0].startswith("Not compared: ")
     assert answer["baseline"] is None
 

@@ -27,7 +27,7 @@ def screen(document, width=100):
 
 
 def answer_of(*cells, baseline=None):
-    (answer,) = answers(cells, 0.02, baseline)
+    (answer,) = answers(cells, baseline)
     return answer
 
 
@@ -189,8 +189,8 @@ def test_verdicts_are_adjusted_for_all_retrievers_of_a_data_set():
     base, gain = noise(1), noise(2, scale=0.03) - 0.5 + 0.005
     one = [cell("fixed", base), cell("ast", base + gain)]
     two = [cell("fixed", base, retriever="bm25"), cell("ast", base + gain, retriever="bm25")]
-    (alone,) = answers(one, 0.02)
-    both = answers([*one, *two], 0.02)
+    (alone,) = answers(one)
+    both = answers([*one, *two])
     assert [answer["comparisons"] for answer in (alone, *both)] == [1, 2, 2]
     (row,), (same,) = alone["differences"], both[0]["differences"]
     assert same["difference"] == row["difference"]

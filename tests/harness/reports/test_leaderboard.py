@@ -237,7 +237,8 @@ def test_the_measure_follows_the_gold():
     documents = replace(documents, values=renamed, metrics=documents.metrics | {"metrics": metrics})
     assert make_board([documents]).measure == "nDCG@10"
     text = refused([documents, cell("a", MIDDLE, dataset="lines")])
-    assert text.startswith("the gold of lines is lines, that of docs is documents")
+    assert text.startswith(f"the tasks have no common measure (docs: nDCG@10; lines: {MEASURE})")
+    assert make_board([replace(documents, primary="nDCG@10")]).measure == "nDCG@10"
     text = refused([documents], "MRR")
     assert "has no MRR of a + minilm + dense + default on docs\n" in text
     assert text.endswith("choose with -m among nDCG@10")
@@ -249,6 +250,39 @@ def test_a_measure_with_gold_of_each_chunker_ranks_no_chunkers():
         made.metrics["metrics"][MEASURE]["comparable"] = False
     assert refused([a, b], MEASURE).startswith(f"{MEASURE} cannot compare chunkers on made")
     assert len(make_board([a], MEASURE).rows) == 1
+
+
+def test_many_rows_are_ranked_although_each_pair_counts_in_the_adjustment():
+    base = noise(1)
+    rows = [cell(f"c{at}", base + 0.03 * at + noise(at, scale=0.001) - 0.5) for at in range(33)]
+    board = make_board(rows)
+    assert {pair.verdict for pair in board.differences} <= {"better", "worse"}
+    assert ranks(board) == {f"c{at}": 33 - at for at in range(33)}
+
+
+@pytest.mark.parametrize(("queries", "said"), [(8, True), (20, False)])
+def test_too_few_clusters_for_so_many_pairs_are_said(queries, said):
+    board = make_board([cell(f"c{at}", noise(at, queries) + 0.02 * at) for at in range(10)])
+    assert any("among so many pairs" in note for note in notes(board)) is said
+
+
+def test_equal_rows_are_as_uncertain_as_their_smallest_task():
+    few, many = noise(1, 10), noise(2, 1000)
+    rows = [
+        cell(name, values, dataset=task)
+        for name in ("a", "b")
+        for task, values in (("few", few), ("many", many))
+    ]
+    (pair,) = make_board(rows).differences
+    assert pair.verdict == "undecided"
+    assert pair.estimate.ci95 is not None
+    assert 0.15 < pair.estimate.ci95[1] < 0.25
+
+
+def test_runs_that_declare_other_margins_or_measures_make_no_board():
+    a, b = cell("a", MIDDLE), replace(cell("b", BETTER), margin=0.1)
+    assert refused([a, b]) == "the runs have different margins: 0.02, 0.1; make a board of each"
+    assert make_board([replace(a, margin=0.1), b]).margin == 0.1
 
 
 def test_nothing_is_no_board():
