@@ -20,7 +20,6 @@ from harness.building.built_queries import (
 )
 from harness.building.git.changes import changed_lines, only_inserted, touched_lines
 from harness.building.git.commit_gold import (
-    BLANK,
     MOST_LINES,
     UNRELATED,
     comment_lines,
@@ -312,7 +311,7 @@ def _queries(
 
 def _gold(candidate: _Candidate, trees: Trees, repository: Repository) -> ChangeGold | str:
     """The targets of a commit, or why it has none."""
-    files, others, spaced = [], [*candidate.others], True
+    files, others = [], [*candidate.others]
     for change in candidate.changes:
         old = trees.file(change.path, change.old_id)
         if not isinstance(old, Source):
@@ -325,7 +324,6 @@ def _gold(candidate: _Candidate, trees: Trees, repository: Repository) -> Change
                 return _UNREADABLE
             new = after
         files.append((old, changed_lines(old.text, new.text, comment_lines(new))))
-        spaced = spaced and old.text.split() == new.text.split()
     if not files:
         return _UNREAD
     if sum(changed.count for _, changed in files) > MOST_LINES:
@@ -334,8 +332,6 @@ def _gold(candidate: _Candidate, trees: Trees, repository: Repository) -> Change
     gold = commit_gold(
         files, changes_more=any(_changes_lines(c, repository) for c in others), beside=beside
     )
-    if spaced and not others:
-        return BLANK
     if isinstance(gold, str):
         return gold
     sources = [source for source, _ in files]

@@ -555,6 +555,26 @@ def test_commits_that_ask_for_nothing_are_counted_by_reason(tmp_path: Path) -> N
     assert [result.left_out[reason] for reason in reasons] == [1] * 5
 
 
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({}, commit_gold.BLANK),
+        ({"NEWS": "b\n"}, commit_gold.BLANK),
+        ({"tests/data.bin": "b\n"}, commit_gold.BLANK),
+        ({"b.js": "f( a,\n  b )\n"}, commit_gold.BLANK),
+        ({"test_a.py": "assert 2\n"}, commits._TESTED),
+    ],
+)
+def test_lines_that_are_only_joined_ask_for_nothing_whatever_else_changes(
+    tmp_path: Path, files: dict[str, str], reason: str
+) -> None:
+    repo = new_repo(tmp_path / "repo")
+    old = {"a.js": "x();\n}\n}\nelse {\n", "b.js": "f(a, b)\n", "test_a.py": "assert 1\n"}
+    repo.commit("Begin with what else there is\n", old | {"NEWS": "a\n", "tests/data.bin": "a\n"})
+    repo.commit("Write what else there is in one line\n", files | {"a.js": "x();\n}\n} else {\n"})
+    assert made(repo).left_out == {commits._FIRST: 1, reason: 1}
+
+
 def test_commits_that_a_person_rejected_are_replaced(history: tuple[Repo, dict[str, str]]) -> None:
     repo, good = history
     result = made(repo, without=frozenset({good["change"]}))
