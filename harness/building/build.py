@@ -218,13 +218,10 @@ def _questions(name: str) -> Path:
     return Path(name)
 
 
-def _is_in_repository(root: Path) -> bool:
-    path = root.resolve()
-    return any((folder / ".git").exists() for folder in (path, *path.parents))
-
-
 def _why(built: BuiltQueries, left_out: Mapping[str, int], queries: str, root: Path) -> str:
     """The end of the error that no query can be made: what is lacking or was left out."""
+    from harness.building.git.repository import repository_of
+
     if line := left_out_line(left_out):
         return f"{line}; try other queries=, or queries=FILE with questions of your own"
     if not built.corpora:
@@ -234,7 +231,7 @@ def _why(built: BuiltQueries, left_out: Mapping[str, int], queries: str, root: P
     skipped = Counter(file.reason for corpus in built.corpora for file in corpus.skipped)
     reasons = ", ".join(f"{count} ({reason})" for reason, count in skipped.most_common())
     not_indexed = reasons and f"not indexed: {reasons}"
-    if other == "commits" and not _is_in_repository(root):
+    if other == "commits" and repository_of(root) is None:
         other = ""
     own = "queries=FILE with questions of your own"
     advice = f"try queries={other}, or {own}" if other else f"try {own}"

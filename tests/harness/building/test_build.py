@@ -74,15 +74,25 @@ def folder_bytes(folder: Path) -> dict[str, bytes]:
 
 class TestBuild:
     @pytest.mark.parametrize(
-        ("kind", "reason", "other"),
+        ("kind", "dot", "reason", "other"),
         [
-            ("calls", "no call in the 1 indexed file can be resolved", "queries=docstring, or "),
-            ("docstring", "no function of the 1 indexed file has a doc comment", ""),
+            ("calls", "", "no call in the 1 indexed file can be resolved", "docstring"),
+            ("docstring", "", "no function of the 1 indexed file has a doc comment", ""),
+            ("docstring", ".git", "no function of the 1 indexed file has a doc comment", "commits"),
+            (
+                "docstring",
+                "../.git",
+                "no function of the 1 indexed file has a doc comment",
+                "commits",
+            ),
         ],
     )
     def test_a_repository_without_a_candidate_says_what_there_is(
-        self, tmp_path: Path, kind: str, reason: str, other: str
+        self, tmp_path: Path, kind: str, dot: str, reason: str, other: str
     ):
+        tmp_path /= "sub"
+        tmp_path.mkdir()
+        (tmp_path / dot).mkdir(exist_ok=True)
         (tmp_path / "a.py").write_text("x = 1\n", "utf-8")
         (tmp_path / "notes.md").write_text("nothing\n", "utf-8")
         with pytest.raises(InputError) as raised:
@@ -90,8 +100,8 @@ class TestBuild:
         first, second = str(raised.value).split("\n")
         assert first.endswith(f"no query can be made: {reason}")
         assert second == (
-            f"not indexed: 1 (markdown is excluded); try {other}queries=FILE with questions of "
-            "your own"
+            "not indexed: 1 (markdown is excluded); try "
+            f"{other and f'queries={other}, or '}queries=FILE with questions of your own"
         )
 
     def test_docstrings_of_all_languages_ask_for_what_they_stood_at(self, repository: Path):
