@@ -158,6 +158,7 @@ def _part(
         "clusters": len(set(contest.members)),
         "corpora": len({corpus for corpus, _ in contest.members}),
         "primary": primary.measure,
+        "cells": {name: str(cell.folder) for name, cell in contest.cells.items()},
         "pairs": [
             _pair(contest, result, pair, margin)
             for result in results

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from chunkers.errors import InputError
 from chunkers.plugins.spec import parse_spec
 from harness.reports.contests import contends
+from harness.reports.page.pairs import pairs_of
 from harness.reports.recommendation import points
 from harness.support.wording import counted
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 SHOWN = 4
 """Changes of order that are told."""
+
+Verdicts = dict[tuple[str, str, str], str]
+"""A verdict by a data set and two chunkers."""
 
 _KINDS = {"docstring": "documentation", "commits": "commits", "calls": "calls"}
 
@@ -67,7 +71,8 @@ def _source(
     parts: Mapping[tuple[int, str], Sequence[CellDocument]],
 ) -> dict[str, Any]:
     columns = [_column(run, name, cells, measure) for (run, name), cells in parts.items()]
-    verdicts = _verdicts(document, measure, embedder, retriever)
+    shared = [part for part in (embedder, retriever) if part != "none"]
+    verdicts = {run: _verdicts(document, measure, shared, run) for run, _ in parts}
     return {
         "embedder": embedder,
         "retriever": retriever,
@@ -94,13 +99,13 @@ def _column(run: int, dataset: str, cells: Sequence[CellDocument], measure: str)
 
 
 def _verdicts(
-    document: Mapping[str, Any], measure: str, embedder: str, retriever: str
-) -> dict[tuple[str, str, str], str]:
-    """The verdict of each pair of chunkers on a data set, both ways round."""
+    document: Mapping[str, Any], measure: str, shared: Sequence[str], run: int
+) -> Verdicts:
+    """The verdict of each pair of chunkers of a run on a data set, both ways round."""
     opposite = {"better": "worse", "worse": "better"}
     verdicts = {}
-    for pair in (pair for compared in document["compare"] for pair in compared["pairs"]):
-        shared = [part for part in (embedder, retriever) if part != "none"]
+    contests = (contest for compared in document["compare"] for contest in compared["contests"])
+    for pair in (pair for contest in contests for pair in pairs_of(document, contest, run)):
         own = pair["measure"] == measure and pair["estimand"] == "these corpora"
         if own and pair["shared"] == shared:
             verdict = pair["verdict"]
@@ -110,7 +115,7 @@ def _verdicts(
 
 
 def _sentences(
-    columns: Sequence[Mapping[str, Any]], verdicts: Mapping[tuple[str, str, str], str]
+    columns: Sequence[Mapping[str, Any]], verdicts: Mapping[int, Verdicts]
 ) -> Iterator[str]:
     """The changes of order, those that the data show on both sides first."""
     changes, common = [], 0
@@ -141,10 +146,10 @@ def _change(
     means: Mapping[str, float],
     a: str,
     b: str,
-    verdicts: Mapping[tuple[str, str, str], str],
+    verdicts: Mapping[int, Verdicts],
 ) -> tuple[str, bool]:
     """Who is ahead under a source, by how much, and whether the data show it."""
     ahead, behind = (a, b) if means[a] > means[b] else (b, a)
-    shown = verdicts.get((column["dataset"], ahead, behind)) == "better"
+    shown = verdicts[column["run"]].get((column["dataset"], ahead, behind)) == "better"
     amount = f"{points(means[ahead] - means[behind])} points{'' if shown else ', not shown'}"
     return f"`{ahead}` is ahead of `{behind}` on `{column['dataset']}` ({amount})", shown

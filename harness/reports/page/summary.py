@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.model import GOLD_FOLLOWS
@@ -11,6 +10,7 @@ from harness.reports.answer import SHARED_PARTS
 from harness.reports.columns import coverage, number, share
 from harness.reports.contests import contends
 from harness.reports.notes import chance, few_queries
+from harness.reports.page.pairs import folder_of, pairs_of
 from harness.reports.recommendation import listed, points, points_interval
 from harness.stats.new_corpora import FEWEST_FOR_TEST
 from harness.support.wording import counted
@@ -146,25 +146,10 @@ def _legend(measure: str) -> str:
 
 def _contest_of(document: Document, verdict: Document, cells: Document) -> Document | None:
     """The comparison of the same cells, with their names in their run, if there is one."""
-    shared = [verdict[part] for part in SHARED_PARTS[1:] if verdict[part] != "none"]
-    queries = cells[verdict["baseline"]]["n_queries"] if verdict["baseline"] in cells else None
-    # What two runs have is named with its run folder.
-    suffix = f" ({Path(document['runs'][verdict['run']]['path']).name})"
-    compared = {row["chunker"] for row in _rows(verdict)}
+    folders = {folder_of(document, cell) for cell in cells.values()}
     for contest in (part for each in document["compare"] for part in each["contests"]):
-        pairs = [
-            pair | {side: pair[side].removesuffix(suffix) for side in "ab"}
-            for pair in contest["pairs"]
-        ]
-        own = [pair for pair in pairs if pair["a"] in cells and pair["b"] in cells]
-        names = {pair[side] for pair in own for side in "ab"}
-        same = (contest["dataset"], contest["shared"], contest["n_queries"]) == (
-            verdict["dataset"],
-            shared,
-            queries,
-        )
-        if same and compared <= names:
-            return {**contest, "pairs": own}
+        if folders & set(contest["cells"].values()):
+            return {**contest, "pairs": pairs_of(document, contest, verdict["run"])}
     return None
 
 

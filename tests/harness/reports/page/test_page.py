@@ -18,6 +18,7 @@ from harness.datasets.loading import load_dataset
 from harness.model import Dataset
 from harness.reports.page.assemble import ReportOptions, make_report
 from harness.reports.page.document import report_document
+from harness.reports.page.pairs import pairs_of
 from harness.reports.page.render import render, sentence
 from harness.reports.page.stored import read_run, repeat_command
 
@@ -410,6 +411,20 @@ def test_sources_that_disagree_are_named(run, tmp_path):
     assert source["sentences"]
     shown = text_of(page, "sources")
     assert all(line.replace("`", "") in shown for line in source["sentences"])
+
+
+def test_runs_whose_folders_have_one_name_are_told_apart(run, tmp_path):
+    alone = report_document([read_run(run)])
+    expected = [(pair["a"], pair["b"], pair["difference"]) for pair in alone["compare"][0]["pairs"]]
+    folders = [shutil.copytree(run, tmp_path / parent / "run") for parent in "ab"]
+    document = report_document([read_run(folder) for folder in folders])
+    ((contest,),) = (compared["contests"] for compared in document["compare"])
+    assert len(contest["cells"]) == 6
+    for at, part in enumerate(document["summary"]["parts"]):
+        pairs = pairs_of(document, contest, at)
+        assert [(pair["a"], pair["b"], pair["difference"]) for pair in pairs] == expected
+        assert part["sure"] == alone["summary"]["parts"][0]["sure"]
+        assert any(" queries in " in line for line in part["sure"])
 
 
 def test_wrong_input_is_one_or_two_lines(run, tmp_path, capsys, monkeypatch):

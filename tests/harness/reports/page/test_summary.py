@@ -15,6 +15,7 @@ def cell(chunker, mean=0.5, tokens=100, **changes):
     return {
         **NAMES,
         "chunker": chunker,
+        "key": chunker,
         "metrics": {MEASURE: metric},
         "primary": MEASURE,
         "n_queries": 50,
@@ -50,6 +51,7 @@ def document(rows, cells, pairs=(), follows="", corpora=9, **changes):
     contest = {
         "dataset": "made", "shared": ["minilm", "dense"], "n_queries": 50, "clusters": 20,
         "corpora": corpora, "pairs": list(pairs),
+        "cells": {each["chunker"]: f"runs/first/cells/{each['key']}" for each in cells},
     }  # fmt: skip
     information = {"gold follows": follows} if follows else {}
     manifest = {"datasets": {"made": {"information": information}}}
@@ -254,18 +256,27 @@ def test_only_a_decided_answer_is_called_so(verdicts, says):
     assert part["decide"] == [says]
 
 
-def test_the_comparison_is_that_of_the_same_run():
-    """Of two runs of one data set, what both have is named with the run folder."""
+@pytest.mark.parametrize("folders", [("runs/first", "runs/second"), ("a/run", "b/run")])
+def test_the_comparison_is_that_of_the_same_run(folders):
+    """`compare` tells apart what two runs have by the name of their folder, or by a mark."""
     rows = [row("ast", "undecided")]
-    made = document(rows, CELLS, [pair("ast", "fixed (first)", "undecided", 7),
-                                  pair("ast", "fixed (second)", "undecided", 8)])  # fmt: skip
+    cells = [cell(name, run=run) for run in (0, 1) for name in ("ast", "fixed")]
+    names = [f"{name}{end}" for end in ("", " (run)'") for name in ("ast", "fixed")]
+    made = document(rows, cells, [pair("ast", "fixed", "undecided", 7),
+                                  pair("ast (run)'", "fixed (run)'", "undecided", 8),
+                                  pair("ast", "fixed (run)'", "undecided", 9)])  # fmt: skip
+    made["runs"] = [made["runs"][0] | {"path": folder} for folder in folders]
+    places = [f"{folders[each['run']]}/cells/{each['key']}" for each in cells]
     (own,) = made["compare"][0]["contests"]
-    fewer = own | {"n_queries": 20, "pairs": [pair("ast", "fixed", "undecided", 9)]}
-    other = own | {"pairs": [pair("fixed", "lines", "undecided", 10)]}
-    (part,) = summary_of(made | {"compare": [{"contests": [fewer, other, own]}]})["parts"]
-    assert "50 queries in 20 clusters of 9 corpora." in part["sure"]
-    assert part["decide"][0].startswith("7 further queries")
-    (part,) = summary_of(made | {"compare": [{"contests": [fewer, other]}]})["parts"]
+    own["cells"] = dict(zip(names, places, strict=True))
+    other = own | {"cells": {"ast": "c/run/cells/ast"}, "clusters": 3}
+    made["compare"] = [{"contests": [other, own]}]
+    first = made["verdicts"][0]
+    parts = summary_of(made | {"verdicts": [first, first | {"run": 1}]})["parts"]
+    for part, needed in zip(parts, (7, 8), strict=True):
+        assert "50 queries in 20 clusters of 9 corpora." in part["sure"]
+        assert part["decide"][0].startswith(f"{needed} further queries")
+    (part,) = summary_of(made | {"compare": [{"contests": [other]}]})["parts"]
     assert part["decide"] == ["More questions; how many cannot be estimated from these."]
 
 
@@ -275,7 +286,15 @@ def sources(first, second, pairs=(), names=("stdlib", "repo:x,queries=commits"))
         for run, (dataset, means) in enumerate(zip(names, (first, second), strict=True))
         for name, mean in means.items()
     ]
-    return sources_of({"cells": cells, "compare": [{"pairs": list(pairs)}]})
+    contests = [
+        {
+            "cells": {name: f"{run}/cells/{name}" for name in means},
+            "pairs": [each for each in pairs if each["dataset"] == dataset],
+        }
+        for run, (dataset, means) in enumerate(zip(names, (first, second), strict=True))
+    ]
+    runs = [{"path": "0"}, {"path": "1"}]
+    return sources_of({"runs": runs, "cells": cells, "compare": [{"contests": contests}]})
 
 
 def test_sources_that_change_the_order_are_named_those_shown_first():
