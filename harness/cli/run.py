@@ -21,7 +21,7 @@ from harness.cli.output import (
     write,
     write_json,
 )
-from harness.runs.config import RunConfig, load_suite
+from harness.runs.config import RunConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -217,9 +217,9 @@ def _baseline(text: str, names: list[str]) -> str:
 
 def _config(suite: Path | None, data_dir: Path | None, options: dict[str, Any]) -> RunConfig:
     """The options of a suite and of the command line, whose errors name the flag."""
-    from harness.datasets.suites import find_suite
+    from harness.datasets.suites import load_suite
 
-    config = RunConfig() if suite is None else load_suite(find_suite(suite), data_dir)
+    config = RunConfig() if suite is None else load_suite(suite, data_dir)
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
     with _flags_in_errors(options):
         return config.over(**values)

@@ -1,16 +1,27 @@
-"""Built-in suites: files of run options that come with chunkmark."""
+"""Suites: TOML files of run options, a user's own or one that comes with chunkmark."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import json
+import re
+import tomllib
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError, suggestion
 from harness.datasets.cards import cards_dir
-from harness.runs.config import read_suite
+from harness.runs.config import RunConfig
+from harness.support.data_folders import find_data
+from harness.support.files import unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_DESCRIPTION = "description"
+"""The key that says what a suite compares; it is not an option."""
+
+_SPECS = {"datasets", "chunkers", "embedders"}
+"""The keys whose specs may have paths in the data folders."""
 
 
 @dataclass(frozen=True)
@@ -35,20 +46,48 @@ def list_suites() -> list[Suite]:
         InputError: The installation is broken.
     """
     return [
-        Suite(name, str(read_suite(file).get("description", "")), str(file))
-        for name, file in _files().items()
+        Suite(name, str(_read(file).get(_DESCRIPTION, "")), str(file))
+        for name, file in _built_in().items()
     ]
 
 
-def find_suite(suite: Path) -> Path:
-    """The file of a suite: the argument itself, or the built-in suite of that name.
+def load_suite(suite: Path, data_dir: Path | None = None) -> RunConfig:
+    """The options of a suite.
+
+    Args:
+        suite: Its file, or the name of a built-in suite.
+        data_dir: The first of the data folders in which `<data>/PATH` is searched.
 
     Raises:
-        InputError: There is neither.
+        InputError: There is none, or it cannot be read, is not TOML, has an unknown key or a wrong
+            value, or names what is in no data folder.
     """
+    path = _find(suite)
+    names = [option.name for option in fields(RunConfig)]
+    options: dict[str, Any] = {}
+    for key, value in _read(path).items():
+        if key not in (*names, _DESCRIPTION):
+            raise InputError(f"suite {path}: unknown key {key!r}; {suggestion(key, names)}")
+        options[key] = tuple(value) if isinstance(value, list) else value
+        if key in _SPECS and isinstance(value, list):
+            options[key] = tuple(_with_data(spec, path, data_dir) for spec in value)
+    if not isinstance(options.pop(_DESCRIPTION, ""), str):
+        raise InputError(f"suite {path}: {_DESCRIPTION} must be a string")
+    try:
+        return RunConfig(**options)
+    except InputError as error:
+        raise InputError(f"suite {path}: {error}") from None
+
+
+def _built_in() -> dict[str, Path]:
+    return {file.stem: file for file in sorted((cards_dir() / "suites").glob("*.toml"))}
+
+
+def _find(suite: Path) -> Path:
+    """The file of a suite; a file goes before a built-in suite of its name."""
     if suite.is_file():
         return suite
-    files = _files()
+    files = _built_in()
     if str(suite) in files:
         return files[str(suite)]
     problem = "is a folder" if suite.is_dir() else "does not exist"
@@ -59,5 +98,40 @@ def find_suite(suite: Path) -> Path:
     )
 
 
-def _files() -> dict[str, Path]:
-    return {file.stem: file for file in sorted((cards_dir() / "suites").glob("*.toml"))}
+def _with_data(spec: Any, suite: Path, data_dir: Path | None) -> Any:
+    """A spec with the paths in place of `<data>/PATH`; what is no text stays as it is."""
+    if not isinstance(spec, str):
+        return spec
+
+    def place(match: re.Match[str]) -> str:
+        try:
+            # As a JSON string, for a folder's name may have a comma.
+            return json.dumps(str(find_data(match[1], data_dir)), ensure_ascii=False)
+        except InputError as error:
+            raise InputError(f"suite {suite}: {error}") from None
+
+    return re.sub(r"<data>/([^,\"|]+)", place, spec)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The keys and values of a suite file, unchecked."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"suite {unreadable(path, error)}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"suite {path} is not UTF-8 text; give a TOML file of run options, saved as UTF-8"
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(
+            f"suite {path}: invalid TOML: {_place(str(error))}\n"
+            'give a TOML file of run options, such as chunkers = ["ast"]; '
+            "for a data set write -d, as in -d repo:PATH"
+        ) from error
+
+
+def _place(problem: str) -> str:
+    """A parser's message with its place first."""
+    text, _, place = problem.rstrip(")").rpartition(" (at ")
+    return f"{place}: {text[:1].lower()}{text[1:]}" if text else problem

@@ -1,33 +1,20 @@
-"""The options of a run: one list for the command line, suite files and `evaluate`."""
+"""The options of a run: one list for the command line, suites and `evaluate`."""
 
 from __future__ import annotations
 
-import json
 import math
-import re
-import tomllib
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import InputError, suggestion
+from chunkers.errors import InputError
 from harness.chunking import SECONDS
 from harness.stats import MARGIN
-from harness.support.data_folders import find_data
-from harness.support.files import unreadable
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from harness.model import Dataset
 
 COMPARE, SCORE, LIMITS = "What to compare", "How to score", "Limits"
 """Groups of options."""
-
-DESCRIPTION = "description"
-"""The key of a suite that says what it compares; it is not an option."""
-
-_SPECS = {"datasets", "chunkers", "embedders"}
-"""The keys of a suite whose specs may have paths in the data folders."""
 
 _CHUNKERS = ("ast", "fixed", "function", "whole-file", "random-cuts")
 _SPANS = ("SpanR@10000c", "SpanR@2500c", "SpanP@10000c", "Complete@10000c")
@@ -141,76 +128,6 @@ class RunConfig:
             InputError: A value of the wrong type or out of range.
         """
         return replace(self, **{k: v for k, v in values.items() if v not in (None, (), [])})
-
-
-def load_suite(path: Path, data_dir: Path | None = None) -> RunConfig:
-    """The options of a suite file.
-
-    Args:
-        path: The file.
-        data_dir: The first of the data folders in which `<data>/PATH` is searched.
-
-    Raises:
-        InputError: It cannot be read, is not TOML, has an unknown key or a wrong value, or names
-            what is in no data folder.
-    """
-    names = [option.name for option in fields(RunConfig)]
-    options: dict[str, Any] = {}
-    for key, value in read_suite(path).items():
-        if key not in (*names, DESCRIPTION):
-            raise InputError(f"suite {path}: unknown key {key!r}; {suggestion(key, names)}")
-        options[key] = tuple(value) if isinstance(value, list) else value
-        if key in _SPECS and isinstance(value, list):
-            options[key] = tuple(_with_data(spec, path, data_dir) for spec in value)
-    if not isinstance(options.pop(DESCRIPTION, ""), str):
-        raise InputError(f"suite {path}: {DESCRIPTION} must be a string")
-    try:
-        return RunConfig(**options)
-    except InputError as error:
-        raise InputError(f"suite {path}: {error}") from None
-
-
-def _with_data(spec: Any, suite: Path, data_dir: Path | None) -> Any:
-    """A spec with the paths in place of `<data>/PATH`; what is no text stays as it is."""
-    if not isinstance(spec, str):
-        return spec
-
-    def place(match: re.Match[str]) -> str:
-        try:
-            # As a JSON string, for a folder's name may have a comma.
-            return json.dumps(str(find_data(match[1], data_dir)), ensure_ascii=False)
-        except InputError as error:
-            raise InputError(f"suite {suite}: {error}") from None
-
-    return re.sub(r"<data>/([^,\"|]+)", place, spec)
-
-
-def read_suite(path: Path) -> dict[str, Any]:
-    """The keys and values of a suite file, unchecked.
-
-    Raises:
-        InputError: It cannot be read, or is not TOML.
-    """
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"suite {unreadable(path, error)}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"suite {path} is not UTF-8 text; give a TOML file of run options, saved as UTF-8"
-        ) from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(
-            f"suite {path}: invalid TOML: {_place(str(error))}\n"
-            'give a TOML file of run options, such as chunkers = ["ast"]; '
-            "for a data set write -d, as in -d repo:PATH"
-        ) from error
-
-
-def _place(problem: str) -> str:
-    """A parser's message with its place first."""
-    text, _, place = problem.rstrip(")").rpartition(" (at ")
-    return f"{place}: {text[:1].lower()}{text[1:]}" if text else problem
 
 
 def _problem(option: Field[Any], value: Any) -> str | None:

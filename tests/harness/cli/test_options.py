@@ -9,7 +9,8 @@ from commands import call, says
 
 import harness
 from harness.cli.commands import COMMANDS, load_command
-from harness.runs.config import RunConfig, load_suite
+from harness.datasets.suites import load_suite
+from harness.runs.config import RunConfig
 
 OPTIONS = {field.name: field for field in fields(RunConfig)}
 SINGULAR = {"embedder": "embedders", "retriever": "retrievers"}

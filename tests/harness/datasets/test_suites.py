@@ -1,4 +1,4 @@
-"""Built-in suites: each can be run, and is chosen by its name."""
+"""Suites: files of run options, and the built-in ones, which are chosen by their names."""
 
 import json
 from pathlib import Path
@@ -8,8 +8,7 @@ from commands import call, says
 
 from chunkers.errors import InputError
 from chunkers.plugins.spec import parse_spec
-from harness.datasets.suites import find_suite, list_suites
-from harness.runs.config import load_suite
+from harness.datasets.suites import load_suite
 from harness.runs.plan import make_plan
 
 ROOT = Path(__file__).parents[3]
@@ -29,18 +28,18 @@ def test_quick_runs_by_its_name_and_options_override_it(capsys, tmp_path):
     (cell,) = call(capsys, "run", "quick", *options).json["cells"]
     assert (cell["dataset"], cell["chunker"], cell["retriever"]) == ("stdlib", "fixed", "bm25")
     assert cell["n_queries"] == 5
-    assert list(cell["metrics"]) == list(load_suite(find_suite(Path("quick"))).measures)
+    assert list(cell["metrics"]) == list(load_suite(Path("quick")).measures)
 
 
 def test_a_file_goes_before_a_built_in_suite_and_a_folder_does_not(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    built_in = ROOT / "datasets/suites/quick.toml"
-    assert find_suite(Path("quick")) == built_in
+    built_in = load_suite(ROOT / "datasets/suites/quick.toml")
+    assert load_suite(Path("quick")) == built_in
     Path("quick").mkdir()
-    assert find_suite(Path("quick")) == built_in
+    assert load_suite(Path("quick")) == built_in
     Path("quick").rmdir()
     Path("quick").write_text("limit = 3\n")
-    assert load_suite(find_suite(Path("quick"))).limit == 3
+    assert load_suite(Path("quick")).limit == 3
 
 
 @pytest.mark.parametrize(
@@ -101,6 +100,5 @@ def test_a_path_in_a_data_folder_is_found_quoted_and_named_if_missing(tmp_path, 
 
 
 def test_the_plan_of_quick_needs_no_model():
-    plan = make_plan(load_suite(find_suite(Path("quick"))))
+    plan = make_plan(load_suite(Path("quick")))
     assert (plan.embedders, plan.cells) == ((), 4)
-    assert [suite.name for suite in list_suites()] == sorted(s.name for s in list_suites())
