@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sys
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -100,17 +101,14 @@ def _audit_datasets(
     from harness.cli.progress import Progress
     from harness.datasets.loading import load_dataset
     from harness.runs.pipeline import load_embedder
-    from harness.support.wording import warn_repeated
+    from harness.support.wording import distinct
 
-    cutters = [load_chunker(spec) for text in chunkers for spec in expand_spec(text)]
-    models = [load_embedder(text) for text in embedders]
+    specs = [spec for text in chunkers for spec in expand_spec(text)]
+    cutters = distinct("chunker", map(load_chunker, specs), attrgetter("name"))
+    models = distinct("embedder", map(load_embedder, embedders), attrgetter("name"))
     limit, seed = sample
-    loaded = [load_dataset(text, data_dir=data_dir, seed=seed) for text in dict.fromkeys(datasets)]
-    warn_repeated("chunker", (cutter.name for cutter in cutters))
-    warn_repeated("embedder", (model.name for model in models))
-    warn_repeated("data set", datasets)
-    cutters = list({cutter.name: cutter for cutter in cutters}.values())
-    models = list({model.name: model for model in models}.values())
+    texts = distinct("data set", datasets)
+    loaded = [load_dataset(text, data_dir=data_dir, seed=seed) for text in texts]
     # A plug-in's prints are not part of the result.
     with Progress() as progress, contextlib.redirect_stdout(sys.stderr):
         return [

@@ -49,10 +49,9 @@ def check(
     """
     from chunkers.testing import check_chunker
     from harness.cli.progress import Progress
-    from harness.support.wording import warn_repeated
+    from harness.support.wording import distinct
 
-    warn_repeated("language", language or ())
-    languages = [_language(name) for name in dict.fromkeys(language or ())]
+    languages = [_language(name) for name in distinct("language", language or ())]
     with Progress() as progress:
         report = check_chunker(
             chunker,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,11 +67,10 @@ def chunk(
     from harness.reading.reader import ReadRules, read_file
     from harness.runs.failures import own_reason
     from harness.support.json_files import require_regular_file
-    from harness.support.wording import warn_repeated
+    from harness.support.wording import distinct
 
-    loaded = [load_chunker(spec) for text in chunker or ["ast"] for spec in expand_spec(text)]
-    warn_repeated("chunker", (cutter.name for cutter in loaded))
-    chunkers = list({cutter.name: cutter for cutter in loaded}.values())
+    specs = [spec for text in chunker or ["ast"] for spec in expand_spec(text)]
+    chunkers = distinct("chunker", map(load_chunker, specs), attrgetter("name"))
     rules = ReadRules(
         languages=parse_overrides(language or ()), encodings=parse_encodings(encoding or ())
     )

@@ -93,13 +93,12 @@ def compare(
     from harness.reports.contests import agreed, contests, why_none
     from harness.reports.tuning import tune as run_tuning
     from harness.runs.stored_values import read_stored_cells
-    from harness.support.wording import warn_repeated
+    from harness.support.wording import distinct
 
     if margin is not None and not 0 < margin < 1:
         raise InputError(f"--margin must be above 0 and below 1, not {margin}")
     require_different_runs(runs)
-    warn_repeated("measure", (str(parse_measure(text)) for text in measure or ()))
-    measure = list(dict.fromkeys(str(parse_measure(text)) for text in measure or ()))
+    measure = distinct("measure", (str(parse_measure(text)) for text in measure or ()))
     cells = [cell for run in runs for cell in read_stored_cells(run)]
     if not cells:
         raise InputError(why_none(cells, over))

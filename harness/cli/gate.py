@@ -79,10 +79,11 @@ def gate(
     from harness.reports.drops import check_drops, parse_allowed_drop
     from harness.reports.gate import as_markdown, print_gate, table_of
     from harness.runs.gates import check, document, notes_of, parse_bound
+    from harness.support.wording import distinct
 
     _refuse_options(against, minimum or (), max_drop or (), strict=strict)
-    bounds = [parse_bound(text) for text in dict.fromkeys(minimum or ())]
-    allowed = [parse_allowed_drop(text) for text in dict.fromkeys(max_drop or ())]
+    bounds = [parse_bound(text) for text in distinct("--min", minimum or ())]
+    allowed = [parse_allowed_drop(text) for text in distinct("--max-drop", max_drop or ())]
     rows = []
     if bounds:
         cells = _folder_cells(run) if run.is_dir() else _file_cells(run)
@@ -117,7 +118,6 @@ def _refuse_options(
 ) -> None:
     """Refuse options that do not go together."""
     from chunkers.errors import InputError
-    from harness.support.wording import warn_repeated
 
     if (against is None) != (not max_drop):
         raise InputError("--against BASE and --max-drop need each other; give both")
@@ -125,8 +125,6 @@ def _refuse_options(
         raise InputError("--strict is about drops; give --against BASE and --max-drop too")
     if not minimum and not max_drop:
         raise InputError("no bound given; add one, as in --min 'MRR>0.6'")
-    warn_repeated("--min", minimum)
-    warn_repeated("--max-drop", max_drop)
 
 
 def _folder_cells(run: Path) -> list[GateCell]:

@@ -156,7 +156,7 @@ def _options(
     from harness.measures.grammar import parse_measure
     from harness.measures.profiles import load_profile
     from harness.scoring.score_file import ScoreOptions
-    from harness.support.wording import warn_repeated
+    from harness.support.wording import distinct
 
     for_records = {"--f1-threshold": threshold, "--source": source}
     given = tuple(name for name, value in for_records.items() if value is not None)
@@ -165,11 +165,8 @@ def _options(
         raise InputError(f"--f1-threshold must be above 0 and at most 1, not {threshold}")
     if source is not None and not source.is_dir():
         raise InputError(f"--source {source} is not a folder")
-    parsed = [parse_measure(text) for text in measures or DEFAULT_MEASURES]
-    warn_repeated("measure", map(str, parsed))
-    return ScoreOptions(
-        tuple(dict.fromkeys(parsed)), load_profile(profile), threshold, source, given
-    )
+    parsed = distinct("measure", map(parse_measure, measures or DEFAULT_MEASURES))
+    return ScoreOptions(tuple(parsed), load_profile(profile), threshold, source, given)
 
 
 def _reading_progress(progress: Progress, path: Path) -> Callable[[int], None]:

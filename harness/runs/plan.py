@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError, suggestion
@@ -15,7 +16,7 @@ from harness.retrieval.options import refuse_profile
 from harness.runs.failures import MaxFailures, parse_max_failures
 from harness.runs.matching import parse_match_size
 from harness.runs.pipeline import load_embedder, load_retriever, refuse_unknown_embedder
-from harness.support.wording import warn_repeated
+from harness.support.wording import distinct
 
 if TYPE_CHECKING:
     from harness.embedding.embedder import Embedder
@@ -85,11 +86,11 @@ def make_plan(config: RunConfig) -> Plan:
     """
     parse_overrides(config.languages)
     max_failures = parse_max_failures(config.max_failures)
-    chunkers = [load_chunker(spec) for text in config.chunkers for spec in expand_spec(text)]
+    specs = [spec for text in config.chunkers for spec in expand_spec(text)]
+    chunkers = distinct("chunker", map(load_chunker, specs), attrgetter("name"))
     profile = load_profile(config.profile)
-    loaded = [load_retriever(text) for text in config.retrievers]
-    retrievers = dict(loaded)
-    for name, retriever in retrievers.items():
+    retrievers = distinct("retriever", map(load_retriever, config.retrievers), itemgetter(0))
+    for name, retriever in retrievers:
         refuse_profile(name, retriever.options, profile)
     match = parse_match_size(config.match_size)
     cutting = [*chunkers, match] if isinstance(match, LoadedChunker) else chunkers
@@ -97,16 +98,11 @@ def make_plan(config: RunConfig) -> Plan:
     for text in config.embedders:
         refuse_unknown_embedder(text)
     embedders: list[Embedder] = []
-    if helped or any(retriever.dense for retriever in retrievers.values()):
-        embedders = [load_embedder(text) for text in config.embedders]
+    if helped or any(retriever.dense for _, retriever in retrievers):
+        embedders = distinct("embedder", map(load_embedder, config.embedders), attrgetter("name"))
         for embedder in embedders:
             embedder.fingerprint()
-    parsed = [parse_measure(text) for text in config.measures]
-    measures = tuple(dict.fromkeys(parsed))
-    warn_repeated("chunker", (chunker.name for chunker in chunkers))
-    warn_repeated("embedder", (embedder.name for embedder in embedders))
-    warn_repeated("retriever", (name for name, _ in loaded))
-    warn_repeated("measure", map(str, parsed))
+    measures = tuple(distinct("measure", map(parse_measure, config.measures)))
     for measure in measures:
         family_of(measure)  # refuses what no cell has
     _refuse_primary(config.primary, [str(measure) for measure in measures])
@@ -114,9 +110,9 @@ def make_plan(config: RunConfig) -> Plan:
         config=config,
         measures=measures,
         profile=profile,
-        chunkers=tuple({chunker.name: chunker for chunker in chunkers}.values()),
-        embedders=tuple({embedder.name: embedder for embedder in embedders}.values()),
-        retrievers=tuple(retrievers.items()),
+        chunkers=tuple(chunkers),
+        embedders=tuple(embedders),
+        retrievers=tuple(retrievers),
         max_failures=max_failures,
         match=match,
     )

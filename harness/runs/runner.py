@@ -6,6 +6,7 @@ import dataclasses
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
@@ -34,7 +35,7 @@ from harness.support.data_folders import cache_dir
 from harness.support.files import file_sha256
 from harness.support.json_files import read_json, write_json, write_json_lines
 from harness.support.progress import RESULTS, silent
-from harness.support.wording import warn_repeated
+from harness.support.wording import distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -121,16 +122,15 @@ def run(
             the folder cannot be written.
     """
     started = time.perf_counter()
-    warn_repeated("data set", (dataset.name for dataset in datasets))
-    distinct = {dataset.name: dataset for dataset in datasets}.values()
-    for dataset in distinct:
+    datasets = distinct("data set", datasets, attrgetter("name"))
+    for dataset in datasets:
         if plan.config.masks(dataset):
             refuse_mask(dataset)
         for name, retriever in plan.retrievers:
             refuse_dataset(name, retriever.options, dataset)
     folder = RunFolder.open(out)
     store = VectorStore(cache_dir() / "vectors.sqlite")
-    total = len(distinct) * plan.cells
+    total = len(datasets) * plan.cells
     manifest = Manifest(folder.manifest, plan, total)
     session = _Session(plan, folder, manifest, store, tell)
     try:
@@ -138,7 +138,7 @@ def run(
             store.open()  # an unusable store is refused before any work
         cells = []
         tell(RESULTS, 0, total)
-        for cell in (cell for dataset in distinct for cell in _cells(session, dataset)):
+        for cell in (cell for dataset in datasets for cell in _cells(session, dataset)):
             cells.append(cell)
             tell(RESULTS, session.computed, session.computed + total - len(cells))
     finally:
@@ -147,11 +147,11 @@ def run(
     return RunResult(
         out=out,
         cells=tuple(cell for cell in cells if isinstance(cell, CellResult)),
-        absent=tuple((dataset.name, corpus) for dataset in distinct for corpus in dataset.absent),
+        absent=tuple((dataset.name, corpus) for dataset in datasets for corpus in dataset.absent),
         failed=tuple(cell for cell in cells if isinstance(cell, FailedCell)),
         left_out=tuple(
             (dataset.name, reason, count)
-            for dataset in distinct
+            for dataset in datasets
             for reason, count in dataset.left_out.items()
             if count
         ),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+Value = TypeVar("Value")
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:
@@ -26,8 +28,16 @@ def left_out_line(left_out: Mapping[str, int], before: str = "\nleft out: ") -> 
     return reasons and before + reasons
 
 
-def warn_repeated(what: str, names: Iterable[str]) -> None:
-    """Warn of names that are given more than once, where each counts once."""
-    for name, count in Counter(names).items():
+def distinct(what: str, values: Iterable[Value], name: Callable[[Value], str] = str) -> list[Value]:
+    """Values in the order given, each name once; a warning says which were given more than once.
+
+    Args:
+        what: The noun that the warning begins with.
+        values: Of several with the same name the last one counts.
+        name: The name of a value.
+    """
+    values = list(values)
+    for repeated, count in Counter(map(name, values)).items():
         if count > 1:
-            warnings.warn(f"{what} {name} is given {count} times; it counts once", stacklevel=2)
+            warnings.warn(f"{what} {repeated} is given {count} times; it counts once", stacklevel=2)
+    return list({name(value): value for value in values}.values())

@@ -137,6 +137,7 @@ def test_an_embedder_that_nothing_needs_is_reported(folder, capsys):
         ((*RUN, "-m", "mrr"), "measure MRR is"),
         ((*RUN, "-d", "repo:src"), "data set repo:src is"),
         (("chunk", "src/a.py", "-c", "fixed", "-c", "fixed"), "chunker fixed is"),
+        (("check-chunker", "fixed", *["--language", "text"] * 2), "language text is"),
         (("audit", "-d", "repo:src", "-d", "repo:src"), "data set repo:src is"),
         (("audit", "-d", "repo:src", "-c", "ast", "-c", "ast"), "chunker ast is"),
         (("score", "--run", "run.trec", "--qrels", "qrels.trec", *["-m", "MRR"] * 2), "measure"),
