@@ -73,7 +73,8 @@ class Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The parts of the usage line, with brackets around what is optional."""
-        arguments = [p for p in self.get_params(ctx) if p.param_type_name == "argument"]
+        parameters = self.get_params(ctx)
+        arguments = [p for p in parameters if p.param_type_name == "argument" and not p.hidden]
         names = [p.metavar or p.name.upper() for p in arguments]
         names = [
             name if each.required else f"[{name}]"

@@ -96,10 +96,6 @@ def _usage_message(error: Any) -> tuple[str, bool]:
     if extra := _EXTRA.fullmatch(message):
         words = extra["words"].split()
         message = f"unexpected argument{'s' * (len(words) > 1)} {' '.join(words)}"
-        if error.ctx is not None and error.ctx.info_name == "score":
-            run, qrels = words if len(words) == 2 else ("FILE", "FILE")
-            message = "score takes its files as options"
-            return f"{message}; write --run {run} --qrels {qrels}, or --records FILE", False
     elif value := _VALUE.fullmatch(message):
         verb = "needs a value" if value["verb"] == "requires" else "takes no value"
         message = f"{value['option'][1:-1]} {verb}"

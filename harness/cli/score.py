@@ -23,6 +23,7 @@ _LINE = 40
 
 
 def score(
+    words: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     run: Annotated[
         Path | None, typer.Option("--run", metavar="FILE", help="Rankings; needs --qrels.")
     ] = None,
@@ -97,7 +98,7 @@ def score(
     from harness.scoring.score_file import score_file
     from harness.support.wording import counted
 
-    path = _input_file(run, records)
+    path = _input_file(words or [], run, records)
     options = _options(measure, profile, f1_threshold, source)
     files = (("--run", run, "rankings"), ("--records", records, "records"))
     for option, file, content in (*files, ("--qrels", qrels, "judgements")):
@@ -138,9 +139,13 @@ def score(
             console().print(note, style="dim")
 
 
-def _input_file(run: Path | None, records: Path | None) -> Path:
+def _input_file(words: list[str], run: Path | None, records: Path | None) -> Path:
     from chunkers.errors import InputError
 
+    if words:
+        rankings, judgements = words if len(words) == 2 else ("FILE", "FILE")
+        advice = f"write --run {rankings} --qrels {judgements}, or --records FILE"
+        raise InputError(f"score takes its files as options; {advice}")
     if run is not None and records is not None:
         raise InputError("--run and --records cannot be combined; give one of them")
     path = run if records is None else records
