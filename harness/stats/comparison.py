@@ -225,14 +225,15 @@ def verdict_of(
 
 def adjust(p: Sequence[float], adjustment: Adjustment) -> list[float]:
     """P-values adjusted for a family of tests, in the order given."""
-    if adjustment == "benjamini-hochberg":
-        from scipy import stats
-
-        return [float(value) for value in stats.false_discovery_control(p, method="bh")]
     order = np.argsort(p, kind="stable")
-    scaled = np.asarray(p)[order] * np.arange(len(p), 0, -1)
+    ascending = np.asarray(p)[order]
+    if adjustment == "benjamini-hochberg":
+        scaled = ascending * (len(p) / np.arange(1, len(p) + 1))
+        monotone = np.minimum.accumulate(scaled[::-1])[::-1]
+    else:
+        monotone = np.maximum.accumulate(ascending * np.arange(len(p), 0, -1))
     adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    adjusted[order] = np.minimum(monotone, 1.0)
     return [float(value) for value in adjusted]
 
 

@@ -171,8 +171,8 @@ def _smallest(enough: Callable[[int], bool], fewest: int) -> int:
 
 def _noncentrality(freedom: float, tail: float) -> float:
     """The number of standard errors by which a detectable difference differs from 0."""
-    from scipy import special, stats
+    from scipy import special
 
-    critical = stats.t.ppf(1 - tail, freedom)
+    critical = special.stdtrit(freedom, 1 - tail)
     # The chance of significance with the wrong sign, under 1e-5, is left out.
     return float(special.nctdtrinc(freedom, 1 - POWER, critical))
