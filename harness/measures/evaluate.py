@@ -74,7 +74,7 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
     seen = views(cell, measures, profile)
     ranks = {name: view.ranks(cell) for name, view in seen.items()}
     gold = seen["chunks"].gold
-    mask, left_out = included(cell, profile)
+    mask, left_out = included(cell, gold)
     own = None
     if profile.own_order and cell.mrr_ranking is not None:
         own = gold_ranks(gold, cell.corpora, cell.mrr_ranking)
@@ -102,17 +102,17 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
     )
 
 
-def included(cell: Cell, profile: Profile) -> tuple[Bools, dict[str, int]]:
+def included(cell: Cell, gold: GoldTables) -> tuple[Bools, dict[str, int]]:
     """The queries of a cell in the profile's means, shape (q,), and counts of the others by reason.
 
     A query whose gold is lines of files is always included, covered by a chunk or not: a chunker
     cannot take a query out of a mean.
     """
+    profile = gold.profile
     mask = np.ones(len(cell.queries), dtype=np.bool_)
     left_out = {}
     if not cell.spans and profile.nothing_relevant == "left-out":
-        relevant = [bool((gold.grade >= profile.least_grade).any()) for gold in cell.gold]
-        mask = np.array(relevant, dtype=np.bool_)
+        mask = gold.n_relevant > 0
         grades = "of 0 or less" if profile.rel is None else f"below {profile.rel:g}"
         left_out[f"only grades {grades}"] = int((~mask).sum())
     if cell.absent is not None and profile.absent == "left-out":

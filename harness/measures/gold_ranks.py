@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.measures.gold_tables import sum_by
+from harness.measures.gold_tables import Rows, sum_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from harness.measures.cell import Units
-    from harness.measures.gold_tables import GoldTables, Rows
+    from harness.measures.gold_tables import GoldTables
     from harness.support.arrays import Bools, Floats, Ints
 
 
@@ -141,8 +143,8 @@ def _hits(ranks: GoldRanks) -> tuple[Ints, Ints, Floats]:
     rank = np.concatenate((ranks.relevant, ranks.twin, ranks.again))
     query = np.concatenate((gold.relevant.query, gold.twin.query, gold.again.query))
     gain = np.concatenate((gold.grade, np.zeros(len(ranks.twin)), gold.again_grade))
-    order = np.lexsort((rank, query))
-    order = order[rank[order] < NEVER]
+    order = np.flatnonzero(rank < NEVER)
+    order = order[np.lexsort((rank[order], query[order]))]
     if len(ranks.twin):
         _credit_twins(gold, order, query, gain)
         order = order[gain[order] > 0]
@@ -199,31 +201,88 @@ def _covered(start: Ints, length: Ints, point: Ints) -> Ints:
 
 def gold_ranks(gold: GoldTables, corpora: Sequence[Units], rankings: Iterable[Ints]) -> GoldRanks:
     """Look the gold up in the rankings of its queries, which are units in rank order."""
-    rank = np.full(gold.missing_unit + 1, NEVER, dtype=np.int64)
-    before = np.full(gold.missing_unit + 1, NEVER, dtype=np.int64)
-    file_rank = np.full(gold.missing_file + 1, NEVER, dtype=np.int64)
-    tables = {"rank": rank, "before": before, "file": file_rank}
-    lookups = _lookups(gold)
-    columns = {name: np.full(len(rows.item), NEVER, dtype=np.int64) for name, rows, _ in lookups}
-    retrieved = np.zeros(gold.n_queries, dtype=np.int64)
-    total = np.zeros(gold.n_queries, dtype=np.int64)
-    for query, ranking in enumerate(rankings):
-        units = corpora[gold.corpus[query]]
-        sizes = units.size[ranking]
-        ends = np.cumsum(sizes)
-        retrieved[query] = len(ranking)
-        total[query] = ends[-1] if len(ends) else 0
-        rank[ranking] = np.arange(1, len(ranking) + 1)
-        before[ranking] = ends - sizes
-        files = units.file[ranking]
-        if len(gold.file.item):
-            set_file_ranks(files, file_rank)
-        for name, rows, kind in lookups:
-            part = rows.of(query)
-            columns[name][part] = tables[kind][rows.item[part]]
-        rank[ranking] = before[ranking] = NEVER
-        file_rank[files] = NEVER
-    return GoldRanks(gold=gold, retrieved=retrieved, total=total, **columns)
+    rows = list(rankings)
+    counts = np.array([len(row) for row in rows], dtype=np.int64)
+    ranked = Rows.of(counts, np.concatenate([np.zeros(0, dtype=np.int64), *rows]))
+    kinds = {name: rows for name, rows, table in _lookups(gold) if table != "file"}
+    places = dict(zip(kinds, _places(kinds.values(), ranked, gold.missing_unit + 1), strict=True))
+    before, total = _characters(gold, corpora, ranked, places.pop("before"))
+    ranks = {
+        name: np.where(place < NEVER, place - ranked.bounds[kinds[name].query] + 1, NEVER)
+        for name, place in places.items()
+    }
+    return GoldRanks(
+        gold=gold,
+        file=_file_ranks(gold, corpora, ranked),
+        before=before,
+        retrieved=counts,
+        total=total,
+        **ranks,
+    )
+
+
+def _places(kinds: Iterable[Rows], ranked: Rows, width: int) -> list[Ints]:
+    """The row of `ranked` with each row of `kinds`, or NEVER; units are below `width`."""
+    keys = [rows.query * width + rows.item for rows in kinds]
+    wanted, row = np.unique(np.concatenate(keys), return_inverse=True)
+    place = np.full(len(wanted) + 1, NEVER, dtype=np.int64)
+    key = ranked.query * width + ranked.item
+    # Most of a ranking is not gold: a table of hashes drops nearly all of that before the search.
+    bits = min(24, (16 * len(wanted) + 1).bit_length())
+    table = np.zeros(1 << bits, dtype=np.bool_)
+    table[_hashes(wanted, bits)] = True
+    kept = np.flatnonzero(table[_hashes(key, bits)])
+    place[_search(wanted, key[kept])] = kept
+    place[-1] = NEVER
+    return np.split(place[row], np.cumsum([len(each) for each in keys[:-1]]))
+
+
+def _hashes(keys: Ints, bits: int) -> NDArray[np.uint64]:
+    """Fibonacci hashes (Knuth, The Art of Computer Programming, volume 3, section 6.4)."""
+    return (keys.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
+
+
+def _search(ascending: Ints, keys: Ints) -> Ints:
+    """Where each key is in distinct ascending values; their number where it is not."""
+    at = np.searchsorted(ascending, keys)
+    inside = at < len(ascending)
+    inside[inside] = ascending[at[inside]] == keys[inside]
+    return np.where(inside, at, len(ascending))
+
+
+def _of_units(values: Sequence[Ints], gold: GoldTables, ranked: Rows) -> Ints:
+    """The value of each unit that is ranked, from one array for each corpus."""
+    base = np.cumsum([0, *(len(each) for each in values)])[gold.corpus]
+    every: Ints = np.concatenate([np.zeros(0, dtype=np.int64), *values])
+    return every[ranked.item + base[ranked.query]]
+
+
+def _characters(
+    gold: GoldTables, corpora: Sequence[Units], ranked: Rows, place: Ints
+) -> tuple[Ints, Ints]:
+    """Characters delivered before each piece, and in all of each ranking."""
+    if not gold.gold_size.any():
+        return place, np.zeros(gold.n_queries, dtype=np.int64)
+    sizes = _of_units([units.size for units in corpora], gold, ranked)
+    begin = np.concatenate(([0], np.cumsum(sizes)))
+    first, end = begin[ranked.bounds[:-1]], begin[ranked.bounds[1:]]
+    before = begin[np.minimum(place, len(sizes))] - first[gold.piece.query]
+    return np.where(place < NEVER, before, NEVER), end - first
+
+
+def _file_ranks(gold: GoldTables, corpora: Sequence[Units], ranked: Rows) -> Ints:
+    """The rank of each file of a target among the distinct files of its ranking, or NEVER."""
+    if not len(gold.file.item):
+        return gold.file.item
+    width = gold.missing_file + 1
+    files = _of_units([units.file for units in corpora], gold, ranked)
+    distinct, first = np.unique(ranked.query * width + files, return_index=True)
+    count = np.zeros(len(files) + 1, dtype=np.int64)
+    count[first + 1] = 1
+    count = np.cumsum(count)  # distinct files in the rows before each
+    place = np.append(first, NEVER)[_search(distinct, gold.file.query * width + gold.file.item)]
+    rank = count[np.minimum(place + 1, len(files))] - count[ranked.bounds[gold.file.query]]
+    return np.where(place < NEVER, rank, NEVER)
 
 
 def shared_gold_ranks(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from harness.support.arrays import Bools, Floats, Ints
 
     _RowOf = dict[tuple[int, int], int]
+
+
+_NOTHING: Ints = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,13 @@ class Rows:
     item: Ints
     bounds: Ints
 
-    def of(self, query: int) -> slice:
+    @classmethod
+    def of(cls, counts: Ints, item: Ints) -> Rows:
+        """Rows from the number of items of each query."""
+        bounds = np.concatenate(([0], np.cumsum(counts)))
+        return cls(np.repeat(np.arange(len(counts)), counts), item, bounds)
+
+    def part(self, query: int) -> slice:
         """The rows of one query."""
         return slice(int(self.bounds[query]), int(self.bounds[query + 1]))
 
@@ -56,19 +66,14 @@ class GoldTables:
         missing_unit: A number above every unit of every corpus; it is never retrieved.
         missing_file: The same for files.
         relevant: Units with a grade above 0, those that the corpus lacks included.
-        grade: The gain of each.
-        counts: Which of them are relevant to measures without grades.
-        n_relevant: How many are, of each query, shape (q,).
-        in_corpus: Which rows of `relevant` the corpus holds.
-        ideal_grade: The grades of each query in descending order, rows as in `relevant`.
-        ideal_rank: Their ranks, from 1.
+        given_grade: Their grades.
         again: Units that repeat a relevant one.
-        again_grade: The gain of each.
+        again_for: The rows of `relevant` that they repeat.
         named: Queries whose gold was given by id, shape (q,).
         twin: Units that may count as a relevant one.
         twin_for: For each row of `twin`, the rows of `relevant` that it may count as, in order.
         judged: Units judged not relevant.
-        pooled: Which of them Bpref and nDCG(judged) take as judged.
+        below: Which of them have a grade below 0.
         all_judged: Queries for which every unit counts as judged, shape (q,).
         overlapping: Units that share lines with a target.
         iou: Their largest line IoU.
@@ -92,19 +97,14 @@ class GoldTables:
     missing_unit: int
     missing_file: int
     relevant: Rows
-    grade: Floats
-    counts: Bools
-    n_relevant: Ints
-    in_corpus: Bools
-    ideal_grade: Floats
-    ideal_rank: Ints
+    given_grade: Floats
     again: Rows
-    again_grade: Floats
+    again_for: Ints
     named: Bools
     twin: Rows
     twin_for: tuple[tuple[int, ...], ...]
     judged: Rows
-    pooled: Bools
+    below: Bools
     all_judged: Bools
     overlapping: Rows
     iou: Floats
@@ -125,6 +125,49 @@ class GoldTables:
         """Number of queries."""
         return len(self.corpus)
 
+    @cached_property
+    def grade(self) -> Floats:
+        """The gain of each row of `relevant`."""
+        binary = self.profile.gain == "binary"
+        return np.ones(len(self.given_grade)) if binary else self.given_grade
+
+    @cached_property
+    def again_grade(self) -> Floats:
+        """The gain of each row of `again`."""
+        return self.grade[self.again_for]
+
+    @cached_property
+    def counts(self) -> Bools:
+        """Which rows of `relevant` are relevant to measures without grades."""
+        relevant: Bools = self.given_grade >= self.profile.least_grade
+        return relevant
+
+    @cached_property
+    def n_relevant(self) -> Ints:
+        """How many are, of each query, shape (q,)."""
+        return self.relevant.count(self.counts)
+
+    @cached_property
+    def in_corpus(self) -> Bools:
+        """Which rows of `relevant` the corpus holds."""
+        return self.relevant.item != self.missing_unit
+
+    @cached_property
+    def ideal_grade(self) -> Floats:
+        """The grades of each query in descending order, rows as in `relevant`."""
+        return self.grade[np.lexsort((-self.grade, self.relevant.query))]
+
+    @cached_property
+    def ideal_rank(self) -> Ints:
+        """Their ranks, from 1."""
+        rows = self.relevant
+        return np.arange(len(rows.query)) - rows.bounds[rows.query] + 1
+
+    @cached_property
+    def pooled(self) -> Bools:
+        """Which rows of `judged` Bpref and nDCG(judged) take as judged."""
+        return ~self.below | (self.profile.negative == "not-relevant")
+
     @property
     def n_reachable(self) -> Ints:
         """Units of `n_relevant` that the corpus holds, shape (q,)."""
@@ -135,28 +178,23 @@ def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
     """The gold of a cell as flat arrays, with the gains of the profile."""
     missing_unit = max((len(units.size) for units in cell.corpora), default=0)
     missing_file = max((n_files(units) for units in cell.corpora), default=0)
-    relevant = _rows([gold.unit for gold in cell.gold], missing_unit)
-    grade = np.concatenate([np.zeros(0), *(gold.grade for gold in cell.gold)])
-    counts = grade >= profile.least_grade
-    if profile.gain == "binary":
-        grade = np.ones(len(grade))
-    by_grade = np.lexsort((-grade, relevant.query))
-    gold_size = np.array([gold.gold_size for gold in cell.gold], dtype=np.int64)
+    golds = cell.gold
+    gold_size = np.array([gold.gold_size for gold in golds], dtype=np.int64)
     base = np.cumsum(gold_size) - gold_size
-    empty = np.zeros(0, dtype=np.int64)
-    zeros = [empty if gold.judged_zero is None else gold.judged_zero for gold in cell.gold]
-    below = [np.isin(zero, gold.negative) for zero, gold in zip(zeros, cell.gold, strict=True)]
-    corpus = np.array([gold.corpus for gold in cell.gold], dtype=np.int64)
+    zeros = [_NOTHING if gold.judged_zero is None else gold.judged_zero for gold in golds]
+    below = [
+        np.isin(zero, gold.negative) if len(gold.negative) else np.zeros(len(zero), dtype=np.bool_)
+        for zero, gold in zip(zeros, golds, strict=True)
+    ]
+    corpus = np.array([gold.corpus for gold in golds], dtype=np.int64)
     n_units = np.array([len(units.size) for units in cell.corpora], dtype=np.int64)
-    target, target_size, stretches = _targets(cell.gold, base)
-    piece, offset, length, start = _pieces(cell.gold, base, missing_unit)
+    target, target_size, stretches = _targets(golds, base)
+    piece, offset, length, start = _pieces(golds, base, missing_unit)
     row_of: _RowOf = {}
-    if any(gold.twins or gold.again for gold in cell.gold):
-        keys = [
-            (query, unit) for query, gold in enumerate(cell.gold) for unit in gold.unit.tolist()
-        ]
+    if any(gold.twins or gold.again for gold in golds):
+        keys = [(query, unit) for query, gold in enumerate(golds) for unit in gold.unit.tolist()]
         row_of = {key: row for row, key in enumerate(keys)}
-    again, again_for = _again(cell.gold, row_of, missing_unit)
+    again = [row_of[query, to] for query, gold in enumerate(golds) for _, to in gold.again]
     return GoldTables(
         profile=profile,
         corpus=corpus,
@@ -164,31 +202,23 @@ def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
         n_units=n_units[corpus],
         missing_unit=missing_unit,
         missing_file=missing_file,
-        relevant=relevant,
-        grade=grade,
-        counts=counts,
-        n_relevant=relevant.count(counts),
-        in_corpus=relevant.item != missing_unit,
-        ideal_grade=grade[by_grade],
-        ideal_rank=np.arange(len(grade)) - relevant.bounds[relevant.query] + 1,
-        again=again,
-        again_grade=grade[again_for],
-        named=np.array([gold.named and not cell.spans for gold in cell.gold], dtype=np.bool_),
-        twin=_rows([[unit for unit, _ in gold.twins] for gold in cell.gold], missing_unit),
+        relevant=_rows([gold.unit for gold in golds], missing_unit),
+        given_grade=np.concatenate([np.zeros(0), *(gold.grade for gold in golds)]),
+        again=_rows([[unit for unit, _ in gold.again] for gold in golds], missing_unit),
+        again_for=np.array(again, dtype=np.int64),
+        named=np.array([gold.named and not cell.spans for gold in golds], dtype=np.bool_),
+        twin=_rows([[unit for unit, _ in gold.twins] for gold in golds], missing_unit),
         twin_for=tuple(
             tuple(row_of[query, unit] for unit in units)
-            for query, gold in enumerate(cell.gold)
+            for query, gold in enumerate(golds)
             for _, units in gold.twins
         ),
         judged=_rows(zeros, missing_unit),
-        pooled=~np.concatenate([np.zeros(0, dtype=np.bool_), *below])
-        | (profile.negative == "not-relevant"),
-        all_judged=np.array([gold.judged_zero is None for gold in cell.gold], dtype=np.bool_),
-        overlapping=_rows(
-            [[unit for unit, _ in gold.best_iou] for gold in cell.gold], missing_unit
-        ),
-        iou=np.array([iou for gold in cell.gold for _, iou in gold.best_iou], dtype=np.float64),
-        file=_rows([gold.target_files for gold in cell.gold], missing_file),
+        below=np.concatenate([np.zeros(0, dtype=np.bool_), *below]),
+        all_judged=np.array([gold.judged_zero is None for gold in golds], dtype=np.bool_),
+        overlapping=_rows([[unit for unit, _ in gold.best_iou] for gold in golds], missing_unit),
+        iou=np.array([iou for gold in golds for _, iou in gold.best_iou], dtype=np.float64),
+        file=_rows([gold.target_files for gold in golds], missing_file),
         piece=piece,
         piece_offset=offset,
         piece_length=length,
@@ -215,36 +245,26 @@ def n_files(units: Units) -> int:
 
 def _rows(parts: Sequence[Ints | list[int]], missing: int) -> Rows:
     counts = np.array([len(part) for part in parts], dtype=np.int64)
-    item = np.concatenate(
-        [np.zeros(0, dtype=np.int64), *(np.asarray(part, dtype=np.int64) for part in parts)]
-    )
-    return Rows(
-        query=np.repeat(np.arange(len(parts)), counts),
-        item=np.where(item < 0, missing, item),
-        bounds=np.concatenate(([0], np.cumsum(counts))),
-    )
-
-
-def _again(golds: Sequence[Gold], row_of: _RowOf, missing: int) -> tuple[Rows, Ints]:
-    """One row for each repeated unit, and the rows of `relevant` that they repeat."""
-    rows = _rows([[unit for unit, _ in gold.again] for gold in golds], missing)
-    repeated = [row_of[query, to] for query, gold in enumerate(golds) for _, to in gold.again]
-    return rows, np.array(repeated, dtype=np.int64)
+    item = np.concatenate([_NOTHING, *(part for part in parts if len(part))])
+    return Rows.of(counts, np.where(item < 0, missing, item))
 
 
 def _pieces(golds: Sequence[Gold], base: Ints, missing: int) -> tuple[Rows, Ints, Ints, Ints]:
     """Rows in order of query and gold character, with their offset, length and first character."""
-    columns = []
-    for gold in golds:
-        pieces = gold.pieces
-        order = np.argsort(pieces.gold, kind="stable")
-        order = order[pieces.length[order] > 0]
-        each = np.stack((pieces.unit, pieces.offset, pieces.length, pieces.gold))
-        columns.append(each[:, order])
-    rows = _rows([each[0] for each in columns], missing)
-    none = np.zeros((4, 0), dtype=np.int64)
-    _, offset, length, start = np.concatenate([none, *columns], axis=1)
-    return rows, offset, length, start + base[rows.query]
+    pieces = [gold.pieces for gold in golds]
+    count = np.array([len(each.unit) for each in pieces], dtype=np.int64)
+    query = np.repeat(np.arange(len(golds)), count)
+    pieces = [each for each in pieces if len(each.unit)]
+    unit, offset, length, start = (
+        np.concatenate([_NOTHING, *(getattr(each, name) for each in pieces)])
+        for name in ("unit", "offset", "length", "gold")
+    )
+    order = np.lexsort((start, query))
+    order = order[length[order] > 0]
+    query = query[order]
+    item = np.where(unit[order] < 0, missing, unit[order])
+    rows = Rows.of(np.bincount(query, minlength=len(golds)), item)
+    return rows, offset[order], length[order], start[order] + base[query]
 
 
 def _targets(golds: Sequence[Gold], base: Ints) -> tuple[Rows, Ints, tuple[Ints, Ints, Ints]]:

@@ -219,7 +219,7 @@ class BestRuns:
         wanted = [_wanted(each) for each in projection.gold]
         best = np.full(len(gold.grade), NEVER, dtype=np.int64)
         for query, each in enumerate(projection.gold):
-            rows = gold.relevant.of(query)
+            rows = gold.relevant.part(query)
             ranks = layouts[each.corpus].best_ranks(wanted[query])[: rows.stop - rows.start]
             best[rows.start : rows.start + len(ranks)] = ranks
 

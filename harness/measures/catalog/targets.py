@@ -40,7 +40,7 @@ def _chance_iou(gold: GoldTables, k: int) -> Floats:
     order = np.lexsort((-gold.iou, rows.query))
     expected = np.zeros(gold.n_queries)
     for query in np.unique(rows.query).tolist():
-        values = gold.iou[order[rows.of(query)]]
+        values = gold.iou[order[rows.part(query)]]
         n = int(gold.n_units[query])
         drawn = min(k, n)
         step = np.arange(len(values))
