@@ -253,8 +253,9 @@ def _search(ascending: Ints, keys: Ints) -> Ints:
 def _of_units(values: Sequence[Ints], gold: GoldTables, ranked: Rows) -> Ints:
     """The value of each unit that is ranked, from one array for each corpus."""
     base = np.cumsum([0, *(len(each) for each in values)])[gold.corpus]
-    every: Ints = np.concatenate([np.zeros(0, dtype=np.int64), *values])
-    return every[ranked.item + base[ranked.query]]
+    at = ranked.item + base[ranked.query]
+    value: Ints = np.concatenate([np.zeros(0, dtype=np.int64), *values])[at]
+    return value
 
 
 def _characters(

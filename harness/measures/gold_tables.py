@@ -139,8 +139,7 @@ class GoldTables:
     @cached_property
     def counts(self) -> Bools:
         """Which rows of `relevant` are relevant to measures without grades."""
-        relevant: Bools = self.given_grade >= self.profile.least_grade
-        return relevant
+        return self.given_grade >= self.profile.least_grade
 
     @cached_property
     def n_relevant(self) -> Ints:
@@ -150,7 +149,8 @@ class GoldTables:
     @cached_property
     def in_corpus(self) -> Bools:
         """Which rows of `relevant` the corpus holds."""
-        return self.relevant.item != self.missing_unit
+        held: Bools = self.relevant.item != self.missing_unit
+        return held
 
     @cached_property
     def ideal_grade(self) -> Floats:
