@@ -13,7 +13,7 @@ PAGE = (Path(__file__).parents[1] / "docs/datasets.md").read_text("utf-8")
 
 def test_every_data_set_has_a_row():
     rows = "\n".join(line for line in PAGE.split("\n") if line.startswith("|"))
-    assert set(card_names()) <= set(re.findall(r"`([a-z-]+)`", rows))
+    assert set(card_names()) <= set(re.findall(r"`([a-z0-9-]+)`", rows))
 
 
 def test_the_kinds_of_queries_and_the_limits_are_those_of_the_code():

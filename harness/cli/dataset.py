@@ -250,6 +250,7 @@ def fetch(
     from harness.cli.progress import Progress
     from harness.datasets.cards import card_names, load_card
     from harness.datasets.fetching import fetch as fetching
+    from harness.datasets.loaders.hub import fetch_from_hub, is_of_hub
     from harness.datasets.loading import LIST
 
     bare = name.partition(":")[0]
@@ -263,6 +264,8 @@ def fetch(
     card = load_card(name)
     with Progress() as progress:
         rows = fetching.fetch(card, data_dir, progress.tell)
+    if is_of_hub(card):
+        rows = (fetch_from_hub(card),)
     if form is Format.JSON:
         write_json(fetching.document(card, rows))
     elif form is Format.TABLE:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from harness.support.files import file_sha256
+from harness.support.hub import download
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -64,20 +65,11 @@ def find_folder(name: str, who: str) -> Path:
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    patterns = [f"*{suffix}" for suffix in _MODEL_FILES]
     try:
-        return Path(snapshot_download(name, allow_patterns=patterns))
-    except (HFValidationError, LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
-        reason = f"and the Hugging Face hub gives none ({type(error).__name__})"
-        if isinstance(error, HFValidationError):
-            reason = "and the Hugging Face hub has no such names"
-        elif isinstance(error, LocalEntryNotFoundError):
-            reason = "and the Hugging Face hub cannot be reached"
+        return download(name, "model", [f"*{suffix}" for suffix in _MODEL_FILES])
+    except InputError as error:
         raise InputError(
-            f"{who}:{name}: no such folder, {reason}; name the folder of a downloaded model"
+            f"{who}:{name}: no such folder, and {error}; name the folder of a downloaded model"
         ) from error
 
 

@@ -11,7 +11,7 @@ from harness.support.json_files import decode_utf8, finite_number
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 QUERY_COLUMNS = ("query_id", "query-id", "queryid", "qid", "query")
@@ -57,9 +57,35 @@ def read_qrels(path: Path, lines: Iterable[tuple[int, bytes]], layout: Layout) -
     Raises:
         InputError: A damaged line, by its number, or a document with two different grades.
     """
+    return collect_qrels(_judgements(path, lines, layout))
+
+
+def collect_qrels(judgements: Iterable[tuple[str, str, str, float]]) -> Qrels:
+    """Judgements by query.
+
+    Args:
+        judgements: The place of each, for messages, its query, document and grade.
+
+    Raises:
+        InputError: A document has two different grades for a query.
+    """
     grades: dict[str, dict[str, float]] = {}
-    values: dict[str, float] = {}
     repeated = 0
+    for where, query, document, grade in judgements:
+        row = grades.setdefault(query, {})
+        repeated += document in row
+        if row.setdefault(document, grade) != grade:
+            raise InputError(
+                f"{where}: {query} and {document} have the grade {grade:g}, "
+                f"but {row[document]:g} in an earlier line"
+            )
+    return Qrels(grades, repeated)
+
+
+def _judgements(
+    path: Path, lines: Iterable[tuple[int, bytes]], layout: Layout
+) -> Iterator[tuple[str, str, str, float]]:
+    values: dict[str, float] = {}
     first = True
     columns, count = (0, -2, -1), 4 if layout == "trec" else 3
     for number, line in lines:
@@ -78,15 +104,7 @@ def read_qrels(path: Path, lines: Iterable[tuple[int, bytes]], layout: Layout) -
         query, document, text = (fields[column] for column in columns)
         if text not in values:
             values[text] = _grade(text, where)
-        grade, row = values[text], grades.setdefault(query, {})
-        if document in row:
-            repeated += 1
-        if row.setdefault(document, grade) != grade:
-            raise InputError(
-                f"{where}: {query} and {document} have the grade {grade:g}, "
-                f"but {row[document]:g} in an earlier line"
-            )
-    return Qrels(grades, repeated)
+        yield where, query, document, values[text]
 
 
 def is_comment(line: bytes) -> bool:

@@ -6,6 +6,7 @@ Judgements are tab-separated: query id, document id, grade, with or without a he
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -14,12 +15,12 @@ from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.datasets.loaders.files import find_folder, unique_rows
 from harness.model import Corpus, Dataset, Query
-from harness.reading.qrels import read_qrels
-from harness.support.json_files import Id, StrictModel, numbered_lines
+from harness.reading.qrels import Qrels, read_qrels
+from harness.support.json_files import Id, StrictModel, numbered_lines, read_rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from harness.datasets.cards import Card
@@ -33,13 +34,41 @@ _UNKNOWN_QUERY = "judgements of unknown queries"
 _UNKNOWN_DOCUMENT = "judgements of unknown documents"
 
 
-class _Row(StrictModel):
+Title = Literal["join", "drop"]
+"""Whether a document's title, if it has one, and a space go before its text."""
+
+Pooling = Literal["max", "first", "sum"]
+"""How a document cut into chunks scores."""
+
+
+class Row(StrictModel):
+    """A document or a query."""
+
     id: Annotated[Id, Field(alias="_id")]
     text: str
 
 
-class _Titled(_Row):
+class TitledRow(Row):
+    """A document with its title."""
+
     title: str | None = None
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents and queries, id -> text, and judgements of some of them.
+
+    Attributes:
+        documents: The text of each document.
+        queries: The text of each query.
+        qrels: The judgements.
+        source: Where the judgements are, for messages.
+    """
+
+    documents: Mapping[str, str]
+    queries: Mapping[str, str]
+    qrels: Qrels
+    source: str
 
 
 def load(
@@ -48,8 +77,8 @@ def load(
     *,
     argument: str,
     split: str | None = None,
-    title: Literal["join", "drop"] = "join",
-    pooling: Literal["max", "first", "sum"] = "max",
+    title: Title = "join",
+    pooling: Pooling = "max",
 ) -> Dataset:
     """Load the folder `argument`.
 
@@ -65,48 +94,92 @@ def load(
         InputError: A file is missing or damaged; the message names the line.
     """
     folder = find_folder(argument, data_dir, "one with corpus.jsonl, queries.jsonl and qrels/")
-    documents = _texts(folder / "corpus.jsonl", _Titled if title == "join" else _Row)
-    queries = _texts(folder / "queries.jsonl", _Row)
-    qrels = _qrels_file(folder, split)
-    grades, dropped, unknown = _judgements(qrels, documents, queries)
-    if not grades:
-        raise InputError(
-            f"{qrels} judges no document of corpus.jsonl for a query of queries.jsonl"
-            f"{left_out_line(dropped)}"
-        )
-    return Dataset(
-        name=card.name,
-        gold="document",
-        corpora=(Corpus(_CORPUS, tuple(Source(documents[key], key) for key in sorted(documents))),),
-        queries=tuple(
-            Query(key, _CORPUS, queries[key], qrels=grades[key], cluster=key)
-            for key in sorted(grades)
-        ),
-        left_out=dropped | {_NOT_JUDGED: len(queries) - len(grades)},
-        information={"split": qrels.stem, "title": title}
-        | _counts("documents", documents)
-        | _counts("queries", queries)
-        | {name: _listed(ids) for name, ids in unknown.items() if ids},
-        pooling=pooling,
-    )
+    documents = _texts(folder / "corpus.jsonl", TitledRow if title == "join" else Row)
+    queries = _texts(folder / "queries.jsonl", Row)
+    file = _qrels_file(folder, split)
+    qrels = read_qrels(file, numbered_lines(file), "beir")
+    collection = Collection(documents, queries, qrels, str(file))
+    information = {"split": file.stem, "title": title}
+    return make_dataset(card, {"": collection}, information, pooling)
 
 
-def _texts(file: Path, model: type[_Row]) -> dict[str, str]:
-    """The text of every row by its id."""
-    if not file.exists():
-        raise InputError(
-            f"{file} is missing\na BEIR folder holds corpus.jsonl, queries.jsonl and qrels/*.tsv"
-        )
+def texts_of(rows: Iterable[tuple[str, Row]]) -> dict[str, str]:
+    """The text of every row by its id; a title goes before it.
+
+    Raises:
+        InputError: Two rows have the same id.
+    """
     texts = {}
-    for _, row in unique_rows(file, model, lambda row: row.id):
-        title = row.title if isinstance(row, _Titled) else None
+    for _, row in unique_rows(rows, lambda row: row.id):
+        title = row.title if isinstance(row, TitledRow) else None
         texts[row.id] = " ".join(part for part in (title, row.text) if part)
     return texts
 
 
-def _counts(what: str, texts: Mapping[str, str]) -> dict[str, str]:
+def make_dataset(
+    card: Card,
+    collections: Mapping[str, Collection],
+    information: Mapping[str, str],
+    pooling: Pooling,
+) -> Dataset:
+    """A data set of collections.
+
+    Args:
+        card: Gives the name.
+        collections: By language; by the empty text if there is only one. A language is a corpus,
+            a tag of its queries, and goes before their ids.
+        information: More facts that its results carry.
+        pooling: How a document cut into chunks scores.
+
+    Raises:
+        InputError: No document of a collection is judged.
+    """
+    corpora, queries = [], []
+    left_out = dict.fromkeys((_REPEATED, _UNKNOWN_QUERY, _UNKNOWN_DOCUMENT, _NOT_JUDGED), 0)
+    unknown: dict[str, set[str]] = {_UNKNOWN_QUERY: set(), _UNKNOWN_DOCUMENT: set()}
+    for language, each in collections.items():
+        documents, corpus = each.documents, language or _CORPUS
+        grades, dropped = _known_judgements(each, unknown)
+        if not grades:
+            reasons = left_out_line(dropped)
+            raise InputError(f"{each.source} judges no document of the corpus{reasons}")
+        dropped[_NOT_JUDGED] = len(each.queries) - len(grades)
+        left_out = {reason: count + dropped[reason] for reason, count in left_out.items()}
+        sources = (Source(documents[key], key, language or None) for key in sorted(documents))
+        corpora.append(Corpus(corpus, tuple(sources)))
+        tags = {"language": language} if language else {}
+        for key, row in grades.items():
+            name = f"{language}/{key}" if language else key
+            text = each.queries[key]
+            queries.append(Query(name, corpus, text, qrels=row, tags=tags, cluster=name))
+    return Dataset(
+        name=card.name,
+        gold="document",
+        corpora=tuple(corpora),
+        queries=tuple(queries),
+        left_out=left_out,
+        information={
+            **information,
+            **_counts("documents", [each.documents for each in collections.values()]),
+            **_counts("queries", [each.queries for each in collections.values()]),
+            **{reason: _listed(ids) for reason, ids in unknown.items() if ids},
+        },
+        pooling=pooling,
+    )
+
+
+def _texts(file: Path, model: type[Row]) -> dict[str, str]:
+    if not file.exists():
+        raise InputError(
+            f"{file} is missing\na BEIR folder holds corpus.jsonl, queries.jsonl and qrels/*.tsv"
+        )
+    return texts_of(read_rows(file, model))
+
+
+def _counts(what: str, collections: Iterable[Mapping[str, str]]) -> dict[str, str]:
     """How many texts there are, and how many of them are blank."""
-    blank = sum(not text.strip() for text in texts.values())
+    texts = [text for each in collections for text in each.values()]
+    blank = sum(not text.strip() for text in texts)
     return {what: str(len(texts)), f"{what} without text": str(blank)}
 
 
@@ -120,16 +193,15 @@ def _qrels_file(folder: Path, split: str | None) -> Path:
     return files[split]
 
 
-def _judgements(
-    file: Path, documents: Collection[str], queries: Collection[str]
-) -> tuple[dict[str, dict[str, float]], dict[str, int], dict[str, set[str]]]:
-    """Query id -> document id -> grade, counts of what was dropped, and unknown ids by reason."""
-    qrels = read_qrels(file, numbered_lines(file), "beir")
+def _known_judgements(
+    collection: Collection, unknown: dict[str, set[str]]
+) -> tuple[dict[str, dict[str, float]], dict[str, int]]:
+    """Query -> document -> grade, and counts of what was dropped; adds ids to the unknown ones."""
+    qrels, documents = collection.qrels, collection.documents
     dropped = {_REPEATED: qrels.repeated, _UNKNOWN_QUERY: 0, _UNKNOWN_DOCUMENT: 0}
-    unknown: dict[str, set[str]] = {_UNKNOWN_QUERY: set(), _UNKNOWN_DOCUMENT: set()}
     grades = {}
     for query, row in qrels.grades.items():
-        if query not in queries:
+        if query not in collection.queries:
             dropped[_UNKNOWN_QUERY] += len(row)
             unknown[_UNKNOWN_QUERY].add(query)
             continue
@@ -138,7 +210,7 @@ def _judgements(
         unknown[_UNKNOWN_DOCUMENT] |= absent
         if len(absent) < len(row):
             grades[query] = {key: grade for key, grade in row.items() if key not in absent}
-    return grades, dropped, unknown
+    return grades, dropped
 
 
 def _listed(ids: set[str]) -> str:

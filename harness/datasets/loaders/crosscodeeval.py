@@ -23,7 +23,7 @@ from harness.datasets.cards import find_file
 from harness.datasets.loaders.files import unique_rows
 from harness.model import Corpus, Dataset, Query, Skipped
 from harness.support.data_folders import find_data
-from harness.support.json_files import Id, StrictModel
+from harness.support.json_files import Id, StrictModel, read_rows
 from harness.support.paths import plain_path
 from harness.support.wording import left_out_line
 
@@ -160,7 +160,7 @@ def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools, in
     known: set[tuple[str, str, str]] = set()
     blank = 0
     numbers: Counter[tuple[str, str]] = Counter()
-    for where, row in unique_rows(file, _Row, lambda row: row.metadata.task_id):
+    for where, row in unique_rows(read_rows(file, _Row), lambda row: row.metadata.task_id):
         about = row.metadata
         names = _names(row.groundtruth) - _names(row.prompt) - keywords
         path = plain_path(about.file, where)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from harness.support.data_folders import data_dirs, shown_folders
-from harness.support.json_files import Model, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from harness.model import Corpus
+    from harness.support.json_files import Model
 
 
 def find_folder(argument: str, data_dir: Path | None, needed: str) -> Path:
@@ -37,15 +37,15 @@ def find_folder(argument: str, data_dir: Path | None, needed: str) -> Path:
 
 
 def unique_rows(
-    file: Path, model: type[Model], id_of: Callable[[Model], str]
+    rows: Iterable[tuple[str, Model]], id_of: Callable[[Model], str]
 ) -> Iterator[tuple[str, Model]]:
-    """The rows of a file, each with its place for messages.
+    """Rows, each with its place for messages.
 
     Raises:
-        InputError: As for `read_rows`, or two rows have the same id.
+        InputError: Two rows have the same id.
     """
     first: dict[str, str] = {}
-    for where, row in read_rows(file, model):
+    for where, row in rows:
         key = id_of(row)
         if key in first:
             raise InputError(f"{where}: the id {key!r} is already at {first[key]}")

@@ -19,7 +19,7 @@ from harness.datasets.cards import as_published, find_file, published_note
 from harness.datasets.loaders.files import unique_rows
 from harness.datasets.loaders.worktrees import Worktrees
 from harness.model import Absent, Corpus, Dataset, Query, Target
-from harness.support.json_files import StrictModel
+from harness.support.json_files import StrictModel, read_rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _pinned(card: Card, trees: Worktrees, corpora: Iterable[Corpus]) -> int:
 def _instances(file: Path) -> dict[str, _Instance]:
     """All instances by id."""
     instances: dict[str, _Instance] = {}
-    for where, row in unique_rows(file, _Row, lambda row: row.instance_id):
+    for where, row in unique_rows(read_rows(file, _Row), lambda row: row.instance_id):
         try:
             files = tuple(parse_patch(row.patch))
         except InputError as error:

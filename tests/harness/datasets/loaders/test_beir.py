@@ -190,9 +190,9 @@ class TestQrels:
 
     def test_nothing_judged_is_an_error(self, folder: Path) -> None:
         write(folder, qrels="q9\td1\t1\n")
-        fails(folder, "test.tsv judges no document of corpus.jsonl")
+        fails(folder, "test.tsv judges no document of the corpus")
         write(folder, qrels="")
-        fails(folder, "test.tsv judges no document of corpus.jsonl")
+        fails(folder, "test.tsv judges no document of the corpus")
 
     def test_the_split_is_test_or_the_only_one_or_the_one_named(self, folder: Path) -> None:
         (folder / "qrels/dev.tsv").write_text("q1\td3\t1\n")
