@@ -18,9 +18,8 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from chunkers.errors import InputError
 from harness.relevance.targets import LocatedTarget
-from harness.support.files import DAMAGE_ERRORS, damage
+from harness.support.files import undamaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -304,10 +303,8 @@ def read_record(folder: Path) -> Record:
     Raises:
         InputError: A file is missing or damaged.
     """
-    try:
+    with undamaged(folder):
         return _read_record(folder)
-    except DAMAGE_ERRORS as error:
-        raise InputError(f"{damage(folder, error)}; remove the cell, and run again") from error
 
 
 def _read_record(folder: Path) -> Record:
@@ -356,13 +353,18 @@ def _chunk(row: dict[str, Any]) -> ChunkRow:
 
 
 def read_ranked_ids(folder: Path) -> dict[str, list[str]]:
-    """The ids that a stored cell ranked for each query; a query without any is absent."""
+    """The ids that a stored cell ranked for each query; a query without any is absent.
+
+    Raises:
+        InputError: The file is missing or damaged.
+    """
     ranked: dict[str, list[str]] = {}
     decode = functools.cache(decode_id)  # queries rank the same units
-    for line in (folder / "run.trec").read_text("utf-8").split("\n"):
-        if line:
-            query, _, unit, *_ = line.split(" ", 3)
-            ranked.setdefault(decode(query), []).append(decode(unit))
+    with undamaged(folder):
+        for line in (folder / "run.trec").read_text("utf-8").split("\n"):
+            if line:
+                query, _, unit, *_ = line.split(" ", 3)
+                ranked.setdefault(decode(query), []).append(decode(unit))
     return ranked
 
 

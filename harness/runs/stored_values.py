@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chunkers.errors import InputError
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import parse_measure
 from harness.model import GOLD_FOLLOWS
@@ -16,7 +15,7 @@ from harness.runs.folder import read_cell, read_manifest, stored_cells
 from harness.runs.record import read_record
 from harness.runs.results import judge, options_of
 from harness.stats import MARGIN
-from harness.support.files import DAMAGE_ERRORS, damage
+from harness.support.files import undamaged
 from harness.support.json_files import read_json
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def read_stored_cell(
         InputError: A file is missing or damaged.
     """
     cell, metrics = read_cell(folder, check_files=check), read_json(folder / "metrics.json")
-    try:
+    with undamaged(folder):
         rows = [row for row in _rows(folder / "per_query.jsonl") if row["included"]]
         queries = {row["query_id"]: row for row in _rows(folder / "queries.jsonl")}
         members = {
@@ -129,8 +128,6 @@ def read_stored_cell(
         }
         values = {row["query_id"]: dict(row["metrics"]) for row in rows}
         metrics["asked"]["profile"], metrics["metrics"]
-    except DAMAGE_ERRORS as error:
-        raise InputError(f"{damage(folder, error)}; remove the cell, and run again") from None
     follows = information.get(GOLD_FOLLOWS, "")
     return StoredCell(folder, names, cell, metrics, members, values, follows)
 
@@ -165,17 +162,24 @@ class ReadableQuery:
 
 
 def read_queries(cell: Path) -> dict[str, ReadableQuery]:
-    """The queries of a stored cell; the text is empty in cells of older versions."""
+    """The queries of a stored cell; the text is empty in cells of older versions.
+
+    Raises:
+        InputError: A file is missing or damaged.
+    """
     targets: dict[str, list[str]] = {}
-    for row in _rows(cell / "targets.jsonl"):
-        place = row.get("document") or row["path"]
-        if row.get("start_line") is not None:
-            place += f":{row['start_line']}-{row['end_line']}"
-        targets.setdefault(row["query_id"], []).append(place)
-    return {
-        row["query_id"]: ReadableQuery(row.get("text", ""), tuple(targets.get(row["query_id"], ())))
-        for row in _rows(cell / "queries.jsonl")
-    }
+    with undamaged(cell):
+        for row in _rows(cell / "targets.jsonl"):
+            place = row.get("document") or row["path"]
+            if row.get("start_line") is not None:
+                place += f":{row['start_line']}-{row['end_line']}"
+            targets.setdefault(row["query_id"], []).append(place)
+        return {
+            row["query_id"]: ReadableQuery(
+                row.get("text", ""), tuple(targets.get(row["query_id"], ()))
+            )
+            for row in _rows(cell / "queries.jsonl")
+        }
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

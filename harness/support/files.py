@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from chunkers.errors import InputError
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 DAMAGE_ERRORS = (
@@ -41,6 +45,19 @@ def damage(place: Path, error: Exception) -> str:
     if isinstance(error, OSError):
         return unreadable(error.filename or place, error)
     return f"{place} is damaged"
+
+
+@contextmanager
+def undamaged(cell: Path) -> Iterator[None]:
+    """Reads the files of a stored cell.
+
+    Raises:
+        InputError: A file is missing or damaged.
+    """
+    try:
+        yield
+    except DAMAGE_ERRORS as error:
+        raise InputError(f"{damage(cell, error)}; remove the cell, and run again") from None
 
 
 def file_sha256(path: Path) -> str:
