@@ -79,7 +79,7 @@ def answers(cells: Iterable[StoredCell], baseline: str | None = None) -> list[di
             except InputError as error:  # a profile may leave other queries out for each chunker
                 document["sentences"].append(f"Not compared: {error}.")
             else:
-                document["baseline"] = _baseline(contest, baseline)
+                document["baseline"] = baseline_of(contest, baseline)
                 if document["baseline"] is None:
                     document["sentences"].append(f"Not compared: `{baseline}` has no result.")
                 else:
@@ -133,18 +133,24 @@ def _answer(contest: Contest, first: MeasureResult, baseline: str, margin: float
     }
 
 
-def _baseline(contest: Contest, name: str | None) -> str | None:
-    """The chunker to compare with, by its name, or by that without a size that was matched.
+def baseline_of(contest: Contest, chunker: str | None) -> str | None:
+    """The cell to compare with: that of a chunker, or of this chunker at a size that was matched.
 
-    None if the named one is not there.
+    Args:
+        contest: Cells of one or more runs; of a chunker that two runs have, the first is taken.
+        chunker: By default `fixed`, or the first contender.
+
+    Returns:
+        The name of the cell; None if there is none.
     """
-    wanted = name or BASELINE
-    if wanted in contest.cells:
-        return wanted
-    same = [other for other in contest.cells if without_size(other) == without_size(wanted)]
-    if len(same) == 1:
+    wanted = chunker or BASELINE
+    chunkers = {name: cell.names["chunker"] for name, cell in contest.cells.items()}
+    same = [name for name, other in chunkers.items() if other == wanted] or [
+        name for name, other in chunkers.items() if without_size(other) == without_size(wanted)
+    ]
+    if len({chunkers[name] for name in same}) == 1:
         return same[0]
-    return None if name else contest.contenders[0]
+    return None if chunker else next(iter(contest.contenders), None)
 
 
 def _rows(result: MeasureResult) -> Iterator[dict[str, Any]]:

@@ -76,25 +76,11 @@ def compare_document(
     Raises:
         InputError: A contest has no such measure or baseline.
     """
-    names = [str(parse_measure(measure)) for measure in measures]
     parts = []
     drawn: Values = {}
     family = sum(math.comb(len(contest.cells), 2) for contest in contests)
     computed: list[list[MeasureResult]] = []
     for contest in contests:
-        if not contest.queries:
-            raise InputError(f"{contest.dataset}: no query has a value, so nothing can be compared")
-        known = next(iter(contest.cells.values())).measures
-        chosen = names or [primary_measure(contest)]
-        for name in chosen:
-            if len(contest.columns(name)) < 2:
-                hint = suggestion(name, known)
-                raise InputError(f"{contest.dataset}: fewer than two cells have {name}; {hint}")
-        if baseline is not None and baseline not in contest.cells:
-            raise InputError(
-                f"{contest.dataset}: there is no {baseline!r} to compare with; "
-                f"{suggestion(baseline, sorted(contest.cells))}"
-            )
         computed.append(
             [
                 differences(
@@ -106,7 +92,7 @@ def compare_document(
                     seed=seed,
                     family=0 if at else family,
                 )
-                for at, name in enumerate(chosen)
+                for at, name in enumerate(measures_of(contest, measures, baseline))
             ]
         )
     primaries = [results[0] for results in computed]
@@ -141,6 +127,30 @@ def compare_document(
         if primary and {part["primary"] for part in parts} == {primary}
         else None,
     }
+
+
+def measures_of(
+    contest: Contest, measures: Sequence[str] = (), baseline: str | None = None
+) -> list[str]:
+    """The measures by which a contest can be compared: those asked for, or its headline.
+
+    Raises:
+        InputError: It has no query, no such measure or no such baseline.
+    """
+    if not contest.queries:
+        raise InputError(f"{contest.dataset}: no query has a value, so nothing can be compared")
+    known = next(iter(contest.cells.values())).measures
+    names = [str(parse_measure(measure)) for measure in measures] or [primary_measure(contest)]
+    for name in names:
+        if len(contest.columns(name)) < 2:
+            hint = suggestion(name, known)
+            raise InputError(f"{contest.dataset}: fewer than two cells have {name}; {hint}")
+    if baseline is not None and baseline not in contest.cells:
+        raise InputError(
+            f"{contest.dataset}: there is no {baseline!r} to compare with; "
+            f"{suggestion(baseline, sorted(contest.cells))}"
+        )
+    return names
 
 
 def _part(

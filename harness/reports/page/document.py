@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.reports.compare import compare_document
-from harness.reports.contests import agreed, contends, contests
+from harness.reports.answer import BASELINE, baseline_of
+from harness.reports.compare import compare_document, measures_of
+from harness.reports.contests import agreed, contests
 from harness.reports.document import document_of, failure_lines
 from harness.reports.page.questions import sources_of
 from harness.reports.page.stored import repeat_command
@@ -19,6 +20,7 @@ from harness.runs.health import truncated
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from harness.reports.contests import Contest
     from harness.reports.page.stored import StoredRun
     from harness.runs.stored_values import StoredCell
 
@@ -101,24 +103,32 @@ def _comparisons(
             agreed("primary measures", (cell.primary for cell in group), _APART)
             margin = agreed("margins", (cell.margin for cell in group), _APART)
             parts = [part for part in contests(group) if part.queries]
-            if parts:
-                documents.append(
-                    compare_document(parts, (), _only_with(parts, baseline), margin, cells=group)
-                )
+            only_with = _only_with(parts, baseline)
+            for part in parts:
+                measures_of(part)
         except InputError as error:
             reasons.append(f"{dataset}: {str(error).splitlines()[0]}")
+            continue
+        if parts:
+            documents.append(compare_document(parts, (), only_with, margin, cells=group))
     return documents, reasons
 
 
-def _only_with(parts: Sequence[Any], baseline: str | None) -> str | None:
-    """The one chunker to compare all with, where there are too many for all pairs."""
-    if max(len(part.cells) for part in parts) <= MOST_PAIRED:
+def _only_with(parts: Sequence[Contest], baseline: str | None) -> str | None:
+    """The cell to compare all with, where there are too many for all pairs.
+
+    Raises:
+        InputError: Not all parts have it.
+    """
+    if all(len(part.cells) <= MOST_PAIRED for part in parts):
         return None
-    names = [name for name in parts[0].cells if all(name in part.cells for part in parts)]
-    wanted = baseline or "fixed"
-    if wanted in names:
-        return wanted
-    return next((name for name in names if contends(name)), None)
+    names = {baseline_of(part, baseline) for part in parts}
+    if len(names) > 1 or None in names:
+        raise InputError(
+            f"over {MOST_PAIRED} cells are compared with one alone, and they have no "
+            f"`{baseline or BASELINE}` in common"
+        )
+    return names.pop()
 
 
 def _warnings(document: Mapping[str, Any], runs: Sequence[StoredRun]) -> Iterator[str]:

@@ -78,6 +78,14 @@ def run(tmp_path_factory):
     return made(tmp_path_factory.mktemp("page"), load_dataset("report_worlds:wide"))
 
 
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    sizes = "|".join(str(size) for size in range(60, 180, 10))
+    chunkers = (f"ast:max_size={sizes}", "fixed:max_size=120")
+    wide = load_dataset("report_worlds:wide")
+    return read_run(made(tmp_path_factory.mktemp("many"), wide, chunkers=chunkers))
+
+
 def text_of(page, element_id):
     (element,) = [one for one in page.elements if one.get("id") == element_id]
     return " ".join(element["text"].split())
@@ -274,6 +282,38 @@ class TestRunsOfAllKinds:
         (table,) = page.tagged("table", id="cells")
         assert len([one for one in page.inside(table) if one["tag"] == "tr"]) == 51
 
+    @pytest.mark.parametrize("given", [None, "fixed:max_size=120", "fixed"])
+    def test_the_differences_of_many_chunkers_are_from_the_baseline_of_the_answer(
+        self, many, given
+    ):
+        document = report_document([many], given)
+        (compared,), (verdict,) = document["compare"], document["verdicts"]
+        names = {pair["b"] for pair in compared["pairs"]}
+        assert names == {verdict["baseline"]} == {"fixed:max_size=120"}
+        assert len(compared["pairs"]) == 12 * 2
+
+    def test_many_chunkers_without_the_baseline_are_not_compared(self, many):
+        document = report_document([many], "function")
+        assert document["compare"] == []
+        (reason,) = document["not_compared"]
+        assert "they have no `function` in common" in reason
+        assert reason in document["warnings"]
+        assert document["verdicts"][0]["sentences"][0].startswith("Not compared")
+
+    def test_two_runs_of_many_chunkers(self, many, run):
+        document = report_document([many, read_run(run)])
+        (compared,) = document["compare"]
+        assert {pair["b"] for pair in compared["pairs"]} == {"fixed:max_size=120 (run)"}
+
+    def test_runs_without_a_common_measure_are_not_compared(self, tmp_path):
+        runs = [
+            read_run(made(tmp_path, name=measure, measures=(measure,), chunkers=(chunker,)))
+            for measure, chunker in (("SpanR@300c", CHUNKERS[0]), ("SpanR@100c", CHUNKERS[1]))
+        ]
+        document = report_document(runs)
+        assert document["compare"] == []
+        assert "fewer than two cells have" in document["not_compared"][0]
+
     def test_no_query(self, run, tmp_path):
         copy = shutil.copytree(run, tmp_path / "none")
         for cell in copy.glob("cells/*"):
@@ -311,6 +351,7 @@ class TestRunsOfAllKinds:
             cell = json.loads(file.read_text())
             for key in ("median_c", "embedded", "embedded_per_char", "fallback"):
                 del cell["health"][key]
+            del cell["files"]["files.jsonl"]
             file.write_text(json.dumps(cell))
         for file in copy.glob("cells/*/files.jsonl"):
             file.unlink()
@@ -361,6 +402,28 @@ def test_a_fact_that_every_version_records_is_not_made_up(run, tmp_path, file, p
     damaged.write_text(json.dumps(document))
     with pytest.raises(InputError, match=re.escape(f"{damaged} is damaged")):
         read_run(copy)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.trec", "q\n"),
+        ("run.trec", None),
+        ("targets.jsonl", '{"query_id": 1}\n'),
+        ("queries.jsonl", "[]\n"),
+    ],
+)
+def test_a_damaged_file_is_one_line_and_no_reason_to_compare_nothing(
+    run, tmp_path, capsys, name, text
+):
+    copy = shutil.copytree(run, tmp_path / "damaged")
+    for file in copy.glob(f"cells/*/{name}"):
+        if text is None:
+            file.unlink()
+        else:
+            file.write_text(text)
+    says(call(capsys, "report", copy, "-o", tmp_path / "r.html"), 2, "remove the cell")
+    says(call(capsys, "compare", copy), 2, "remove the cell")
 
 
 def test_a_damaged_manifest_is_blamed_for_itself_alone(run, tmp_path):
