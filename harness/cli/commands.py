@@ -25,6 +25,7 @@ COMMANDS = {
     "score": ("harness.cli.score:score", "Score rankings or records of another system."),
     "compare": ("harness.cli.compare:compare", "Compare chunkers by their differences."),
     "report": ("harness.cli.report:report", "Write runs as one HTML page."),
+    "churn": ("harness.cli.churn:churn", "Count what the edits of a history cost an index."),
     "leaderboard": ("harness.cli.leaderboard:leaderboard", "Rank configurations over tasks."),
     "gate": ("harness.cli.gate:gate", "Fail if a mean is too low, or fell since another run."),
     "audit": ("harness.cli.audit:audit", "Audit a data set or a run for leaks and losses."),

@@ -15,8 +15,12 @@ from harness.cli.output import (
     PARTIAL,
     DataDirOption,
     EncodingOption,
+    ExcludeOption,
+    FilesKind,
+    FilesOption,
     Format,
     FormatOption,
+    IncludeOption,
     LanguageOption,
     warn_unused_languages,
     write,
@@ -45,13 +49,6 @@ class NamesKind(StrEnum):
     STRIPPED = "stripped"
 
 
-class FilesKind(StrEnum):
-    """Which files of a repository are indexed."""
-
-    CODE = "code"
-    ALL = "all"
-
-
 def build(
     repository: Annotated[
         Path, typer.Argument(metavar="REPO", help="Git repository or plain folder.")
@@ -69,9 +66,7 @@ def build(
     whole: Annotated[
         bool, typer.Option("--whole", help="Use whole doc comments, not their first sentence.")
     ] = False,
-    files: Annotated[
-        FilesKind, typer.Option(help="Index code, or all files of known languages.")
-    ] = FilesKind.CODE,
+    files: FilesOption = FilesKind.CODE,
     limit: Annotated[
         int | None,
         typer.Option(min=1, help="Number of queries to sample. Default: all; 100 for commits."),
@@ -80,20 +75,8 @@ def build(
     since: Annotated[
         str | None, typer.Option(metavar="YYYY-MM-DD", help="Use only commits from this date on.")
     ] = None,
-    include: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN",
-            help="Index these files too, by a pattern as in .gitignore: 'vendor/'. Repeatable.",
-        ),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN",
-            help="Do not index these files, by a pattern as in .gitignore. Repeatable.",
-        ),
-    ] = None,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
     encoding: EncodingOption = None,
     long_lines: Annotated[
         LongLinesKind,

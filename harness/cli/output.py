@@ -24,6 +24,13 @@ WIDTH = 130
 """Columns of a table that is not printed to a terminal."""
 
 
+class FilesKind(StrEnum):
+    """Which files of a repository are indexed."""
+
+    CODE = "code"
+    ALL = "all"
+
+
 class Format(StrEnum):
     """Output formats."""
 
@@ -81,6 +88,23 @@ EncodingOption = Annotated[
     typer.Option(
         metavar="PATTERN=ENCODING",
         help="Encoding of files that are not UTF-8, by glob: 'src/**=cp1251'. Repeatable.",
+    ),
+]
+FilesOption = Annotated[
+    FilesKind, typer.Option(help="Index code, or all files of known languages.")
+]
+IncludeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN",
+        help="Index these files too, by a pattern as in .gitignore: 'vendor/'. Repeatable.",
+    ),
+]
+ExcludeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN",
+        help="Do not index these files, by a pattern as in .gitignore. Repeatable.",
     ),
 ]
 

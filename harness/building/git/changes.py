@@ -121,6 +121,32 @@ def touched_lines(old: bytes, new: bytes) -> int:
     return added + removed
 
 
+def changed_chars(old: Source | None, new: Source | None) -> int:
+    """The size of an edit of a file in non-white-space characters; None is no file.
+
+    Each run of lines that another takes the place of counts as the larger of both. So inserted and
+    removed lines count once, and so does a line in which a word was replaced.
+    """
+    if old is None or new is None:
+        return sum(int(file.lines.line_nws[-1]) for file in (old, new) if file is not None)
+    before, after = old.text.encode(), new.text.encode()
+    # Without MINIMAL, which takes quadratic time on texts that have little in common.
+    flags = DiffOption.FORCE_TEXT | DiffOption.INDENT_HEURISTIC
+    patch = pygit2.Patch.create_from(before, after, flag=flags, context_lines=0, interhunk_lines=0)
+    return sum(
+        max(
+            _chars(old.lines, hunk.old_start, hunk.old_lines),
+            _chars(new.lines, hunk.new_start, hunk.new_lines),
+        )
+        for hunk in patch.hunks
+    )
+
+
+def _chars(lines: LineIndex, first: int, count: int) -> int:
+    """Non-white-space characters of a run of lines, which may be empty."""
+    return int(lines.line_nws[first + count - 1] - lines.line_nws[first - 1]) if count else 0
+
+
 def _visible(lines: Iterable[str]) -> int:
     """The number of lines that are not blank."""
     return sum(bool(line) and not line.isspace() for line in lines)

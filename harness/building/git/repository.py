@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pygit2
-from pygit2.enums import ConfigLevel, DiffFind, DiffOption, FileMode, RepositoryOpenFlag
+from pygit2.enums import (
+    ConfigLevel,
+    DeltaStatus,
+    DiffFind,
+    DiffOption,
+    FileMode,
+    RepositoryOpenFlag,
+)
 
 from chunkers.errors import InputError
 from harness.reading.decoding import NO_FILE_ENCODINGS
@@ -99,6 +106,13 @@ class Repository:
                     older += 1
         return commits, older
 
+    def mainline(self, most: int) -> list[pygit2.Commit]:
+        """HEAD and up to `most` commits before it, newest first: of a merge its first parent."""
+        commits = [self.head()]
+        while len(commits) <= most and commits[-1].parent_ids:
+            commits.append(self.commit(commits[-1].parent_ids[0]))
+        return commits
+
     def commit(self, name: str | pygit2.Oid) -> pygit2.Commit:
         """A commit by its hash."""
         with self._reading(f"commit {name}"):
@@ -123,6 +137,15 @@ class Repository:
             Change(_path(old.raw_path), old.mode, new.mode, old.id, new.id)
             for old, new in ((delta.old_file, delta.new_file) for delta in deltas)
         ]
+
+    def renames(self, old: pygit2.Oid, new: pygit2.Oid) -> dict[str, str]:
+        """The files that were renamed between two trees: path after -> path before."""
+        with self._reading(f"content of the tree {new} or {old}"):
+            diff = self._git[old].peel(pygit2.Tree).diff_to_tree(self._git[new].peel(pygit2.Tree))
+            flags = DiffFind.FIND_RENAMES | DiffFind.FIND_DONT_IGNORE_WHITESPACE
+            diff.find_similar(flags, rename_threshold=RENAMED)
+            moved = (delta for delta in diff.deltas if delta.status == DeltaStatus.RENAMED)
+            return {_path(d.new_file.raw_path): _path(d.old_file.raw_path) for d in moved}
 
     def entries(self, tree: pygit2.Oid) -> list[TreeEntry]:
         """The entries of a folder, in byte order of the paths of all files below."""

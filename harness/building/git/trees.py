@@ -11,6 +11,8 @@ from harness.model import Corpus, Skipped
 from harness.reading.reader import decode, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pygit2
 
     from chunkers.errors import InputError
@@ -72,6 +74,43 @@ class Trees:
             self._corpora[commit] = Corpus(commit, sources, skipped, repository="repo")
         return self._corpora[commit]
 
+    def changes(
+        self, old: pygit2.Oid | None, new: pygit2.Oid | None, folder: str = "", depth: int = 0
+    ) -> Iterator[tuple[Source | Skipped | None, Source | Skipped | None]]:
+        """The files of `corpus` that differ between two trees; equal folders are not read.
+
+        Each is the file before and after, None where there is none.
+
+        Raises:
+            InputError: An object is missing, or all files together are too large.
+        """
+        before, after = (self._listing(folder, tree, depth) for tree in (old, new))
+        for name, is_folder in sorted(before.keys() | after.keys()):
+            entries = before.get((name, is_folder)), after.get((name, is_folder))
+            if entries[0] == entries[1]:
+                continue
+            path = folder + name
+            if not is_folder:
+                sides = [None if entry is None else self._leaf(path, entry) for entry in entries]
+                if sides[0] != sides[1]:
+                    yield sides[0], sides[1]
+            elif reason := self._folder_refusal(path + "/", depth):
+                skipped = Skipped(shown(path + "/"), reason)
+                closed = [None if entry is None else skipped for entry in entries]
+                yield closed[0], closed[1]
+            else:
+                trees = [None if entry is None else entry.id for entry in entries]
+                yield from self.changes(trees[0], trees[1], path + "/", depth + 1)
+
+    def _listing(
+        self, folder: str, tree: pygit2.Oid | None, depth: int
+    ) -> dict[tuple[str, bool], TreeEntry]:
+        """The entries of a folder, by name and whether they are folders; none in one of our own."""
+        entries = [] if tree is None else self._repository.entries(tree)
+        if depth and self._is_own(folder, entries):
+            return {}
+        return {(entry.name, stat.S_ISDIR(entry.mode)): entry for entry in entries}
+
     def refusal(self, path: str, mode: int) -> str | None:
         """Why a file of a tree is not read, by its path and mode; None where it is."""
         key = (path, mode)
@@ -108,14 +147,20 @@ class Trees:
         """The file that an entry of a folder is, or all files below it."""
         path = folder + entry.name
         if not stat.S_ISDIR(entry.mode):
-            reason = self.refusal(path, entry.mode)
-            return (Skipped(shown(path), reason) if reason else self.file(path, entry.id),)
-        reason = self._rules.folder_refusal(path + "/")
+            return (self._leaf(path, entry),)
+        reason = self._folder_refusal(path + "/", depth)
         if reason is not None:
             return (Skipped(shown(path + "/"), reason),)
-        if depth == _DEEPEST:
-            return (Skipped(shown(path + "/"), "nested too deep"),)
         return self._folder(path + "/", entry.id, depth + 1)
+
+    def _leaf(self, path: str, entry: TreeEntry) -> Source | Skipped:
+        reason = self.refusal(path, entry.mode)
+        return Skipped(shown(path), reason) if reason else self.file(path, entry.id)
+
+    def _folder_refusal(self, path: str, depth: int) -> str | None:
+        """Why a folder, whose path ends in `/`, is not entered; None where it is."""
+        too_deep = "nested too deep" if depth == _DEEPEST else None
+        return self._rules.folder_refusal(path) or too_deep
 
     def _is_own(self, folder: str, entries: list[TreeEntry]) -> bool:
         blobs = {entry.name: entry.id for entry in entries if stat.S_ISREG(entry.mode)}

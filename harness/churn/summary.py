@@ -1,0 +1,217 @@
+"""What edits cost by each chunker: ratios of totals with intervals, and the differences.
+
+A measure is the ratio of two sums over edits, R = ΣY / ΣX. Its interval and the test of a
+difference are those of the mean of R + (Y - R · X) / mean(X), whose mean is R (Cochran, Sampling
+Techniques, on ratio estimates). Every edit is a cluster of its own. Less is better.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.stats import MARGIN
+from harness.stats.clusters import clusters_of
+from harness.stats.comparison import compare
+from harness.stats.sign_flips import estimates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from harness.churn.replay import Counts
+    from harness.stats.comparison import Difference
+    from harness.stats.sign_flips import Interval
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The ratio of two counts.
+
+    Attributes:
+        name: Its key.
+        top: The field of `Counts` above the line.
+        bottom: The one below it; None for the size of the edit.
+        relative: Whether differences are shares of the baseline's value.
+        compared: Whether it has verdicts.
+    """
+
+    name: str
+    top: str
+    bottom: str | None
+    relative: bool = False
+    compared: bool = True
+
+
+MEASURES = (
+    Measure("again_per_changed", "again_chars", None, relative=True),
+    Measure("again", "again", "chunks"),
+    Measure("moved", "moved", "chunks", compared=False),
+)
+"""The first is the primary one; the second is exploratory.
+
+Characters embedded again for each changed one; the share of the edited files' chunks that are
+embedded again; the share whose text is as before, but not its id `path:start-end`. The last one has
+no verdict: the more a chunker embeds again, the fewer ids are left that could move.
+"""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A measure of a chunker over edits.
+
+    Attributes:
+        measure: Its name.
+        chunker: The chunker.
+        total: The upper total.
+        value: The ratio of the totals; None where the lower one is 0.
+        ci95: Its interval; None with under 6 edits.
+        median: Of the edits' own ratios, where these exist, by nearest rank.
+        p95: Likewise.
+    """
+
+    measure: str
+    chunker: str
+    total: int
+    value: float | None = None
+    ci95: Interval | None = None
+    median: float | None = None
+    p95: float | None = None
+
+
+@dataclass(frozen=True)
+class ChurnPair:
+    """The difference of two chunkers by a measure.
+
+    Attributes:
+        measure: Its name.
+        exploratory: Whether it was not declared before.
+        difference: `a` - `b` of `harness.stats.comparison`, where larger is better: the negative
+            of the measures.
+    """
+
+    measure: str
+    exploratory: bool
+    difference: Difference
+
+
+@dataclass(frozen=True)
+class Result:
+    """The measures of all chunkers over some edits.
+
+    `edits` are those that count, `files` the files that they touch, `changed` their sizes.
+    """
+
+    edits: int
+    files: int
+    changed: int
+    summaries: tuple[Summary, ...]
+    pairs: tuple[ChurnPair, ...]
+
+
+def summarise(
+    counts: Mapping[str, Sequence[Counts]],
+    changed: Sequence[int],
+    files: Sequence[int],
+    pairs: Sequence[tuple[str, str]] = (),
+    *,
+    margin: float = MARGIN,
+    exploratory: bool = False,
+    seed: int = 0,
+) -> Result:
+    """The measures of chunkers over edits, and the differences of some pairs.
+
+    Args:
+        counts: For each chunker the counts of every edit, at least one.
+        changed: The size of every edit.
+        files: The files that it touches.
+        pairs: A chunker, and the one that it is compared with.
+        margin: The largest difference that does not matter: of a share, or as a share of the
+            baseline's value.
+        exploratory: Whether the primary measure is exploratory too.
+        seed: Seed of the sign-flips, 0 or above.
+    """
+    summaries: list[Summary] = []
+    compared: list[ChurnPair] = []
+    members = [("", f"{at:09d}") for at in range(len(changed))]
+    for measure in MEASURES:
+        columns: dict[str, NDArray[np.float64]] = {}
+        for name, rows in counts.items():
+            top = np.array([getattr(row, measure.top) for row in rows], dtype=np.float64)
+            sizes = [getattr(row, measure.bottom) for row in rows] if measure.bottom else changed
+            bottom = np.array(sizes, dtype=np.float64)
+            summary = Summary(measure.name, name, total=int(top.sum()))
+            if bottom.any():
+                columns[name] = _linearised(top, bottom)
+                (estimate,) = estimates(columns[name][:, None], clusters_of(members), seed)
+                ci95 = _within(estimate.ci95, math.inf if measure.relative else 1.0)
+                median, p95 = _own(top, bottom)
+                value = float(top.sum() / bottom.sum())
+                summary = replace(summary, value=value, ci95=ci95, median=median, p95=p95)
+            summaries.append(summary)
+        if measure.compared:
+            family = [pair for pair in pairs if set(pair) <= columns.keys()]
+            declared = measure is MEASURES[0] and not exploratory
+            compared += _differences(
+                measure, columns, family, members, margin=margin, declared=declared, seed=seed
+            )
+    return Result(len(changed), sum(files), sum(changed), tuple(summaries), tuple(compared))
+
+
+def _linearised(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values of edits whose mean is the ratio of the totals."""
+    value = top.sum() / bottom.sum()
+    column: NDArray[np.float64] = value + (top - value * bottom) / bottom.mean()
+    return column
+
+
+def _within(interval: Interval | None, most: float) -> Interval | None:
+    """An interval without what no ratio can be."""
+    return interval and (max(0.0, interval[0]), min(most, interval[1]))
+
+
+def _own(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> tuple[float, float]:
+    """Median and 95th percentile of the edits' own ratios."""
+    own = top[bottom > 0] / bottom[bottom > 0]
+    median, p95 = (float(np.percentile(own, p, method="inverted_cdf")) for p in (50, 95))
+    return median, p95
+
+
+def _differences(
+    measure: Measure,
+    columns: Mapping[str, NDArray[np.float64]],
+    pairs: Sequence[tuple[str, str]],
+    members: Sequence[tuple[str, str]],
+    *,
+    margin: float,
+    declared: bool,
+    seed: int,
+) -> list[ChurnPair]:
+    """The differences of pairs, as one family."""
+    values: dict[str, NDArray[np.float64]] = {}
+    scaled: list[tuple[str, str]] = []
+    named: list[tuple[str, str]] = []
+    for a, b in pairs:
+        scale = float(columns[b].mean()) if measure.relative else 1.0
+        if scale <= 0:
+            continue  # nothing is a share of nothing
+        own = (f"{a}\0{b}", f"{b}\0{b}")
+        values |= {key: -columns[name] / scale for key, name in zip(own, (a, b), strict=True)}
+        scaled.append(own)
+        named.append((a, b))
+    result = compare(
+        values,
+        scaled,
+        members,
+        margin=margin,
+        adjustment="holm" if declared else "benjamini-hochberg",
+        seed=seed,
+    )
+    return [
+        ChurnPair(measure.name, not declared, replace(pair, a=a, b=b))
+        for pair, (a, b) in zip(result, named, strict=True)
+    ]

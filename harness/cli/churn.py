@@ -1,0 +1,216 @@
+"""`chunkmark churn`: what the edits of a history cost an index."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cli.output import (
+    PARTIAL,
+    EncodingOption,
+    ExcludeOption,
+    FilesKind,
+    FilesOption,
+    Format,
+    FormatOption,
+    IncludeOption,
+    LanguageOption,
+    console,
+    write,
+    write_json,
+    write_rows,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from chunkers.plugins.loading import LoadedChunker
+
+_CHUNKERS = ("ast", "fixed", "function")
+_BASELINE = "fixed"
+
+
+class Group(StrEnum):
+    """By what edits are grouped."""
+
+    LANGUAGE = "language"
+    SIZE = "size"
+
+
+class Header(StrEnum):
+    """Whether headers are compared."""
+
+    ON = "on"
+    OFF = "off"
+
+
+def churn(
+    repository: Annotated[
+        Path, typer.Argument(metavar="REPO", help="Git repository, bare or not.")
+    ],
+    chunker: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-c",
+            "--chunker",
+            help="Spec of a chunker; a|b allowed. Default: ast, fixed, function. Repeatable.",
+        ),
+    ] = None,
+    commits: Annotated[
+        int, typer.Option(min=1, help="Number of commits to replay, the newest of HEAD.")
+    ] = 100,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Chunker to compare with. Default: fixed, or the first one."
+        ),
+    ] = None,
+    header: Annotated[
+        Header,
+        typer.Option(
+            help="on: also replay each chunker with header=on, compared with its plain form."
+        ),
+    ] = Header.OFF,
+    by: Annotated[
+        list[Group] | None, typer.Option(help="Also group edits by language or size. Repeatable.")
+    ] = None,
+    files: FilesOption = FilesKind.CODE,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
+    language: LanguageOption = None,
+    encoding: EncodingOption = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            "-e",
+            "--embedder",
+            help="Embedder whose tokens chunkers by tokens count. Default: minilm.",
+        ),
+    ] = None,
+    margin: Annotated[
+        float, typer.Option(help="Largest difference that does not matter: 0.02 is 2 per cent.")
+    ] = 0.02,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the test of differences.")] = 0,
+    form: FormatOption = Format.TABLE,
+) -> int:
+    """Count what the edits of a history cost an index.
+
+    Cuts the files that each commit changed before and after it, and counts the chunks that must be
+    embedded again and those whose ids move. Nothing is embedded, and the working tree is not read.
+    Exits with 3 if a chunker fails on a file.
+    """
+    from chunkers.errors import InputError
+    from chunkers.languages import parse_overrides
+    from harness.building.tree import Reading, read_commits
+    from harness.churn.edits import read_edits
+    from harness.churn.study import study
+    from harness.cli.progress import Progress
+    from harness.reports.churn import as_markdown, churn_document, csv_rows, print_churn
+
+    if not 0 < margin < 1:
+        raise InputError(f"--margin must be above 0 and below 1, not {margin}")
+    chunkers, plain = _chunkers(chunker or _CHUNKERS, with_headers=header is Header.ON)
+    pairs = _pairs(chunkers, plain, baseline)
+    count_tokens = _counter(chunkers.values(), embedder)
+    reading = Reading(
+        files=files.value,
+        languages=parse_overrides(language or ()),
+        include=" ".join(include or ()),
+        exclude=" ".join(exclude or ()),
+        encoding=" ".join(encoding or ()),
+    )
+    with Progress() as progress:
+        with read_commits(repository, reading) as rules:
+            history = read_edits(repository, rules, commits, progress.tell)
+        result = study(
+            history,
+            list(chunkers.values()),
+            pairs,
+            list(dict.fromkeys(group.value for group in by or ())),
+            count_tokens=count_tokens,
+            margin=margin,
+            seed=seed,
+            tell=progress.tell,
+        )
+        if history.commits < commits:
+            progress.note(f"the history has only {history.commits} commits after its first one")
+        for line in result.failures:
+            progress.warn(line)
+    document = churn_document(result, str(repository), margin)
+    if form is Format.JSON:
+        write_json(document)
+    elif form is Format.TABLE:
+        print_churn(document, console())
+    elif form is Format.MARKDOWN:
+        write(as_markdown(document))
+    else:
+        write_rows(form, *csv_rows(document))
+    return PARTIAL if result.failures else 0
+
+
+def _chunkers(
+    specs: Sequence[str], *, with_headers: bool
+) -> tuple[dict[str, LoadedChunker], dict[str, str]]:
+    """The chunkers by name, and the plain one of each that has a header as well."""
+    from chunkers.errors import InputError
+    from chunkers.plugins.loading import load_chunker
+    from chunkers.plugins.spec import expand_spec
+    from harness.support.wording import warn_repeated
+
+    loaded = [(spec, load_chunker(spec)) for text in specs for spec in expand_spec(text)]
+    warn_repeated("chunker", (cutter.name for _, cutter in loaded))
+    chunkers = {cutter.name: cutter for _, cutter in loaded}
+    plain: dict[str, str] = {}
+    for spec, cutter in loaded if with_headers else ():
+        options = (*spec.without("header").options, ("header", "on"))
+        try:
+            headed = load_chunker(replace(spec, options=options))
+        except InputError as error:
+            raise InputError(
+                f"--header on: {error}\nleave out {cutter.name}, or --header on"
+            ) from None
+        if headed.name not in chunkers:
+            chunkers[headed.name] = headed
+            plain[headed.name] = cutter.name
+    for cutter in chunkers.values():
+        if cutter.embeds:
+            raise InputError(
+                f"chunker {cutter.name} cuts by vectors, and churn embeds nothing; leave it out"
+            )
+    return chunkers, plain
+
+
+def _pairs(
+    names: Iterable[str], plain: Mapping[str, str], baseline: str | None
+) -> list[tuple[str, str]]:
+    """Each chunker with what it is compared with: a headed one with its plain one."""
+    from chunkers.errors import InputError, suggestion
+
+    own = [name for name in names if name not in plain]
+    if baseline is not None and baseline not in own:
+        raise InputError(
+            f"--baseline {baseline} is not one of the chunkers; {suggestion(baseline, own)}"
+        )
+    against = baseline or (_BASELINE if _BASELINE in own else own[0])
+    return [(name, against) for name in own if name != against] + list(plain.items())
+
+
+def _counter(
+    chunkers: Iterable[LoadedChunker], embedder: str | None
+) -> Callable[[str], int] | None:
+    """What counts tokens, if a chunker needs it; else the embedder is not loaded."""
+    from harness.cli.progress import Progress
+    from harness.runs.chunking import counter
+    from harness.runs.pipeline import load_embedder, refuse_unknown_embedder
+
+    if embedder is not None:
+        refuse_unknown_embedder(embedder)
+    if not any(cutter.unit == "tokens" for cutter in chunkers):
+        if embedder is not None:
+            Progress().warn(f"-e {embedder} is not used: no chunker counts tokens")
+        return None
+    return counter(load_embedder(embedder or "minilm"))
