@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -158,14 +159,15 @@ def _chunkers(
     """The chunkers by name, and the plain one of each that has a header as well."""
     from chunkers.errors import InputError
     from chunkers.plugins.loading import load_chunker
-    from chunkers.plugins.spec import expand_spec
-    from harness.support.wording import warn_repeated
+    from chunkers.plugins.spec import expand_spec, parse_spec
+    from harness.support.wording import distinct
 
-    loaded = [(spec, load_chunker(spec)) for text in specs for spec in expand_spec(text)]
-    warn_repeated("chunker", (cutter.name for _, cutter in loaded))
-    chunkers = {cutter.name: cutter for _, cutter in loaded}
+    every = [spec for text in specs for spec in expand_spec(text)]
+    loaded = distinct("chunker", map(load_chunker, every), attrgetter("name"))
+    chunkers = {cutter.name: cutter for cutter in loaded}
     plain: dict[str, str] = {}
-    for spec, cutter in loaded if with_headers else ():
+    for cutter in loaded if with_headers else ():
+        spec = parse_spec(cutter.name)
         options = (*spec.without("header").options, ("header", "on"))
         try:
             headed = load_chunker(replace(spec, options=options))
