@@ -21,17 +21,12 @@ from harness.cli.output import (
     write,
     write_json,
 )
-from harness.runs.config import RunConfig
+from harness.runs.config import RunConfig, flag_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 OUTPUT = "Output"
-
-
-def flag_of(name: str, *, repeatable: bool) -> str:
-    """The flag of a field of `RunConfig`."""
-    return "--" + (name.removesuffix("s") if repeatable else name).replace("_", "-")
 
 
 def option_of(field: Field[Any], kind: Any) -> inspect.Parameter:

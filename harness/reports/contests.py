@@ -358,9 +358,13 @@ def ways(a: StoredCell, b: StoredCell, over: str = "") -> Iterable[str]:
             yield f"{part} ({a.names[part]}, {b.names[part]})"
 
 
-def cost_of(cell: StoredCell) -> tuple[str, float]:
-    """What a cell costs: tokens to embed, or chunks to index without an embedder."""
-    tokens: Any = cell.cell["cost"]["tokens"]
+def cost_of(cell: Mapping[str, Any]) -> tuple[str, float]:
+    """What a cell costs: tokens to embed, or chunks to index without an embedder.
+
+    Args:
+        cell: A document with its `cost` and `health`.
+    """
+    tokens = cell["cost"]["tokens"]
     if tokens is not None:
         return "tokens to embed", float(tokens)
-    return "chunks to index", float(cell.cell["health"]["chunks"])
+    return "chunks to index", float(cell["health"]["chunks"])

@@ -23,7 +23,7 @@ _NOT_COMPARABLE = (
     "{} does not compare chunkers: which chunks are relevant depends on the boundaries"
 )
 
-_SAME = ("equivalent", "better, but negligible", "worse, but negligible")
+NEGLIGIBLE = ("equivalent", "better, but negligible", "worse, but negligible")
 """Verdicts on differences within the margin."""
 
 
@@ -81,7 +81,9 @@ def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, mar
     worse = [pair for pair in pairs if pair.verdict == "worse"]
     amounts = listed([f"`{pair.a}` by {amount(pair)}" for pair in largest_first(better or worse)])
     if better:
-        costs = {name: cost_of(contest.cells[name]) for name in (baseline, *(p.a for p in better))}
+        costs = {
+            name: cost_of(contest.cells[name].cell) for name in (baseline, *(p.a for p in better))
+        }
         cheapest = min((pair.a for pair in better), key=lambda name: costs[name][1])
         what, cost = costs[cheapest]
         choice = f"cheapest `{cheapest}`, " if len(better) > 1 else ""
@@ -94,7 +96,7 @@ def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, mar
     if worse == pairs:
         return f"Worse than `{baseline}` by {result.measure}: {amounts}."
     rest = [pair for pair in pairs if pair not in worse]
-    if all(pair.verdict in _SAME for pair in rest):
+    if all(pair.verdict in NEGLIGIBLE for pair in rest):
         names = listed([f"`{pair.a}`" for pair in rest])
         says = (
             f"Equivalent to `{baseline}` by {result.measure}: {names}, within {points(margin)} "
@@ -200,7 +202,7 @@ def _detail(pairs: Sequence[Difference]) -> str:
 
 def cheapest_of(contest: Contest, names: Sequence[str]) -> str:
     """A sentence on the cheapest of some contenders."""
-    costs = {name: cost_of(contest.cells[name]) for name in names}
+    costs = {name: cost_of(contest.cells[name].cell) for name in names}
     cheapest = min(names, key=lambda name: costs[name][1])
     what, cost = costs[cheapest]
     if set(names) == set(contest.contenders):

@@ -130,6 +130,11 @@ class RunConfig:
         return replace(self, **{k: v for k, v in values.items() if v not in (None, (), [])})
 
 
+def flag_of(name: str, *, repeatable: bool) -> str:
+    """The long flag of a field of `RunConfig`."""
+    return "--" + (name.removesuffix("s") if repeatable else name).replace("_", "-")
+
+
 def _problem(option: Field[Any], value: Any) -> str | None:
     """What is wrong with the value of an option."""
     kind, least = str(option.type).removesuffix(" | None"), option.metadata["least"]

@@ -217,25 +217,35 @@ def test_queries_are_filtered_and_sorted(show):
     assert len(part["queries"]) == 4
 
 
-def test_both_browsers_work_with_the_keyboard_alone(show):
-    page, _, _ = show("plain")
-    page.focus("#query-browser > summary")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#query-browser .browser-item")
+def tab_to(page, name):
+    """Press the tabulator until an element of a class has the focus."""
     for _ in range(12):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.className") == "browser-item":
-            break
+        if page.evaluate("document.activeElement.className") == name:
+            return
+    raise AssertionError(f"no {name}")
+
+
+@pytest.mark.parametrize("name", ["query", "file"])
+def test_both_browsers_work_with_the_keyboard_alone(show, name):
+    page, part, _ = show("plain")
+    page.focus(f"#{name}-browser > summary")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"#{name}-browser .browser-item")
+    tab_to(page, "browser-item")
+    first = page.evaluate("document.activeElement.dataset.id")
     page.keyboard.press("ArrowDown")
     chosen = page.evaluate("document.activeElement.dataset.id")
+    assert chosen != first
     page.keyboard.press("Enter")
-    assert chosen in page.evaluate("document.activeElement.textContent")
+    title = chosen if name == "query" else part["files"][int(chosen)][1]
+    assert title in page.evaluate("document.activeElement.textContent")
     assert page.evaluate("document.activeElement.tagName") == "H3"
-    page.focus(".browser-cell.a .rank summary >> nth=0")
-    page.keyboard.press("Enter")
-    page.wait_for_selector(".browser-cell.a .rank .code")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "code"
+    if name == "query":
+        page.focus(".browser-cell.a .rank summary >> nth=0")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".browser-cell.a .rank .code")
+    tab_to(page, "code")
 
 
 def test_a_link_opens_a_query_and_leads_to_its_file(show):

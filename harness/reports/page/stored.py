@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from harness.model import Absent
-from harness.runs.config import RunConfig
+from harness.runs.config import RunConfig, flag_of
 from harness.runs.failures import FailedCell
 from harness.runs.folder import PARTS, read_manifest
 from harness.runs.runner import CellResult, RunResult
@@ -163,12 +163,8 @@ def _flags(config: Mapping[str, Any]) -> Iterator[str]:
         same = list(value) == list(usual) if several else value == usual
         if same and option.name not in _ALWAYS:
             continue
-        flag = option.metadata["short"] or _long_flag(option.name, several=several)
+        flag = option.metadata["short"] or flag_of(option.name, repeatable=several)
         yield from _words(flag, value if several else [value])
-
-
-def _long_flag(name: str, *, several: bool) -> str:
-    return "--" + (name.removesuffix("s") if several else name).replace("_", "-")
 
 
 def _words(flag: str, values: Sequence[Any]) -> Iterator[str]:

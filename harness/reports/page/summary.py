@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from harness.model import GOLD_FOLLOWS
 from harness.reports.answer import SHARED_PARTS
 from harness.reports.columns import coverage, number, share
-from harness.reports.contests import contends
+from harness.reports.contests import contends, cost_of
 from harness.reports.notes import chance, few_queries
 from harness.reports.page.pairs import folder_of, pairs_of
-from harness.reports.recommendation import listed, points, points_interval
+from harness.reports.recommendation import NEGLIGIBLE, listed, points, points_interval
 from harness.stats.new_corpora import FEWEST_FOR_TEST
 from harness.support.wording import counted
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 STANDING = 8
 """Chunkers of the first screen; the table of results has all."""
-
-_SAME = ("equivalent", "better, but negligible", "worse, but negligible")
 
 _COSTS = (
     ("vectors", "cost", "vectors", ",.0f"),
@@ -203,7 +201,7 @@ def _choice(
         names = [*[baseline] * contends(baseline), *rest]
         left = [name for name in names if not _beaten(name, names, contest)] or names
         choice = _cheapest(left, cells)
-        same = all(row["verdict"] in _SAME for row in rows if row["chunker"] in rest)
+        same = all(row["verdict"] in NEGLIGIBLE for row in rows if row["chunker"] in rest)
         level = "equivalent" if same else "undecided"
         to = "the others" if choice == baseline else f"`{baseline}`"
         says = f"equivalent to {to}" if same else "no other is shown to be better"
@@ -216,11 +214,7 @@ def _choice(
 
 
 def _cheapest(names: Sequence[str], cells: Document) -> str:
-    def cost(name: str) -> float:
-        tokens = cells[name]["cost"]["tokens"]
-        return float(cells[name]["health"]["chunks"] if tokens is None else tokens)
-
-    return min(names, key=cost)
+    return min(names, key=lambda name: cost_of(cells[name])[1])
 
 
 def _beaten(name: str, names: Sequence[str], contest: Document | None) -> bool:
@@ -306,7 +300,7 @@ def _decide(verdict: Document, contest: Document | None, follows: str) -> Iterat
             f"{contest['corpora']}."
         )
     elif not needed and not follows:
-        decided = {"better", "worse", *_SAME}
+        decided = {"better", "worse", *NEGLIGIBLE}
         rows = _rows(verdict)
         if rows and all(row["verdict"] in decided for row in rows):
             yield "Nothing: the answer is decided."

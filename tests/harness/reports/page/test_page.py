@@ -17,6 +17,7 @@ from chunkers.errors import InputError
 from harness.datasets.loading import load_dataset
 from harness.model import Dataset
 from harness.reports.page.assemble import ReportOptions, make_report
+from harness.reports.page.browser import BrowserData
 from harness.reports.page.document import report_document
 from harness.reports.page.pairs import pairs_of
 from harness.reports.page.render import render, sentence
@@ -117,7 +118,7 @@ def test_every_number_of_the_table_is_that_of_the_run_folder(run):
                     float(one["data-value"]) for one in page.inside(cell) if "data-value" in one
                 ]
                 assert anchors == [metric["random"], metric["oracle"]]
-                assert ("not comparable" in head_text(page, head)) is not metric["comparable"]
+                assert ("not comparable" in head["text"]) is not metric["comparable"]
                 compared += 1
             elif head["data-kind"] == "fact":
                 part, _, key = head["data-key"].partition(".")
@@ -125,10 +126,6 @@ def test_every_number_of_the_table_is_that_of_the_run_folder(run):
                 shown = cell["data-value"]
                 assert (None if shown == "" else float(shown)) == value, head["data-key"]
     assert compared == 3 * 11
-
-
-def head_text(page, head):
-    return head["text"]
 
 
 def test_differences_and_costs_are_those_of_compare_and_run(run, capsys):
@@ -210,6 +207,16 @@ def test_the_manifest_is_shown_whole_and_ends_no_element(run):
     ]
     assert json.loads(shown) == stored["manifest"]
     assert not set(shown) & set("<>&\u2028\u202e\x1b")
+
+
+def test_a_note_of_the_browsers_is_shown_as_text(run):
+    marks = "<b>\x1b[31m\u202e\u2066\u2028\x00"
+    text = render(
+        report_document([read_run(run)]), (), BrowserData("AAAA", (f"{marks}: left out",))
+    )
+    (note,) = Page(text).tagged("p", **{"class": "note"})
+    assert note["text"] == "<b>" + "\ufffd[31m" + 4 * "\ufffd" + ": left out"
+    assert not set(text) & set(marks[3:]) - set("[31m")
 
 
 @pytest.mark.parametrize("names", ["SCRIPTS", "STYLES"])
