@@ -60,7 +60,7 @@ def chance(
     """
     seen = views(cell, measures, profile)
     gold = seen["chunks"].gold
-    mask = included(cell, gold)[0]
+    mask = included(gold, spans=cell.spans, absent=cell.absent)[0]
     by_order_alone = gold.twin.count() + gold.again.count() > 0
     result: dict[str, Chance | None] = {}
     simulated: dict[Measure, Bools] = {}

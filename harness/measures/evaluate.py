@@ -13,9 +13,10 @@ from harness.measures.views import view_of, views
 from harness.support.arrays import mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from harness.measures.cell import Cell
+    from harness.measures.gold_ranks import GoldRanks
     from harness.measures.gold_tables import GoldTables
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
@@ -74,23 +75,49 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
     seen = views(cell, measures, profile)
     ranks = {name: view.ranks(cell) for name, view in seen.items()}
     gold = seen["chunks"].gold
-    mask, left_out = included(cell, gold)
     own = None
     if profile.own_order and cell.mrr_ranking is not None:
         own = gold_ranks(gold, cell.corpora, cell.mrr_ranking)
+
+    def ranks_for(measure: Measure) -> GoldRanks | None:
+        view = view_of(measure, cell, profile)
+        if view is not None and own is not None and measure.family in profile.own_order:
+            return own
+        return None if view is None else ranks[view]
+
+    kept = included(gold, spans=cell.spans, absent=cell.absent)
+    return score_ranks(cell.queries, gold, ranks_for, kept, measures)
+
+
+def score_ranks(
+    queries: Sequence[str],
+    gold: GoldTables,
+    ranks_for: Callable[[Measure], GoldRanks | None],
+    kept: tuple[Bools, dict[str, int]],
+    measures: Sequence[Measure],
+) -> Scores:
+    """Compute measures from the ranks of gold.
+
+    Args:
+        queries: Ids.
+        gold: Their gold.
+        ranks_for: The ranks that a measure is computed from; None if it does not apply.
+        kept: What `included` returns.
+        measures: Distinct.
+    """
+    profile, (mask, left_out) = gold.profile, kept
     counted: dict[str, Bools] = {}
     per_query: dict[str, Floats | None] = {}
     for measure in measures:
-        name, view = str(measure), view_of(measure, cell, profile)
+        name, ranks = str(measure), ranks_for(measure)
         has_own = measure.family in profile.own_order
         over_all = has_own and profile.mrr == "as-given-over-all-judged"
         counted[name] = np.ones_like(mask) if over_all else mask
         per_query[name] = None
-        if view is not None:
-            seen_ranks = own if has_own and own is not None else ranks[view]
-            per_query[name] = family_of(measure).evaluate(seen_ranks, limit_of(measure))
+        if ranks is not None:
+            per_query[name] = family_of(measure).evaluate(ranks, limit_of(measure))
     return Scores(
-        queries=cell.queries,
+        queries=tuple(queries),
         corpus=gold.group,
         included=mask,
         counted=counted,
@@ -102,22 +129,24 @@ def evaluate(cell: Cell, measures: Sequence[Measure], profile: Profile) -> Score
     )
 
 
-def included(cell: Cell, gold: GoldTables) -> tuple[Bools, dict[str, int]]:
-    """The queries of a cell in the profile's means, shape (q,), and counts of the others by reason.
+def included(
+    gold: GoldTables, *, spans: bool, absent: Bools | None
+) -> tuple[Bools, dict[str, int]]:
+    """The queries in the profile's means, shape (q,), and counts of the others by reason.
 
-    A query whose gold is lines of files is always included, covered by a chunk or not: a chunker
-    cannot take a query out of a mean.
+    A query whose gold is lines of files (`spans`) is always included, covered by a chunk or not: a
+    chunker cannot take a query out of a mean. `absent` are queries that the run lacks, shape (q,).
     """
     profile = gold.profile
-    mask = np.ones(len(cell.queries), dtype=np.bool_)
+    mask = np.ones(gold.n_queries, dtype=np.bool_)
     left_out = {}
-    if not cell.spans and profile.nothing_relevant == "left-out":
+    if not spans and profile.nothing_relevant == "left-out":
         mask = gold.n_relevant > 0
         grades = "of 0 or less" if profile.rel is None else f"below {profile.rel:g}"
         left_out[f"only grades {grades}"] = int((~mask).sum())
-    if cell.absent is not None and profile.absent == "left-out":
-        left_out[ABSENT] = int((mask & cell.absent).sum())
-        mask &= ~cell.absent
+    if absent is not None and profile.absent == "left-out":
+        left_out[ABSENT] = int((mask & absent).sum())
+        mask &= ~absent
     return mask, {why: n for why, n in left_out.items() if n}
 
 

@@ -232,6 +232,61 @@ def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
     )
 
 
+def graded_tables(
+    profile: Profile,
+    *,
+    named: Bools,
+    relevant: Ints,
+    grade: Floats,
+    again: Ints,
+    again_for: Ints,
+    judged: Ints,
+    below: Bools,
+) -> GoldTables:
+    """The gold of documents that are known by their ids alone.
+
+    The arguments are those of `GoldTables`, with the queries of `Rows`, ascending, in their place.
+    """
+    n = len(named)
+    none = np.zeros(n, dtype=np.int64)
+    nothing = Rows.of(none, _NOTHING)
+
+    def documents(query: Ints) -> Rows:
+        return Rows.of(np.bincount(query, minlength=n), np.zeros(len(query), dtype=np.int64))
+
+    return GoldTables(
+        profile=profile,
+        corpus=none,
+        group=none,
+        n_units=none,
+        missing_unit=1,
+        missing_file=1,
+        relevant=documents(relevant),
+        given_grade=grade,
+        again=documents(again),
+        again_for=again_for,
+        named=named,
+        twin=nothing,
+        twin_for=(),
+        judged=documents(judged),
+        below=below,
+        all_judged=np.zeros(n, dtype=np.bool_),
+        overlapping=nothing,
+        iou=np.zeros(0),
+        file=nothing,
+        piece=nothing,
+        piece_offset=_NOTHING,
+        piece_length=_NOTHING,
+        piece_start=_NOTHING,
+        gold_size=none,
+        target=nothing,
+        target_size=_NOTHING,
+        stretch_target=_NOTHING,
+        stretch_start=_NOTHING,
+        stretch_end=_NOTHING,
+    )
+
+
 def sum_by(query: Ints, values: Floats, n_queries: int) -> Floats:
     """Sum of `values`, one a row, for each query; added in row order, shape (q,)."""
     # Without rows, bincount makes integers.

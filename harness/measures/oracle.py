@@ -51,7 +51,7 @@ def oracle(cell: Cell, measures: Sequence[Measure], profile: Profile) -> dict[st
     seen = views(cell, [measure for measure in measures if names[measure] == "runs"], profile)
     gold = seen["chunks"].gold
     best = relevant_first(gold)
-    mask, _ = included(cell, gold)
+    mask, _ = included(gold, spans=cell.spans, absent=cell.absent)
     budgets = sorted({limit_of(each) for each in measures if names[each] and _has_budget(each)})
     spans = best_spans(cell, budgets, merge=profile.assemble == "merge") if budgets else {}
     runs = None

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkers.errors import InputError
-from harness.measures.cell import Cell, Gold, Units
-from harness.measures.evaluate import ABSENT, evaluate
-from harness.measures.grammar import Measure, parse_measure
+from harness.measures.evaluate import ABSENT, included, score_ranks
+from harness.measures.gold_ranks import GoldRanks
+from harness.measures.gold_tables import graded_tables
+from harness.measures.grammar import Measure, family_of, parse_measure
+from harness.measures.id_ranks import check_texts, finite_numbers, read_rankings
 from harness.measures.profiles import Profile, load_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+    from harness.measures.evaluate import Scores
+    from harness.measures.id_ranks import IdRankings, Ranking
     from harness.support.arrays import Bools, Floats, Ints
-
-    Ranking = Mapping[str, float] | Sequence[str]
-    _Orders = tuple[Sequence[str], Sequence[str]]
-    _Numbers = dict[str | tuple[str, int], int]
 
 UNJUDGED = "no judgements"
 
@@ -76,20 +74,20 @@ def score(
         InputError: An unknown measure or profile, a score or grade that is not finite, a
             repeated id in a ranking where the profile refuses it.
     """
-    _check_ids(rankings, qrels)
+    check_texts([*rankings, *qrels], "the query id")
     conventions = load_profile(profile) if isinstance(profile, str) else profile
     wanted = [parse_measure(name) if isinstance(name, str) else name for name in measures]
-    orders = {query: _ordered(query, row, conventions) for query, row in rankings.items()}
+    ranked = read_rankings(rankings, conventions)
     judged = {query for query, row in qrels.items() if row}
-    everyone = judged | orders.keys() | qrels.keys()
+    everyone = judged | rankings.keys() | qrels.keys()
     wanted_queries = judged if conventions.no_judgements == "left-out" else everyone
     queries = query_order(wanted_queries, rankings, conventions)
-    scores = evaluate(_cell(queries, orders, qrels, inferred_gold), wanted, conventions)
+    scores = _evaluate(queries, ranked, qrels, inferred_gold, wanted)
     kept = [query for query, here in zip(queries, scores.included, strict=True) if here]
     left_out = {UNJUDGED: len(everyone) - len(queries), **scores.left_out}
     as_zero = {
-        ABSENT: sum(query not in orders for query in kept),
-        UNJUDGED: sum(query in orders and query not in judged for query in kept),
+        ABSENT: sum(query not in rankings for query in kept),
+        UNJUDGED: sum(query in rankings and query not in judged for query in kept),
     }
     return Score(
         profile=conventions.name,
@@ -112,138 +110,93 @@ def query_order(queries: AbstractSet[str], rankings: Iterable[str], profile: Pro
     return present + sorted(queries - set(present))
 
 
-def _check_ids(rankings: Iterable[str], qrels: Mapping[str, Iterable[str]]) -> None:
-    """Refuse ids that are not texts: 7 and "7" would silently not match."""
-    for query in (*rankings, *qrels):
-        if not isinstance(query, str):
-            raise InputError(f"the query id {query!r} is not a text")
-    for query, row in qrels.items():
-        odd = next((name for name in row if not isinstance(name, str)), None)
-        if odd is not None:
-            raise InputError(f"query {query}: the judged document id {odd!r} is not a text")
-
-
 def _by_query(queries: Sequence[str], values: Floats, counted: Bools) -> dict[str, float]:
     rows = np.flatnonzero(counted).tolist()
     return dict(zip([queries[row] for row in rows], values[counted].tolist(), strict=True))
 
 
-def rank_order(scores: Floats, ids: Sequence[str], ties: str) -> Ints:
-    """Positions of finite scores in rank order, shape (n,); `ties` is as in `Profile.id_ties`."""
-    if ties == "as-given":
-        return np.argsort(-scores, kind="stable")
-    if ties == "float32-id-desc":
-        with np.errstate(over="ignore"):  # beyond the range is infinite, as in trec_eval
-            scores = scores.astype(np.float32).astype(np.float64)
-    by_id = sorted(range(len(ids)), key=ids.__getitem__, reverse=ties.endswith("id-desc"))
-    positions = np.array(by_id, dtype=np.int64)
-    return positions[np.argsort(-scores[positions], kind="stable")]
-
-
-def _ordered(query: str, ranking: Ranking, profile: Profile) -> _Orders:
-    """The ids of one ranking in rank order, and in the order of the profile's `mrr`, checked."""
-    if isinstance(ranking, str):
-        raise InputError(
-            f"query {query}: the ranking is the text {ranking!r}; give {{id: score}} or [id, ...]"
-        )
-    if not isinstance(ranking, Mapping | list | tuple):
-        # An iterator can be read once, and a set has no order.
-        raise InputError(
-            f"query {query}: the ranking is a {type(ranking).__name__}; "
-            "give {id: score} or [id, ...]"
-        )
-    odd = next((name for name in ranking if not isinstance(name, str)), None)
-    if odd is not None:
-        raise InputError(f"query {query}: the document id {odd!r} is not a text")
-    ids = [name for name in ranking if name != query or profile.same_id == "kept"]
-    if not isinstance(ranking, Mapping):
-        repeated = [name for name, n in Counter(ids).items() if n > 1]
-        if repeated and profile.repeats == "refused":
-            raise InputError(
-                f"query {query}: duplicate {', '.join(repeated)} in the ranking; give every id once"
-            )
-        return ids, ids
-    values = np.array(
-        [_finite(ranking[name], f"query {query}: the score of {name}") for name in ids],
-        dtype=np.float64,
-    )
-    order = [ids[at] for at in rank_order(values, ids, profile.id_ties)]
-    if profile.mrr == "as-ranked":
-        return order, order
-    ties = "as-given" if profile.mrr == "as-given-over-all-judged" else "id-desc"
-    return order, [ids[at] for at in rank_order(values, ids, ties)]
-
-
-def _finite(value: object, what: str) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]  # of any type
-    except (TypeError, ValueError):
-        number = math.nan
-    if isinstance(value, str) or not math.isfinite(number):
-        raise InputError(f"{what} is {value!r}; a finite number is needed")
-    return number
-
-
-def _cell(
+def _evaluate(
     queries: Sequence[str],
-    orders: Mapping[str, _Orders],
+    rankings: IdRankings,
     qrels: Mapping[str, Mapping[str, float]],
     inferred_gold: Collection[str],
-) -> Cell:
-    """One corpus of all documents in the rankings and qrels, of size 0."""
-    numbers: _Numbers = {}
-    gold, ranking, mrr_ranking = [], [], []
-    for query in queries:
-        grades = {
-            numbers.setdefault(doc, len(numbers)): _finite(
-                grade, f"query {query}: the grade of {doc}"
-            )
-            for doc, grade in qrels.get(query, {}).items()
-        }
-        ids, for_mrr = orders.get(query, ((), ()))
-        units, repeats = _numbered(ids, numbers)
-        ranking.append(units)
-        mrr_ranking.append(units if for_mrr is ids else _numbered(for_mrr, numbers)[0])
-        gold.append(_gold(grades, repeats, named=query not in inferred_gold))
-    nothing = np.zeros(len(numbers), dtype=np.int64)
-    return Cell(
-        queries=tuple(queries),
-        corpora=(Units(size=nothing, file=nothing),),
-        gold=tuple(gold),
-        ranking=tuple(ranking),
-        spans=False,
-        absent=np.array([query not in orders for query in queries], dtype=np.bool_),
-        mrr_ranking=tuple(mrr_ranking),
+    measures: Sequence[Measure],
+) -> Scores:
+    """The measures of ranks; those of lines and files have no values."""
+    profile = rankings.profile
+    rows = [qrels.get(query, {}) for query in queries]
+    numbers = [rankings.number.get(query, -1) for query in queries]
+    ids: list[str] = []
+    grades: list[float] = []
+    values: list[float] = []
+    for query, row, number in zip(queries, rows, numbers, strict=True):
+        check_texts(row, f"query {query}: the judged document id")
+        ids += row
+        grades += row.values()
+        values += map((rankings.rows[number] if number >= 0 else {}).get, row, repeat(math.nan))
+    of = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    owner = of.tolist()
+    what = (f"query {queries[at]}: the grade of {id_}" for at, id_ in zip(owner, ids, strict=True))
+    grade = finite_numbers(grades, what)
+    found = np.fromiter(values, np.float64, len(values))
+    ranking = np.array(numbers, dtype=np.int64)
+    positive = grade > 0
+    # An id that repeats a judged one counts each time.
+    again_of, again_row, again_rank = _repeats(rows, numbers, rankings)
+    gains = positive[again_row]
+    zero_row = np.concatenate((np.flatnonzero(~positive), again_row[~gains]))
+    by_query = np.argsort(of[zero_row], kind="stable")
+    gold = graded_tables(
+        profile,
+        named=np.array([query not in inferred_gold for query in queries], dtype=np.bool_),
+        relevant=of[positive],
+        grade=grade[positive],
+        again=again_of[gains],
+        again_for=(np.cumsum(positive) - 1)[again_row[gains]],
+        judged=of[zero_row][by_query],
+        below=grade[zero_row][by_query] < 0,
     )
 
+    def ranks(ties: str) -> GoldRanks:
+        rank = rankings.ranks(ranking[of], ids, found, ties)
+        zero_rank = np.concatenate((rank[~positive], again_rank[~gains]))
+        nothing = np.zeros(0, dtype=np.int64)
+        return GoldRanks(
+            gold=gold,
+            relevant=rank[positive],
+            again=again_rank[gains],
+            twin=nothing,
+            judged=zero_rank[by_query],
+            overlapping=nothing,
+            file=nothing,
+            before=nothing,
+            retrieved=np.append(rankings.count, 0)[ranking],
+            total=np.zeros(len(queries), dtype=np.int64),
+        )
 
-def _numbered(ids: Sequence[str], numbers: _Numbers) -> tuple[Ints, list[tuple[int, int]]]:
-    """Units of a ranking. A repeated id is another unit, returned with its first."""
-    if len(set(ids)) == len(ids):
-        units = [numbers.setdefault(name, len(numbers)) for name in ids]
-        return np.array(units, dtype=np.int64), []
-    units, repeats = [], []
-    seen: Counter[str] = Counter()
-    for name in ids:
-        first = numbers.setdefault(name, len(numbers))
-        unit = numbers.setdefault((name, seen[name]), len(numbers)) if seen[name] else first
-        seen[name] += 1
-        units.append(unit)
-        if unit != first:
-            repeats.append((unit, first))
-    return np.array(units, dtype=np.int64), repeats
+    usual = own = ranks(profile.id_ties)
+    if profile.own_order:
+        own = ranks("as-given" if profile.mrr == "as-given-over-all-judged" else "id-desc")
+
+    def ranks_for(measure: Measure) -> GoldRanks | None:
+        if family_of(measure).lines:
+            return None
+        return own if measure.family in profile.own_order else usual
+
+    kept = included(gold, spans=False, absent=ranking < 0)
+    return score_ranks(queries, gold, ranks_for, kept, measures)
 
 
-def _gold(grades: Mapping[int, float], repeats: Sequence[tuple[int, int]], *, named: bool) -> Gold:
-    relevant = sorted(doc for doc, grade in grades.items() if grade > 0)
-    zero = [doc for doc, grade in grades.items() if grade <= 0]
-    zero += [unit for unit, first in repeats if grades.get(first, 1) <= 0]
-    return Gold(
-        corpus=0,
-        unit=np.array(relevant, dtype=np.int64),
-        grade=np.array([grades[doc] for doc in relevant], dtype=np.float64),
-        again=tuple((unit, first) for unit, first in repeats if grades.get(first, 0) > 0),
-        judged_zero=np.array(sorted(zero), dtype=np.int64),
-        negative=np.array([doc for doc, grade in grades.items() if grade < 0], dtype=np.int64),
-        named=named,
-    )
+def _repeats(
+    rows: Sequence[Mapping[str, float]], numbers: Sequence[int], rankings: IdRankings
+) -> tuple[Ints, Ints, Ints]:
+    """Repeats of judged ids in the rankings: query, row of all judgements, and rank from 1."""
+    begin = np.cumsum([0, *(len(row) for row in rows)]).tolist()
+    repeats = [
+        (query, begin[query] + list(rows[query]).index(name), place + 1)
+        for query, number in enumerate(numbers)
+        for place, name in rankings.repeats.get(number, ())
+        if name in rows[query]
+    ]
+    query, row, rank = np.array(repeats, dtype=np.int64).reshape(-1, 3).T
+    return query, row, rank

@@ -12,9 +12,9 @@ from harness.measures.cell import Cell, Gold, Projection, Runs, Units
 from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
 from harness.measures.grammar import comparable, family_of, parse_measure
+from harness.measures.id_ranks import rank_order
 from harness.measures.oracle import oracle
 from harness.measures.profiles import load_profile
-from harness.measures.score import rank_order
 from harness.model import Relevance
 from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
 from harness.runs.record import digest

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from harness.measures.score import Ranking
+    from harness.measures.id_ranks import Ranking
     from harness.reports.leaderboard.board import Board, Configuration
     from harness.runs.record import RankingRow
     from harness.runs.stored_values import StoredCell

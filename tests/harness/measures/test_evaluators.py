@@ -19,8 +19,9 @@ import pytest
 import pytrec_eval
 from evaluators import evaluators
 
+from harness.measures.id_ranks import rank_order
 from harness.measures.profiles import load_profile
-from harness.measures.score import rank_order, score
+from harness.measures.score import score
 
 ROOT = Path(__file__).parents[3]
 SOURCE = "pyserini==1.6.0"  # its archive has the program trec_eval 9.0.4

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from chunkers.errors import InputError
 from harness.measures.grammar import parse_measure
+from harness.measures.id_ranks import rank_order
 from harness.measures.profiles import load_profile
-from harness.measures.score import rank_order, score
+from harness.measures.score import score
 
 RNGS = st.randoms(use_true_random=True)
 CUTS = (1, 2, 3, 5, 10, 100)
@@ -321,6 +322,7 @@ def test_no_query_to_score_has_no_mean():
         ({"q": {"a": "0.5"}}, {"q": {"a": 1}}, "score of a is '0.5'"),
         ({"q": {"a": None}}, {"q": {"a": 1}}, "score of a is None"),
         ({"q": {"a": 1.0}}, {"q": {"a": math.nan}}, "grade of a is nan"),
+        ({"q": {"a": 10**400}}, {"q": {"a": 1}}, "score of a is 1000"),
         ({"q": {"a": 1.0}}, {"q": {"a": "1"}}, "grade of a is '1'"),
         ({"q": "abc"}, {"q": {"a": 1}}, "ranking is the text 'abc'"),
         ({"q": ["a", 3]}, {"q": {"a": 1}}, "document id 3 is not a text"),
