@@ -13,7 +13,7 @@ from chunkers.errors import InputError
 from chunkers.languages import warn_unused
 from harness.building.built_queries import REJECTED, draw, with_packages
 from harness.building.tree import Reading, read_commits, read_tree, without_file
-from harness.model import DEFINITIONS, GOLD_FOLLOWS, Corpus, Dataset
+from harness.model import DEFINITIONS, GOLD_FOLLOWS, Dataset
 from harness.reading.decoding import parse_encodings
 from harness.support.files import unreadable
 from harness.support.paths import split_patterns
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from harness.building.built_queries import BuiltQueries, Names
+    from harness.model import Corpus
     from harness.support.progress import Tell
 
 KINDS = ("docstring", "commits", "calls")
@@ -37,7 +38,6 @@ _LACKING = {
 COMMITS = 100
 """Default limit of queries from commits, each of which has its own corpus."""
 
-CORPUS = "repo"
 _ADDRESS = re.compile(r"(https?|ssh|git|file):/|[\w.-]+@[\w.-]+:")
 _NOT_DRAWN = "not in the sample"
 
@@ -168,13 +168,11 @@ def _built(
                 tell=tell,
             )
     questions = None if options.queries in KINDS else _questions(options.queries)
-    tree = read_tree(root, options.reading)
-    if questions is not None:
-        tree = without_file(tree, root, questions)
-    corpus = Corpus(CORPUS, tree.sources, tree.skipped)
+    corpus = read_tree(root, options.reading)
     if questions is not None:
         from harness.building.questions import question_queries
 
+        corpus = without_file(corpus, root, questions)
         built = question_queries(corpus, questions, root)
     elif options.queries == "calls":
         from harness.building.calls.queries import call_queries
@@ -186,7 +184,7 @@ def _built(
         built = docstring_queries(corpus, whole=options.whole, names=options.names)
     from harness.building.git.repository import state_of
 
-    state = state_of(root, tree.sources)
+    state = state_of(root, corpus.sources)
     if options.queries in ("docstring", "calls"):  # a whole definition is the target
         state |= {GOLD_FOLLOWS: DEFINITIONS}
     return replace(built, information={**state, **built.information})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.building.folder import OWN, is_own_folder
-from harness.model import Skipped
+from harness.model import Corpus, Skipped
 from harness.reading.decoding import parse_encodings
 from harness.reading.reader import EXCLUDED, ReadRules, in_order, walk_folder
 from harness.support.paths import prefixes, split_patterns
@@ -35,20 +35,13 @@ _CLOSED = ReadRules().closed | {
     ".eggs", ".gradle", ".mypy_cache", ".next", ".nox", ".nuxt", ".pytest_cache", ".ruff_cache",
     ".terraform", ".yarn", "dist",
 }  # fmt: skip
+_CORPUS = "repo"
 _IGNORED = "ignored by git"
 _NESTED = "a repository of its own"
 _ASKED = "the questions themselves"
 _LONGEST_LINK = 4096  # bytes
 MOST_TEXT = 1 << 28
 """Characters that a tree may hold, for all of it is kept in memory."""
-
-
-@dataclass(frozen=True)
-class WorkingTree:
-    """The files of a working tree, sources and skipped files each in byte order of the path."""
-
-    sources: tuple[Source, ...]
-    skipped: tuple[Skipped, ...]
 
 
 @dataclass(frozen=True)
@@ -90,8 +83,10 @@ def rules_for(reading: Reading = Reading()) -> ReadRules:
     )
 
 
-def read_tree(root: Path, reading: Reading = Reading()) -> WorkingTree:
-    """Read the files of a folder, which may be a repository, a part of one or neither.
+def read_tree(root: Path, reading: Reading = Reading()) -> Corpus:
+    """The files of a folder as the corpus `repo`, each in byte order of the path.
+
+    The folder may be a repository, a part of one or neither.
 
     Skipped, and listed: what git ignores by the repository's own .gitignore files and its
     info/exclude, folders that hold a repository of their own, what chunkmark wrote, links, and what
@@ -142,7 +137,7 @@ def read_tree(root: Path, reading: Reading = Reading()) -> WorkingTree:
         raise InputError(
             f"{root} has no file to index{_why(skipped) or '; is it the right folder?'}"
         )
-    return WorkingTree(sources, skipped)
+    return Corpus(_CORPUS, sources, skipped)
 
 
 @contextmanager
@@ -167,16 +162,16 @@ def read_commits(root: Path, reading: Reading) -> Iterator[ReadRules]:
         yield replace(rules_for(reading), marks=marks)
 
 
-def without_file(tree: WorkingTree, root: Path, file: Path) -> WorkingTree:
-    """A tree without the file of its questions, which is listed as skipped if it was there."""
+def without_file(corpus: Corpus, root: Path, file: Path) -> Corpus:
+    """A corpus without the file of its questions, which is listed as skipped if it was there."""
     try:
         path = file.resolve().relative_to(root.resolve()).as_posix()
     except ValueError:
-        return tree
-    sources = tuple(source for source in tree.sources if source.path != path)
-    if len(sources) == len(tree.sources):
-        return tree
-    return WorkingTree(*in_order((*sources, *tree.skipped, Skipped(path, _ASKED))))
+        return corpus
+    sources = tuple(source for source in corpus.sources if source.path != path)
+    if len(sources) == len(corpus.sources):
+        return corpus
+    return Corpus(_CORPUS, *in_order((*sources, *corpus.skipped, Skipped(path, _ASKED))))
 
 
 def _links(top: Path, below: str) -> dict[str, pygit2.Oid]:

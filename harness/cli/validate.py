@@ -110,7 +110,6 @@ def _suggest(name: str, file: Path, languages: Sequence[str], form: Format) -> N
     from harness.building.questions import read_questions
     from harness.building.suggest import suggest
     from harness.building.tree import read_tree, without_file
-    from harness.model import Corpus
 
     root, reading = _repository(name, parse_overrides(languages))
     if not root.is_dir():
@@ -119,8 +118,7 @@ def _suggest(name: str, file: Path, languages: Sequence[str], form: Format) -> N
         problem = "is not a file" if file.exists() else "does not exist"
         raise InputError(f"--suggest {file} {problem}; give a file of questions")
     questions = read_questions(file)
-    tree = without_file(read_tree(root, reading), root, file)
-    corpus = Corpus("repo", tree.sources, tree.skipped)
+    corpus = without_file(read_tree(root, reading), root, file)
     warn_unused_languages(languages, [corpus])
     candidates = suggest(corpus, questions)
     if form is Format.JSON:
