@@ -96,15 +96,15 @@ def read_tree(root: Path, reading: Reading = Reading()) -> Corpus:
         InputError: It is not a folder, is a bare repository, or holds nothing to index or more
             text than is kept in memory; an encoding is unknown, or a pattern fits nothing.
     """
+    from harness.building.git.ignore_rules import ignore_rules
+    from harness.building.git.path_marks import disk_attributes, path_marks
+    from harness.building.git.repository import is_bare, repository_of
+
     if not (root / ".git").exists() and is_bare(root):
         raise InputError(
             f"{root} is a bare repository, without files\n"
             "use queries=commits, which reads its objects, or clone it"
         )
-    from harness.building.git.ignore_rules import ignore_rules
-    from harness.building.git.path_marks import disk_attributes, path_marks
-    from harness.building.git.repository import repository_of
-
     include, exclude = split_patterns(reading.include), split_patterns(reading.exclude)
     top = (repository_of(root) or root).resolve()
     below = "".join(f"{part}/" for part in root.resolve().relative_to(top).parts)
@@ -195,13 +195,6 @@ def _small_hash(file: Path) -> pygit2.Oid | None:
         return pygit2.hashfile(str(file)) if file.stat().st_size <= _LONGEST_LINK else None
     except OSError:
         return None
-
-
-def is_bare(folder: Path) -> bool:
-    """Whether a folder looks like a repository without a working tree."""
-    return (
-        (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
-    )
 
 
 def _is_own(folder: Path) -> bool:

@@ -155,13 +155,6 @@ class Repository:
                 TreeEntry(_path(item.raw_name or b""), item.filemode, item.id) for item in entries
             ]
 
-    def blob_at(self, commit: pygit2.Commit, path: str) -> pygit2.Oid | None:
-        """Hash of the file at a path of a commit; None where there is none that can be read."""
-        try:
-            return commit.tree[path].id
-        except (KeyError, pygit2.GitError):
-            return None
-
     def file_at(self, commit: pygit2.Commit, path: str) -> pygit2.Oid | None:
         """Hash of the file at a path of a commit; None without a file there, or for a link."""
         try:
@@ -206,7 +199,7 @@ def open_repository(path: Path) -> Repository:
     dot = path / ".git"
     if dot.is_symlink():
         raise InputError(f"{path}: .git is a link, which is not followed; name the linked folder")
-    if not dot.exists() and not ((path / "HEAD").is_file() and (path / "objects").is_dir()):
+    if not dot.exists() and not is_bare(path):
         raise InputError(
             f"{path} is not a git repository: it has no .git and is not a bare repository\n"
             "name the top folder of a clone"
@@ -221,6 +214,13 @@ def open_repository(path: Path) -> Repository:
         if "sha256" in str(error):
             raise InputError(f"{path}: only sha1 repositories can be read, not sha256") from None
         raise InputError(f"{path}: the repository cannot be opened: {error}") from None
+
+
+def is_bare(folder: Path) -> bool:
+    """Whether a folder looks like a repository without a working tree."""
+    return (
+        (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+    )
 
 
 def message_of(commit: pygit2.Commit) -> str:
@@ -247,7 +247,7 @@ def time_of(commit: pygit2.Commit) -> datetime | None:
 
 def ignored_commits(repository: Repository) -> frozenset[str]:
     """The hashes in `.git-blame-ignore-revs` of HEAD; empty where there is no such file."""
-    blob = repository.blob_at(repository.head(), ".git-blame-ignore-revs")
+    blob = repository.file_at(repository.head(), ".git-blame-ignore-revs")
     text = repository.content(blob).decode("utf-8", "replace") if blob else ""
     return frozenset(re.findall(r"^\s*([0-9a-f]{40})\b", text, re.M))
 
@@ -368,7 +368,7 @@ def state_of(root: Path, sources: Sequence[Source]) -> dict[str, str]:
             content = (root / path).read_bytes()
         except OSError:
             return False
-        return repository.blob_at(commit, (below / path).as_posix()) == pygit2.hash(content)
+        return repository.file_at(commit, (below / path).as_posix()) == pygit2.hash(content)
 
     changed = sum(not is_committed(source.path) for source in sources)
     return {"commit": str(commit.id), "files not as committed": str(changed)}
