@@ -340,15 +340,8 @@ def _gold(candidate: _Candidate, trees: Trees, repository: Repository) -> Change
 
 def _changes_lines(change: Change, repository: Repository) -> bool:
     """Whether a change removed or changed a line of what was there, be it of a link."""
-    if not (
-        stat.S_ISREG(change.old_mode) and (stat.S_ISREG(change.new_mode) or not change.new_mode)
-    ):
-        return True
-    blobs = [change.old_id] + [change.new_id] * (change.new_mode != 0)
-    if max(map(repository.size, blobs)) > _MOST_BYTES:
-        return True
-    old, *new = map(repository.content, blobs)
-    return not only_inserted(old, b"".join(new))
+    contents = _contents(change, repository)
+    return contents is None or not only_inserted(*contents)
 
 
 def _lines_beside(changes: Iterable[Change], repository: Repository) -> int:
@@ -356,19 +349,23 @@ def _lines_beside(changes: Iterable[Change], repository: Repository) -> int:
 
     A change of what is no file, or of a very large one, counts as one line.
     """
-    count = 0
-    for change in changes:
-        if not is_test(change.path):
-            sides = ((change.old_mode, change.old_id), (change.new_mode, change.new_id))
-            blobs = [blob for mode, blob in sides if stat.S_ISREG(mode)]
-            if blobs and max(map(repository.size, blobs)) <= _MOST_BYTES:
-                texts = [
-                    repository.content(blob) if stat.S_ISREG(mode) else b"" for mode, blob in sides
-                ]
-                count += touched_lines(*texts)
-            else:
-                count += 1
-    return count
+    own = [_contents(change, repository) for change in changes if not is_test(change.path)]
+    return sum(1 if contents is None else touched_lines(*contents) for contents in own)
+
+
+def _contents(change: Change, repository: Repository) -> tuple[bytes, bytes] | None:
+    """The contents before and after, empty where there is no file.
+
+    None of what is no file, such as a link or a submodule, and of a very large file.
+    """
+    sides = ((change.old_mode, change.old_id), (change.new_mode, change.new_id))
+    there = [(mode, blob) for mode, blob in sides if mode]
+    if not all(stat.S_ISREG(mode) for mode, _ in there):
+        return None
+    if max(repository.size(blob) for _, blob in there) > _MOST_BYTES:
+        return None
+    old, new = (repository.content(blob) if mode else b"" for mode, blob in sides)
+    return old, new
 
 
 def _leaked(texts: Sequence[tuple[str, Corpus]]) -> list[bool]:
