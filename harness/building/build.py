@@ -72,40 +72,11 @@ def build(root: Path, options: BuildOptions, tell: Tell = silent) -> Dataset:
         InputError: The folder does not exist, an option does not fit the queries, or no query can
             be built.
     """
-    if not root.is_dir():
-        if address := _ADDRESS.match(str(root)):
-            # A path has lost one of the two slashes.
-            text = str(root).replace(f"{address[1]}:/", f"{address[1]}://") if address[1] else root
-            raise InputError(f"{text} is an address; clone it and give the folder")
-        problem = "is not a folder" if root.exists() else "does not exist"
-        raise InputError(f"{root} {problem}; give a repository or a folder")
-    if options.limit is not None and options.limit < 1:
-        raise InputError(f"limit={options.limit}: must be at least 1")
-    if options.seed < 0:
-        raise InputError(f"seed={options.seed}: must be at least 0")
-    if options.since is not None and options.queries != "commits":
-        raise InputError("since= needs queries=commits")
-    if options.whole and options.queries != "docstring":
-        raise InputError("whole= needs queries=docstring")
-    if options.names != "kept" and options.queries != "docstring":
-        raise InputError("names= needs queries=docstring")
+    _refuse(root, options)
     rejected = _ids(options.leave_out)
     built = with_packages(_built(root, options, rejected, tell))
-    if options.queries != "commits" and rejected:
-        kept = tuple(query for query in built.queries if query.id not in rejected)
-        if unknown := sorted(rejected - {query.id for query in built.queries}):
-            raise InputError(
-                f"{options.leave_out}: no query has the id {unknown[0]!r:.120}\n"
-                "build with the options of the data set that the ids come from"
-            )
-        left_out = {**built.left_out, REJECTED: len(rejected)}
-        built = replace(built, queries=kept, left_out=left_out)
-    unknown_commits = len(rejected) - built.left_out.get(REJECTED, 0)
-    if options.queries == "commits" and unknown_commits:
-        raise InputError(
-            f"{options.leave_out}: {counted(unknown_commits, 'id')} of no commit with a message\n"
-            "build with the options of the data set that they come from"
-        )
+    if rejected:
+        built = _without(built, options, rejected)
     queries = draw(
         built.queries,
         options.limit,
@@ -133,6 +104,47 @@ def build(root: Path, options: BuildOptions, tell: Tell = silent) -> Dataset:
         information={**built.information, **_reading_notes(corpora)},
         mask=options.queries == "calls",
     )
+
+
+def _refuse(root: Path, options: BuildOptions) -> None:
+    """Refuse what is not a folder, and options that are out of range or do not fit the queries."""
+    if not root.is_dir():
+        if address := _ADDRESS.match(str(root)):
+            # A path has lost one of the two slashes.
+            text = str(root).replace(f"{address[1]}:/", f"{address[1]}://") if address[1] else root
+            raise InputError(f"{text} is an address; clone it and give the folder")
+        problem = "is not a folder" if root.exists() else "does not exist"
+        raise InputError(f"{root} {problem}; give a repository or a folder")
+    if options.limit is not None and options.limit < 1:
+        raise InputError(f"limit={options.limit}: must be at least 1")
+    if options.seed < 0:
+        raise InputError(f"seed={options.seed}: must be at least 0")
+    if options.since is not None and options.queries != "commits":
+        raise InputError("since= needs queries=commits")
+    if options.whole and options.queries != "docstring":
+        raise InputError("whole= needs queries=docstring")
+    if options.names != "kept" and options.queries != "docstring":
+        raise InputError("names= needs queries=docstring")
+
+
+def _without(
+    built: BuiltQueries, options: BuildOptions, rejected: AbstractSet[str]
+) -> BuiltQueries:
+    """The queries without the rejected ones, which `commit_queries` has left out already.
+
+    Raises:
+        InputError: There is no query, or no commit, of a rejected id.
+    """
+    again = "build with the options of the data set that the ids come from"
+    if options.queries == "commits":
+        if unknown := len(rejected) - built.left_out.get(REJECTED, 0):
+            ids = counted(unknown, "id")
+            raise InputError(f"{options.leave_out}: {ids} of no commit with a message\n{again}")
+        return built
+    if strange := sorted(rejected - {query.id for query in built.queries}):
+        raise InputError(f"{options.leave_out}: no query has the id {strange[0]!r:.120}\n{again}")
+    kept = tuple(query for query in built.queries if query.id not in rejected)
+    return replace(built, queries=kept, left_out={**built.left_out, REJECTED: len(rejected)})
 
 
 def _ids(file: Path | None) -> frozenset[str]:
@@ -198,13 +210,13 @@ def _reading_notes(corpora: Iterable[Corpus]) -> dict[str, str]:
     files = {id(source): source for corpus in corpora for source in corpus.sources}.values()
     encodings = Counter(source.encoding for source in files if source.encoding[:5] != "utf-8")
     cut = [source.left_out for source in files if source.left_out]
-    notes = {
-        "files in other encodings": ", ".join(
-            f"{n} {name}" for name, n in sorted(encodings.items())
-        ),
-        "very long lines": f"cut in {counted(len(cut), 'file')}, by {sum(cut)} characters",
-    }
-    return {name: note for name, note in notes.items() if note and (cut or name[0] != "v")}
+    notes = {}
+    if encodings:
+        names = (f"{count} {name}" for name, count in sorted(encodings.items()))
+        notes["files in other encodings"] = ", ".join(names)
+    if cut:
+        notes["very long lines"] = f"cut in {counted(len(cut), 'file')}, by {sum(cut)} characters"
+    return notes
 
 
 def _questions(name: str) -> Path:
