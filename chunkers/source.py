@@ -77,6 +77,10 @@ class LineIndex:
         """Start and end offset of the lines `first` to `last`, both included."""
         return self.start_of(first), self.end_of(last)
 
+    def text_of(self, first: int, last: int) -> str:
+        """The text of the lines `first` to `last`, both included."""
+        return self._text[slice(*self.offsets_of(first, last))]
+
     def size(self, start: int, end: int) -> int:
         """Non-white-space characters in [start, end)."""
         return int(self.nws[end] - self.nws[start])

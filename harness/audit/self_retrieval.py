@@ -168,8 +168,7 @@ def _gold(query: Query, files: Mapping[str, Source]) -> list[str]:
             source = files[target.path]
             first, last = target.start_line or 1, target.end_line or source.lines.count
             if 0 < last <= source.lines.count:
-                start, end = source.lines.offsets_of(first, last)
-                gold.append(source.text[start:end])
+                gold.append(source.lines.text_of(first, last))
     return gold
 
 

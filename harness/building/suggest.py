@@ -55,8 +55,7 @@ def suggest(
     for source in corpus.sources:
         path = set(identifiers(source.path)) & wanted
         for first, last in _places(source):
-            start, end = source.lines.offsets_of(first, last)
-            shared = path | (set(identifiers(source.text[start:end])) & wanted)
+            shared = path | (set(identifiers(source.lines.text_of(first, last))) & wanted)
             if shared:
                 places.append((f"{source.path}:{first}-{last}", last - first, frozenset(shared)))
     postings: dict[str, list[int]] = defaultdict(list)

@@ -96,8 +96,8 @@ def mask_sources(places: Sequence[tuple[Source, Region, str]]) -> list[MaskedSou
 
 def _lines(source: Source, region: Region) -> list[str]:
     """The lines of a region, without LF."""
-    start, end = source.lines.offsets_of(region.start_line, region.end_line)
-    return source.text[start:end].split("\n")[: region.end_line - region.start_line + 1]
+    text = source.lines.text_of(region.start_line, region.end_line)
+    return text.split("\n")[: region.end_line - region.start_line + 1]
 
 
 def _filled(source: Source, region: Region, lines: Sequence[str]) -> Source:

@@ -65,6 +65,8 @@ def test_lines_are_those_between_line_feeds(text):
     for number, piece in enumerate(pieces, start=1):
         start, end = lines.offsets_of(number, number)
         assert text[start:end].removesuffix("\n") == piece
+        assert lines.text_of(number, number) == text[start:end]
+        assert lines.text_of(1, number) + text[end:] == text
         assert lines.blank(number) is (not piece.strip())
         assert all(lines.line_of(at) == number for at in range(start, end))
 

@@ -212,8 +212,7 @@ def _query(
     place: _Place,
     places: Iterable[_Place],
 ) -> Query:
-    start, end = source.lines.offsets_of(*window)
-    text = source.text[start:end]
+    text = source.lines.text_of(*window)
     targets = sorted(set(map(_target, places)), key=lambda t: (t.path, t.start_line or 0))
     homes = {home.path: home.language for home, _ in places}
     return Query(

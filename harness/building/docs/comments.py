@@ -112,13 +112,13 @@ def strip_doc_comments(source: Source, style: Style | None = None) -> StrippedSo
             above = inspect.cleandoc("\n".join(map(comment_text, comment)))
             comment = (string.value if string else above,)
         if comment:
-            start = moved.at(definition.start)
+            first, last = left.lines.lines_of(moved.at(definition.start), moved.at(definition.end))
             documented.append(
                 DocumentedDefinition(
                     name=definition.name,
                     comment=comment,
-                    start_line=left.lines.line_of(start),
-                    end_line=left.lines.line_of(max(moved.at(definition.end) - 1, start)),
+                    start_line=first,
+                    end_line=last,
                     number=numbers[definition.name],
                     empty=string is not None and string.emptied,
                     function=definition.function,

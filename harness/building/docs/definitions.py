@@ -142,14 +142,15 @@ def definitions_of(tree: Tree, pieces: Sequence[Piece]) -> Iterator[Definition]:
         begin = _start(text, tree.at(item.begin.start_byte))
         start, comment = _above(text, begin, ends)
         end = tree.at(_end(item.node, grammar))
+        first, last = lines.lines_of(start, end)
         private = text.startswith(_PRIVATE.get(language, "\0"), begin)
         yield Definition(
             key=item.node.start_byte,
             parts=tuple(part for _, outer, _, _ in around for part in outer) + parts,
             start=start,
             end=end,
-            first_line=lines.line_of(start),
-            last_line=lines.line_of(max(end - 1, start)),
+            first_line=first,
+            last_line=last,
             comment=comment,
             container=kind_of(item.node, grammar) in containers,
             owner=owners[-1] if owners else "",

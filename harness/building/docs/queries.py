@@ -226,8 +226,7 @@ def _without_shared(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 def _squeezed(candidate: _Candidate) -> str:
     """The lines of a definition without white space."""
     definition = candidate.definition
-    start, end = candidate.source.lines.offsets_of(definition.start_line, definition.end_line)
-    return squeezed(candidate.source.text[start:end])
+    return squeezed(candidate.source.lines.text_of(definition.start_line, definition.end_line))
 
 
 def _query(candidate: _Candidate, corpus: Corpus) -> Query:

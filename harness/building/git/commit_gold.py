@@ -111,8 +111,7 @@ def shares_word(text: str, targets: Iterable[Target], sources: Iterable[Source])
 
 
 def _text_of(source: Source, target: Target) -> str:
-    lines = target.start_line or 1, target.end_line or source.lines.count
-    return source.text[slice(*source.lines.offsets_of(*lines))]
+    return source.lines.text_of(target.start_line or 1, target.end_line or source.lines.count)
 
 
 # Nodes that import something, in all grammars, and lines that do so by a call in some.
@@ -204,7 +203,7 @@ def _speaking(targets: Iterable[Target], sources: Iterable[Source]) -> list[Targ
         if source.path not in aside:
             aside[source.path] = _lines_aside(source, imports=True)
         texts = {
-            line: source.text[slice(*source.lines.offsets_of(line, line))]
+            line: source.lines.text_of(line, line)
             for line in range(target.start_line, target.end_line + 1)
             if not (line in aside[source.path] or source.lines.blank(line))
         }
@@ -238,7 +237,7 @@ def _lines_aside(source: Source, *, imports: bool) -> frozenset[int]:
     numbers: set[int] = set()
     for start, end in spans:
         # To some grammars the end of the line is part of what is on it.
-        lines = source.lines.line_of(start), source.lines.line_of(max(start, end - 1))
+        lines = source.lines.lines_of(start, end)
         low, high = source.lines.offsets_of(*lines)
         if not (source.text[low:start] + source.text[end:high]).strip(" \t\r\n\f;"):
             numbers |= set(range(lines[0], lines[1] + 1))

@@ -159,8 +159,7 @@ def _runs(corpus: Corpus, queries: Iterable[Query]) -> Counter[_Lines]:
                 places.add((path, first, last))
     runs: Counter[_Lines] = Counter()
     for path, first, last in places:
-        start, end = sources[path].lines.offsets_of(first, last)
-        if run := lines_of(sources[path].text[start:end]):
+        if run := lines_of(sources[path].lines.text_of(first, last)):
             runs[run] += 1
     return runs
 
