@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test test-slow lint bench screenshots setup clean
+.PHONY: run test test-slow lint bench board screenshots setup clean
 
 run: setup ## compare five built-in chunkers on the built-in data set
 	$(BIN)/chunkmark run
@@ -23,6 +23,9 @@ lint: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+board: setup ## docs/board.md: all chunkers over many tasks, an hour on two cores
+	$(BIN)/python -m benchmarks.board
 
 screenshots: setup ## the README's pictures; needs chromium
 	$(BIN)/python -m benchmarks.screenshots docs/images

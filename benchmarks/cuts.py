@@ -13,6 +13,7 @@ below, though both fit together; median fill, the size of a chunk as a share of 
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -30,6 +31,7 @@ from chunkers.grammars.parsing import parse
 from chunkers.sizes import span_size
 from chunkers.testing.services import cheap_services
 from harness.chunking.boundaries import definition_lines
+from harness.support.files import file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,21 +178,43 @@ def _sources(folder: Path) -> Iterator[Source]:
             yield Source(text, f"{package}/{path}", language_of(path))
 
 
-def fetch(folder: Path, registry: str, package: str) -> Path:
-    """The unpacked package, downloaded by the registry's own client unless it is there."""
+def fetch(folder: Path, registry: str, package: str, sha256: str = "") -> Path:
+    """The unpacked package, downloaded by the registry's own client unless it is there.
+
+    Args:
+        folder: Where each package has a folder.
+        registry: One of `COMMANDS`.
+        package: Its name, with a version as the client takes it.
+        sha256: The hash of its archive; by default any is taken.
+
+    Raises:
+        OSError: It cannot be downloaded, or is another archive than the hash says.
+    """
     home = folder / package.replace("/", "_").replace("@", "_")
     unpacked = home / "unpacked"
     if unpacked.is_dir():
         return unpacked
-    home.mkdir(parents=True, exist_ok=True)
-    subprocess.run([*COMMANDS[registry], package], cwd=home, check=True, capture_output=True)
-    (archive,) = (file for file in home.iterdir() if file.is_file())
-    unpacked.mkdir()
+    if shutil.which(COMMANDS[registry][0]) is None:
+        raise OSError(f"{COMMANDS[registry][0]} is not installed")
+    shutil.rmtree(home, ignore_errors=True)  # of a download that was stopped
+    home.mkdir(parents=True)
+    done = subprocess.run(
+        [*COMMANDS[registry], package], cwd=home, check=False, capture_output=True, text=True
+    )
+    archives = [file for file in home.iterdir() if file.is_file()]
+    if done.returncode or len(archives) != 1:
+        lines = done.stderr.strip().splitlines() or ["no archive"]
+        raise OSError(f"{COMMANDS[registry][0]} did not give {package}: {lines[-1]}")
+    if sha256 and file_sha256(archives[0]) != sha256:
+        raise OSError(f"{archives[0]} does not have the sha256 {sha256}")
+    partial = home / "partial"
+    partial.mkdir()
     if registry == "debian":
-        subprocess.run(["/usr/bin/dpkg-deb", "-x", str(archive), str(unpacked)], check=True)
+        subprocess.run(["/usr/bin/dpkg-deb", "-x", str(archives[0]), str(partial)], check=True)
     else:
-        with tarfile.open(archive) as opened:
-            opened.extractall(unpacked, filter="data")
+        with tarfile.open(archives[0]) as opened:
+            opened.extractall(partial, filter="data")
+    partial.rename(unpacked)
     return unpacked
 
 

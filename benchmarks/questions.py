@@ -43,7 +43,8 @@ PACKAGES = {
 The last two are there because the others in their languages have few calls.
 """
 
-FIXTURES = "golang-github-go-git-go-git-fixtures-dev"
+FIXTURES = "golang-github-go-git-go-git-fixtures-dev=4.2.2-2"
+FIXTURES_SHA256 = "60fd13317a1946eb9c0fd6814b9e591233d86ad88a78defa37001394ea34a9c1"
 _DATA = "usr/share/gocode/src/github.com/go-git/go-git-fixtures/data.go"
 PACKS = {
     "go-git": "3559b3b47e695b33b0913237a4df3357e739831c",
@@ -66,7 +67,7 @@ def main() -> None:
                 _draw(root, kind, number, f"{language}-{kind}", out)
             checks = validate(load_dataset(f'repo:"{root}",queries=calls')).checks
             print(f"{language}: {next(c.found for c in checks if c.check == 'masking')}")
-        projects = _histories(Path(folder or temporary))
+        projects = histories(Path(folder or temporary))
         projects |= {Path(path).resolve().name: Path(path) for path in repositories}
         for name, repository in projects.items():
             _draw(repository, "commits", number, f"{name}-commits", out)
@@ -85,11 +86,11 @@ def _draw(root: Path, kind: str, number: str, name: str, out: str) -> None:
         print(f"### {name}\n\n{text}")
 
 
-def _histories(folder: Path) -> dict[str, Path]:
+def histories(folder: Path) -> dict[str, Path]:
     """The projects as bare repositories below a folder, unpacked unless they are there."""
     found = {name: folder / f"{name}.git" for name in PACKS}
     if not all(path.is_dir() for path in found.values()):
-        text = (fetch(folder, "debian", FIXTURES) / _DATA).read_text("ascii")
+        text = (fetch(folder, "debian", FIXTURES, FIXTURES_SHA256) / _DATA).read_text("ascii")
         for name, path in found.items():
             _unpack(text, PACKS[name], path)
     return found

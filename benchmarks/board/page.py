@@ -1,0 +1,381 @@
+"""The page of the board: tables of ranks, fingerprints and commands, from the run folders."""
+
+from __future__ import annotations
+
+import string
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.board.picture import picture
+from benchmarks.board.tasks import PACKAGES, TASKS, Step, steps
+from harness.reports.contests import contends
+from harness.reports.leaderboard.board import make_board
+from harness.reports.leaderboard.tables import MISSING
+from harness.reports.plain import markdown_escaped, markdown_table
+from harness.runs.folder import read_manifest
+from harness.runs.stored_values import read_stored_cells
+from harness.support.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from harness.reports.leaderboard.board import Board
+    from harness.runs.stored_values import StoredCell
+
+TEMPLATE = Path(__file__).with_name("template.md")
+FAILED, NOT_RUN = "failed", "not run"
+_DIGITS = 12  # of a fingerprint or key that is shown
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What is stored of a step.
+
+    Attributes:
+        step: The step.
+        manifest: Of its last run.
+        cells: Its cells, named by the task, of a matched size by the chunker without its size.
+    """
+
+    step: Step
+    manifest: Mapping[str, Any]
+    cells: tuple[StoredCell, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of it was run."""
+        return bool(self.manifest["status"] == "complete")
+
+    @property
+    def failed(self) -> set[str]:
+        """The chunkers that failed on too many files."""
+        return {each["chunker"].partition(":")[0] for each in self.manifest.get("failed", ())}
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The cells of a section under one retriever, and their board.
+
+    Attributes:
+        tasks: All of the section, by name.
+        results: Those of the steps that were begun.
+        retriever: `bm25` or `dense`.
+        board: Of the tasks whose first step is complete; None if there is none.
+        measure: Its measure.
+    """
+
+    tasks: tuple[str, ...]
+    results: tuple[StepResult, ...]
+    retriever: str
+    board: Board | None
+    measure: str
+
+    @property
+    def cells(self) -> dict[tuple[str, str], StoredCell]:
+        """The cells by chunker and task."""
+        return {
+            (cell.names["chunker"], cell.names["dataset"]): cell
+            for result in self.results
+            for cell in result.cells
+            if cell.names["retriever"] == self.retriever
+        }
+
+    @property
+    def chunkers(self) -> list[str]:
+        """The chunkers of the table: those with a rank, then the others of its steps."""
+        rows = self.board.rows if self.board else ()
+        ranked = [row.configuration.chunker for row in rows]
+        others = [name for result in self.results for name in result.step.chunkers]
+        return list(dict.fromkeys([*ranked, *others]))
+
+    def text(self, chunker: str, task: str) -> str:
+        """The value of a chunker, or why there is none."""
+        cell = self.cells.get((chunker, task))
+        if cell is not None:
+            return f"{cell.metrics['metrics'][self.measure]['mean']:.3f}"
+        failed = any(
+            chunker in result.failed for result in self.results if result.step.task.name == task
+        )
+        return FAILED if failed else MISSING
+
+
+def write_page(
+    folder: Path, absent: Mapping[str, str], seconds: Mapping[str, float], docs: Path
+) -> list[Path]:
+    """Write board.md and images/board.svg.
+
+    Args:
+        folder: Of the packages, with the run folders in `runs`.
+        absent: Why tasks could not be run, by name.
+        seconds: The processor's seconds of each step, by its folder.
+        docs: The folder of the page.
+
+    Returns:
+        Both files.
+
+    Raises:
+        InputError: A run folder is damaged, or no step was run.
+    """
+    results = list(read_steps(folder))
+    page, image = docs / "board.md", docs / "images" / "board.svg"
+    image.parent.mkdir(parents=True, exist_ok=True)
+    rankings = {
+        measure: [
+            one
+            for retriever in ("bm25", "dense")
+            if (one := ranking("docstring", results, retriever, measure)).board
+        ]
+        for measure in ("SpanR@10000c", "SpanR@2500c")
+    }
+    figure = picture([one for every in rankings.values() for one in every])
+    image.write_text(figure.svg, "utf-8")
+    template = string.Template(TEMPLATE.read_text("utf-8"))
+    text = template.substitute(
+        {
+            "alt": figure.alt.replace("]", ""),
+            "packages": "\n".join(_packages()),
+            "docstring": _section("docstring", results),
+            "matched": _section("docstring", results, matched=True),
+            "calls": _section("calls", results),
+            "commits": _section("commits", results),
+            "repoeval": _section("repoeval", results),
+            "swebench": _section("swebench", results),
+            "cosqa": _section("cosqa", results),
+            "missing": "\n".join(_missing(results, absent)),
+            "data": "\n".join(_data(results)),
+            "environment": "\n".join(_environment(results, seconds)),
+            "keys": "\n".join(_keys(results)),
+        }
+    )
+    page.write_text(text, "utf-8")
+    return [page, image]
+
+
+def read_steps(folder: Path) -> Iterator[StepResult]:
+    """The steps that were begun, in their order."""
+    for step in steps():
+        run = folder / "runs" / step.folder
+        if (run / "manifest.json").is_file():
+            cells = tuple(_named(cell, step) for cell in read_stored_cells(run))
+            yield StepResult(step, read_manifest(run), cells)
+
+
+def _named(cell: StoredCell, step: Step) -> StoredCell:
+    """A cell named by its task, without the size that was chosen for it.
+
+    A chunker of a matched size has another size on each task, and is one row all the same.
+    """
+    chunker = cell.names["chunker"].partition(":")[0]
+    identity = cell.cell["identity"]
+    identity = identity | {"chunker": [chunker, *identity["chunker"][1:]]}
+    return replace(
+        cell,
+        names={**cell.names, "dataset": step.task.name, "chunker": chunker},
+        cell={**cell.cell, "identity": identity},
+    )
+
+
+def ranking(
+    section: str,
+    results: Sequence[StepResult],
+    retriever: str,
+    measure: str,
+    *,
+    matched: bool = False,
+) -> Ranking:
+    """The ranking of a section under a retriever, by a measure."""
+    first = "matched" if matched else retriever
+    parts = {first} if matched else {first, "semantic"}
+    own = tuple(
+        result
+        for result in results
+        if result.step.task.section == section
+        and result.step.part in parts
+        and retriever in result.step.retrievers
+    )
+    begun = {r.step.task.name: r.complete for r in own if r.step.part == first}
+    tasks = [task for task in TASKS if task.section == section]
+    wanted = tuple(task.name for task in tasks if task.dense or retriever == "bm25")
+    counted_cells = [
+        cell
+        for result in own
+        if begun.get(result.step.task.name)
+        for cell in result.cells
+        if cell.names["retriever"] == retriever
+    ]
+    board = make_board(counted_cells, measure) if counted_cells else None
+    return Ranking(wanted, own, retriever, board, measure)
+
+
+def _section(section: str, results: Sequence[StepResult], *, matched: bool = False) -> str:
+    """The tables of a section."""
+    tasks = [task for task in TASKS if task.section == section]
+    lines: list[str] = []
+    for retriever in ("bm25", "dense"):
+        if retriever == "dense" and (matched or not any(task.dense for task in tasks)):
+            continue
+        for at, measure in enumerate(tasks[0].measures):
+            one = ranking(section, results, retriever, measure, matched=matched)
+            primary = "" if at == 0 else ", exploratory"
+            lines += [f"### {_title(section, retriever, measure, matched=matched)}{primary}", ""]
+            lines += _table(one)
+    return "\n".join(lines).strip()
+
+
+_HEADS = {"repoeval": "RepoEval", "swebench": "SWE-bench Lite", "cosqa": "CoSQA"}
+
+
+def _title(section: str, retriever: str, measure: str, *, matched: bool) -> str:
+    size = ", equal sizes" if matched else ""
+    return f"{_HEADS.get(section, section)}{size}: {measure}, {retriever}"
+
+
+def _table(one: Ranking) -> list[str]:
+    """The table of a ranking, and what it shows in a sentence."""
+    if one.board is None:
+        return ["No task was run.", ""]
+    several = len(one.board.tasks) > 1
+    rows = {row.configuration.chunker: row for row in one.board.rows}
+    body = []
+    for chunker in one.chunkers:
+        row = rows.get(chunker)
+        rank = "-" if row is None or row.rank is None else str(row.rank)
+        mean = "-" if row is None or row.mean is None else f"{row.mean:.3f}"
+        own = [cell for (name, _), cell in one.cells.items() if name == chunker]
+        sizes = [cell.cell["health"]["median_c"] for cell in own]
+        size = f"{min(sizes):.0f}-{max(sizes):.0f}" if sizes else "-"
+        chunks = f"{sum(cell.cell['health']['chunks'] for cell in own):,}" if own else "-"
+        values = [one.text(chunker, task) for task in one.tasks]
+        name = chunker if contends(chunker) else f"{chunker} (baseline)"
+        body.append([name, rank, *([mean] if several else []), *values, size, chunks])
+    heads = ["chunker", "rank", *(["mean"] if several else []), *one.tasks]
+    return [
+        *markdown_table([*heads, "median chunk, c", "chunks"], body),
+        *_sentences(one.board),
+        "",
+    ]
+
+
+def _sentences(board: Board) -> Iterator[str]:
+    """What a table shows."""
+    ranked = [row for row in board.rows if row.rank is not None]
+    if len(ranked) < 2:
+        return
+    first = [row.configuration.chunker for row in ranked if row.rank == 1]
+    clusters = {member for cell in board.tasks.values() for member in cell.members.values()}
+    queries = sum(len(cell.values) for cell in board.tasks.values())
+    yield (
+        f"Ranked: {counted(len(ranked), 'chunker')} over {counted(len(board.tasks), 'task')}, "
+        f"{counted(queries, 'query', 'queries')} in {counted(len(clusters), 'cluster')}, "
+        f"{counted(len(board.differences), 'pair')}."
+    )
+    yield (
+        f"No other is shown to be better than these {len(first)}: "
+        f"{', '.join(f'`{name}`' for name in first)}."
+        if len(first) < len(ranked)
+        else "No chunker is shown to be better than another: all are one group."
+    )
+    shown = [pair.mdd for pair in board.differences if pair.mdd is not None]
+    if shown:
+        yield (
+            f"A difference of {100 * float(np.median(shown)):.1f} points would show with a "
+            "probability of 80 % (median over the pairs)."
+        )
+
+
+def _packages() -> list[str]:
+    """The packages, with what pins them."""
+    rows = [
+        [name, package.language, f"{package.registry} {package.name}", package.folder,
+         package.exclude or "-", package.licence, package.sha256]
+        for name, package in PACKAGES.items()
+    ]  # fmt: skip
+    return markdown_table(
+        ["task", "language", "package", "folder", "without", "licence", "sha256"], rows
+    )
+
+
+def _missing(results: Sequence[StepResult], absent: Mapping[str, str]) -> Iterator[str]:
+    """A line for all that is planned and not there."""
+    begun = {result.step.folder: result for result in results}
+    for name, reason in absent.items():
+        yield f"- {markdown_escaped(name)}: {reason}."
+    left: dict[str, list[str]] = {}
+    for step in steps():
+        result = begun.get(step.folder)
+        if step.task.name in absent or (result is not None and result.complete):
+            continue
+        stored = len(result.cells) if result else 0
+        planned = len(step.chunkers) * len(step.retrievers)
+        left.setdefault(step.part, []).append(f"{step.task.name} ({stored} of {planned} cells)")
+    for part, tasks in left.items():
+        yield f"- `{part}` is not complete on {', '.join(tasks)}."
+    failed: dict[str, list[str]] = {}
+    for result in results:
+        for chunker in sorted(result.failed):
+            names = failed.setdefault(chunker, [])
+            names += [result.step.task.name] * (result.step.task.name not in names)
+    for chunker, names in sorted(failed.items()):
+        yield f"- `{chunker}` failed on over 1 % of the files of {', '.join(names)}."
+
+
+def _data(results: Sequence[StepResult]) -> list[str]:
+    """The tasks with the fingerprints of their data."""
+    rows = []
+    for task in TASKS:
+        own = [result for result in results if result.step.task == task and result.cells]
+        if not own:
+            continue
+        (data,) = own[0].manifest["datasets"].values()
+        cell = own[0].cells[0]
+        rows.append(
+            [task.name, str(data["queries"]), str(len(set(cell.members.values()))),
+             str(data["corpora"]), data["fingerprint"][:_DIGITS], task.spec,
+             " ".join(task.options) or "-"]
+        )  # fmt: skip
+    heads = ["task", "queries", "clusters", "corpora", "fingerprint", "-d", "further options"]
+    return markdown_table(heads, rows)
+
+
+def _environment(results: Sequence[StepResult], seconds: Mapping[str, float]) -> Iterator[str]:
+    """What the runs were made with, and their cost."""
+    manifests = [result.manifest for result in results]
+    versions = Counter(
+        f"{name} {version}"
+        for manifest in manifests
+        for name, version in manifest["versions"].items()
+    )
+    codes = {cell.cell["identity"].get("code", "") for r in results for cell in r.cells}
+    yield f"- Versions: {', '.join(sorted(versions))}; Python {_all(manifests, 'python')}."
+    yield f"- Hash of the program: {', '.join(sorted(code[:_DIGITS] for code in codes))}."
+    yield f"- Platform: {_all(manifests, 'platform')}; {_all(manifests, 'cores')} cores."
+    for part in dict.fromkeys(step.part for step in steps()):
+        own = [seconds.get(step.folder, 0.0) for step in steps() if step.part == part]
+        yield f"- Processor time of `{part}`: {sum(own) / 60:.0f} minutes."
+
+
+def _all(manifests: Sequence[Mapping[str, Any]], key: str) -> str:
+    return ", ".join(sorted({str(manifest[key]) for manifest in manifests}))
+
+
+def _keys(results: Sequence[StepResult]) -> Iterator[str]:
+    """The key of every cell."""
+    for result in results:
+        names = dict.fromkeys(cell.names["chunker"] for cell in result.cells)
+        keys = {
+            (cell.names["chunker"], cell.names["retriever"]): cell.folder.name[:_DIGITS]
+            for cell in result.cells
+        }
+        rows = [
+            [name, *(keys.get((name, each), "-") for each in result.step.retrievers)]
+            for name in names
+        ]
+        yield f"<details><summary>{result.step.task.name}, {result.step.part}</summary>"
+        yield ""
+        yield from markdown_table(["chunker", *result.step.retrievers], rows)
+        yield "</details>"
+        yield ""
