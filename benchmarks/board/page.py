@@ -38,7 +38,7 @@ class StepResult:
     Attributes:
         step: The step.
         manifest: Of its last run.
-        cells: Its cells, named by the task, of a matched size by the chunker without its size.
+        cells: Its cells, named by the task and the row of their chunker.
     """
 
     step: Step
@@ -53,7 +53,8 @@ class StepResult:
     @property
     def failed(self) -> set[str]:
         """The chunkers that failed on too many files."""
-        return {each["chunker"].partition(":")[0] for each in self.manifest.get("failed", ())}
+        failed = self.manifest.get("failed", ())
+        return {_row_of(each["chunker"], self.step) for each in failed}
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Ranking:
         """The chunkers of the table: those with a rank, then the others of its steps."""
         rows = self.board.rows if self.board else ()
         ranked = [row.configuration.chunker for row in rows]
-        others = [name for result in self.results for name in result.step.chunkers]
+        others = [_row_of(name, r.step) for r in self.results for name in r.step.chunkers]
         return list(dict.fromkeys([*ranked, *others]))
 
     def text(self, chunker: str, task: str) -> str:
@@ -165,11 +166,8 @@ def read_steps(folder: Path) -> Iterator[StepResult]:
 
 
 def _named(cell: StoredCell, step: Step) -> StoredCell:
-    """A cell named by its task, without the size that was chosen for it.
-
-    A chunker of a matched size has another size on each task, and is one row all the same.
-    """
-    chunker = cell.names["chunker"].partition(":")[0]
+    """A cell named by its task and the row of its chunker."""
+    chunker = _row_of(cell.names["chunker"], step)
     identity = cell.cell["identity"]
     identity = identity | {"chunker": [chunker, *identity["chunker"][1:]]}
     return replace(
@@ -177,6 +175,11 @@ def _named(cell: StoredCell, step: Step) -> StoredCell:
         names={**cell.names, "dataset": step.task.name, "chunker": chunker},
         cell={**cell.cell, "identity": identity},
     )
+
+
+def _row_of(chunker: str, step: Step) -> str:
+    """A chunker of a matched size has another size on each task, and is one row all the same."""
+    return chunker.partition(":")[0] if step.part == "matched" else chunker
 
 
 def ranking(
@@ -218,11 +221,13 @@ def _section(section: str, results: Sequence[StepResult], *, matched: bool = Fal
     for retriever in ("bm25", "dense"):
         if retriever == "dense" and (matched or not any(task.dense for task in tasks)):
             continue
-        for at, measure in enumerate(tasks[0].measures):
+        for at, measure in enumerate(tasks[0].measures if tasks else ()):
             one = ranking(section, results, retriever, measure, matched=matched)
             primary = "" if at == 0 else ", exploratory"
             lines += [f"### {_title(section, retriever, measure, matched=matched)}{primary}", ""]
             lines += _table(one)
+            if one.board is None:
+                break
     return "\n".join(lines).strip()
 
 
@@ -237,7 +242,7 @@ def _title(section: str, retriever: str, measure: str, *, matched: bool) -> str:
 def _table(one: Ranking) -> list[str]:
     """The table of a ranking, and what it shows in a sentence."""
     if one.board is None:
-        return ["No task was run.", ""]
+        return ["Not computed.", ""]
     several = len(one.board.tasks) > 1
     rows = {row.configuration.chunker: row for row in one.board.rows}
     body = []

@@ -141,7 +141,7 @@ TASKS = (
         for name in PACKAGES
     ),
     *(Task(f"{name} calls", CALLS, _of_package(name, CALLS)) for name in PACKAGES),
-    Task("RepoEval", "repoeval", "repoeval-function:target=body"),
+    Task("RepoEval", "repoeval", "repoeval-function:target=body", ("--mask-query",)),
     Task("SWE-bench Lite", "swebench", "swebench-lite"),
     Task(f"{HISTORY} commits", COMMITS, f'repo:"FOLDER/{HISTORY}.git",queries=commits,limit=40'),
     Task("CoSQA", "cosqa", "cosqa", _DOCUMENTS, dense=True),
