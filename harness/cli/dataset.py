@@ -285,6 +285,10 @@ def _rows(card: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
             continue
         if isinstance(value, dict):
             yield from ((f"{key}: {name}", item) for name, item in value.items() if item)
+        elif key == "published":
+            yield from (
+                (key, "{value} {measure} of {model} by {harness}".format(**item)) for item in value
+            )
         elif isinstance(value, list):
             yield from ((key, item) for item in value)
         else:

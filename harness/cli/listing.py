@@ -29,6 +29,7 @@ class Kind(StrEnum):
     PROFILES = "profiles"
     LANGUAGES = "languages"
     SUITES = "suites"
+    MODELS = "models"
 
 
 def list_parts(
@@ -147,8 +148,8 @@ def _parts(kind: Kind, data_dir: Path | None) -> list[Row]:
         return (
             describe(EMBEDDERS) if kind is Kind.EMBEDDERS else describe(RETRIEVERS, ranking_options)
         )
-    if kind is Kind.MEASURES:
-        return _measures()
+    if kind in (Kind.MEASURES, Kind.MODELS):
+        return _measures() if kind is Kind.MEASURES else _models()
     if kind is Kind.PROFILES:
         from harness.measures.profiles import list_profiles
 
@@ -158,6 +159,12 @@ def _parts(kind: Kind, data_dir: Path | None) -> list[Row]:
 
     rows = list_suites() if kind is Kind.SUITES else list_languages()
     return [dataclasses.asdict(row) for row in rows]
+
+
+def _models() -> list[Row]:
+    from harness.embedding.model_cards import list_models
+
+    return [{**card.model_dump(), "description": card.description} for card in list_models()]
 
 
 def _measures() -> list[Row]:

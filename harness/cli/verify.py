@@ -1,42 +1,55 @@
-"""`chunkmark verify`: recompute every number of a run from its stored files."""
+"""`chunkmark verify`: recompute every number of runs from their stored files."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from harness.cli.output import FAILED, Format, FormatOption, write, write_json, write_rows
 
+if TYPE_CHECKING:
+    from harness.reports.published import Comparison
+
 
 def verify(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    run: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
+    published: Annotated[
+        bool,
+        typer.Option(
+            "--published", help="Also compare means with the published figures of the data sets."
+        ),
+    ] = False,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Recompute every number of a run.
+    """Recompute every number of runs.
 
     Recomputes the numbers from the stored chunks, targets and rankings, checks them with
     pytrec_eval, and compares stored files with their hashes. Each reported difference gives its
-    cell, query and measure. Exits with 1 if there is a difference.
+    cell, query and measure. Exits with 1 if there is a difference, or if a mean differs from the
+    published one by more than 0.005.
     """
+    from harness.reports.published import compare_published
     from harness.runs.verify import verify as verify_run
     from harness.support.wording import counted
 
-    cells = verify_run(run)
+    compared = compare_published(run) if published else []
+    cells = [cell for folder in run for cell in verify_run(folder)]
     differences = [difference for cell in cells for difference in cell.differences]
+    failed = bool(differences) or not all(each.agrees for each in compared)
     if form is Format.JSON:
-        write_json(
-            {
-                "schema": "chunkmark.verify/1",
-                "cells": [dataclasses.asdict(cell) for cell in cells],
-                "verdict": "fail" if differences else "pass",
-            }
-        )
-        return FAILED if differences else 0
+        document: dict[str, Any] = {
+            "schema": "chunkmark.verify/1",
+            "cells": [dataclasses.asdict(cell) for cell in cells],
+        }
+        if published:
+            document["published"] = [each.document() for each in compared]
+        write_json({**document, "verdict": "fail" if failed else "pass"})
+        return FAILED if failed else 0
     rows = [(one.cell[:12], one.query, one.measure, one.detail) for one in differences]
-    if rows or form is not Format.TABLE:
+    if rows or (form is not Format.TABLE and not published):
         write_rows(form, ("cell", "query", "measure", "detail"), rows)
     if form is Format.TABLE:
         write(
@@ -45,4 +58,23 @@ def verify(
             f"{sum(cell.outside for cell in cells)} compared with pytrec_eval: "
             + (counted(len(rows), "difference") if rows else "no differences")
         )
-    return FAILED if differences else 0
+    if published:
+        write_rows(form, _COLUMNS, [_published_row(each) for each in compared])
+    return FAILED if failed else 0
+
+
+_COLUMNS = ("data set", "embedder", "measure", "value", "published", "difference", "verdict", "by")
+
+
+def _published_row(compared: Comparison) -> tuple[str, ...]:
+    figure = compared.published
+    return (
+        compared.dataset,
+        compared.embedder,
+        figure.measure,
+        f"{compared.value:.5f}",
+        f"{figure.value:.5f}",
+        f"{compared.difference:+.5f}",
+        "agrees" if compared.agrees else "differs",
+        " ".join(filter(None, (figure.harness, figure.version))),
+    )

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import sysconfig
 import tomllib
-from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from chunkers.errors import InputError
+from harness.support.card_folder import cards_dir
 from harness.support.data_folders import data_dirs, find_data, shown_folders
 from harness.support.files import unreadable
 from harness.support.json_files import Sha256, Text, first_fault
 
-_SHARE = Path("share/chunkmark/datasets")
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _CARD = "dataset.toml"
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -81,6 +82,34 @@ class AnyOf(BaseModel):
     beside: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
 
 
+class Published(BaseModel):
+    """A published figure: a measure's mean with whole documents, ranked by a model's vectors.
+
+    Attributes:
+        harness: The program that computed it.
+        version: Of that program; None where it is not known.
+        model: The model's name on the Hugging Face hub.
+        model_revision: Its revision.
+        data_revision: The revision of the data; None where it is not known.
+        profile: The profile that has the program's conventions.
+        measure: The measure, as chunkmark prints it.
+        value: The mean.
+        source: Where it is published.
+    """
+
+    model_config = _STRICT
+
+    harness: Text
+    version: Text | None = None
+    model: Text
+    model_revision: Text
+    data_revision: Text | None = None
+    profile: Text
+    measure: Text
+    value: Annotated[float, Field(ge=0, le=1)]
+    source: Text
+
+
 class Card(BaseModel):
     """One `dataset.toml`.
 
@@ -96,6 +125,7 @@ class Card(BaseModel):
         faults: Its known faults.
         files: The files that must be in a data folder.
         any_of: Kinds of files, one of each of which must be beside the first of the files.
+        published: Published figures, for `chunkmark verify --published`.
         settings: Options of the loader.
     """
 
@@ -113,6 +143,7 @@ class Card(BaseModel):
     faults: Annotated[tuple[Text, ...], Field(strict=False)] = ()
     files: Annotated[tuple[NeededFile, ...], Field(strict=False)] = ()
     any_of: Annotated[tuple[AnyOf, ...], Field(strict=False)] = ()
+    published: Annotated[tuple[Published, ...], Field(strict=False)] = ()
     settings: dict[str, Any] = {}
 
     @model_validator(mode="after")
@@ -120,27 +151,6 @@ class Card(BaseModel):
         if self.any_of and not self.files:
             raise ValueError("any_of needs files: it is beside the first of them")
         return self
-
-
-def cards_dir() -> Path:
-    """The folder of the cards: beside this package in a checkout, else where a wheel put them.
-
-    A checkout is known by its own pyproject.toml, for site-packages may hold another `datasets`.
-
-    Raises:
-        InputError: There is none; the installation is broken.
-    """
-    above = Path(__file__).resolve().parents[2:]
-    if _is_checkout(above[0]):
-        return above[0] / "datasets"
-    # An installer maps `share` to a prefix above the package (`--target`: right beside it).
-    for prefix in (*above, Path(sysconfig.get_path("data"))):
-        if (prefix / _SHARE).is_dir():
-            return prefix / _SHARE
-    raise InputError(
-        f"no data set cards: {above[0]} is not a checkout, and there is no {_SHARE} above it\n"
-        "reinstall chunkmark"
-    )
 
 
 def card_names() -> tuple[str, ...]:
@@ -242,14 +252,3 @@ def path_of(needed: NeededFile, folders: tuple[Path, ...]) -> Path | None:
         if needed.instead is not None and (folder / needed.instead).is_dir():
             return folder / needed.instead
     return None
-
-
-def _is_checkout(root: Path) -> bool:
-    if not (root / "datasets").is_dir():
-        return False
-    try:
-        project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
-        return False
-    table = project.get("project")
-    return isinstance(table, dict) and table.get("name") == "chunkmark"

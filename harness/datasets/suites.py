@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError, suggestion
-from harness.datasets.cards import cards_dir
 from harness.runs.config import RunConfig
+from harness.support.card_folder import cards_dir
 from harness.support.data_folders import find_data
 from harness.support.files import unreadable
 

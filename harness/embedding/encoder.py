@@ -21,6 +21,7 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.embedding.embedder import EmbedderBase, OutOfMemoryError
 from harness.embedding.fixed_shapes import BUCKETS, batches, runtime
+from harness.embedding.model_cards import refuse_other_model
 from harness.embedding.model_folders import folder_sha256, is_checkpoint, prompts_of
 from harness.embedding.pretrained import DEFAULT_TOKENS, Loaded, load
 from harness.embedding.vector_store import StoredVector
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.embedding.embedder import Role
+    from harness.embedding.model_cards import ModelCard
 
 # To be raised whenever a change of this code may change vectors.
 _ENCODING = 2
@@ -51,6 +53,7 @@ class Encoder(EmbedderBase):
             None for the model's own limit.
         prompt: Put before every document; None for the prompt of the model's configuration.
         query_prompt: The same for queries.
+        card: The model's card, which the loaded model must be like; None if it has none.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Encoder(EmbedderBase):
     max_tokens: int | None = None
     prompt: str | None = None
     query_prompt: str | None = None
+    card: ModelCard | None = None
 
     def with_fewer_rows(self) -> Self:
         """The same model with half the rows, which has another fingerprint.
@@ -94,6 +98,8 @@ class Encoder(EmbedderBase):
         }
         if self.max_tokens is not None:
             identity["max_tokens"] = self.max_tokens
+        if self.card is not None:
+            identity["model"] = {"name": self.card.hub, "revision": self.card.revision}
         if is_checkpoint(self.folder):
             identity["checkpoint"] = {"pooling": "mean", "without_limit": DEFAULT_TOKENS}
         return identity
@@ -111,7 +117,10 @@ class Encoder(EmbedderBase):
     @cached_property
     def _loaded(self) -> Loaded:
         _ = self.weights  # checked before anything is loaded
-        return load(self.folder, self.name, self.max_tokens)
+        loaded = load(self.folder, self.name, self.max_tokens)
+        if self.card is not None:
+            refuse_other_model(loaded.model, self.card, self.name)
+        return loaded
 
     @cached_property
     def limit(self) -> int:

@@ -54,10 +54,13 @@ def loading(who: str) -> Iterator[dict[str, Any]]:
         raise InputError(f"{who}: the model cannot be loaded: {reason}") from error
 
 
-def find_folder(name: str, who: str) -> Path:
+def find_folder(name: str, who: str, revision: str | None = None) -> Path:
     """The model folder of this name, or else the hub's model, downloaded or from its local cache.
 
-    `who` is the embedder or retriever, for messages.
+    Args:
+        name: The path of a folder, or a name on the hub.
+        who: The embedder or retriever, for messages.
+        revision: The hash of a commit on the hub; None for the newest files.
 
     Raises:
         InputError: There is no such folder, and the download failed.
@@ -66,7 +69,7 @@ def find_folder(name: str, who: str) -> Path:
     if folder.is_dir():
         return folder
     try:
-        return download(name, "model", [f"*{suffix}" for suffix in _MODEL_FILES])
+        return download(name, "model", [f"*{suffix}" for suffix in _MODEL_FILES], revision)
     except InputError as error:
         raise InputError(
             f"{who}:{name}: no such folder, and {error}; name the folder of a downloaded model"
