@@ -28,12 +28,15 @@ from harness.building.docs.definitions import Definition, definitions_of
 from harness.building.docs.nodes import Tree, pieces_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
+    from typing import TypeAlias
 
     from tree_sitter import Language, Node, Query
 
     from chunkers.source import Source
+
+    _Captures: TypeAlias = dict[str, list[Node]]
 
 _PATTERNS = {
     **{name: (name,) for name in ("bash", "c", "csharp", "go", "java", "kotlin", "lua", "php")},
@@ -129,57 +132,67 @@ def names_of(source: Source) -> FileNames | None:
         return None
     from tree_sitter import QueryCursor
 
-    calls: set[Call] = set()
+    matches = [captures for _, captures in QueryCursor(_query(language)).matches(tree.root)]
     imports: defaultdict[str, set[Import]] = defaultdict(set)
     imported: set[Node] = set()
-    places: defaultdict[tuple[str, Node], set[str]] = defaultdict(set)
-    bases: set[tuple[int, int, str]] = set()
-    texts: defaultdict[str, list[str]] = defaultdict(list)
-    itself = "self." if language == "python" else "this."
-    matches = QueryCursor(_query(language)).matches(tree.root)
-    for _, captures in matches:
-        for kind, nodes in captures.items():
-            node = nodes[0]
-            if kind == "call":
-                calls.add(Call(text_of(node), _chain(captures.get("owner")), _line(node)))
-            elif kind in ("module", "use"):
-                imported.update(*(captures.get(name, ()) for name in ("name", "alias")))
-                for local, target in _imports(captures, language):
-                    imports[local].add(target)
-            elif kind == "class":
-                base = _STEP.findall(text_of(captures["base"][0]))[-1]
-                bases.add((_line(node), node.end_point[0] + 1, base))
-            elif kind in ("binds", "variable", "field"):
-                classes = {_class(text_of(node)) for node in captures.get("type", ())}
-                for bound in _bound(node) if kind == "binds" else (node,):
-                    name = (itself if kind == "field" else "") + text_of(bound).lstrip("$")
-                    places[name, bound] |= classes
-            elif kind in ("package", "declares"):
-                texts[kind] += map(text_of, nodes)
-    variables: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
-    for (name, node), classes in places.items():
-        if node not in imported:
-            variables[name].add((_line(node), classes.pop() if len(classes) == 1 else ""))
-    constants = [
-        (captures["constant"][0], captures["declaration"][0])
-        for _, captures in matches
-        if "constant" in captures and captures["constant"][0] not in imported
-    ]
+    for captures in matches:
+        if "module" in captures or "use" in captures:
+            imported.update(*(captures.get(kind, ()) for kind in ("name", "alias")))
+            for local, target in _imports(captures, language):
+                imports[local].add(target)
+    calls = {
+        Call(text_of(node), _chain(captures.get("owner")), _line(node))
+        for node, captures in _first(matches, "call")
+    }
+    bases = {
+        (_line(node), node.end_point[0] + 1, _STEP.findall(text_of(captures["base"][0]))[-1])
+        for node, captures in _first(matches, "class")
+    }
+    constants = (
+        (node, captures["declaration"][0])
+        for node, captures in _first(matches, "constant")
+        if node not in imported
+    )
     definitions = [*definitions_of(tree, pieces_of(tree))]
-    definitions += _constants(
-        constants, tree, {item.parts for item in definitions if item.callable}
+    known = {item.parts for item in definitions if item.callable}
+    packages, declared = (
+        [text_of(node) for captures in matches for node in captures.get(kind, ())]
+        for kind in ("package", "declares")
     )
     return FileNames(
         path=source.path,
         language=language,
-        definitions=tuple(definitions),
+        definitions=(*definitions, *_constants(constants, tree, known)),
         calls=tuple(sorted(calls, key=lambda call: (call.line, call.name, call.owner or ()))),
         imports=imports,
-        variables=variables,
+        variables=_variables(matches, imported, "self." if language == "python" else "this."),
         bases=frozenset(bases),
-        package=".".join(texts["package"]).replace("\\", "."),
-        declared=frozenset(texts["declares"]),
+        package=".".join(packages).replace("\\", "."),
+        declared=frozenset(declared),
     )
+
+
+def _first(matches: Iterable[_Captures], kind: str) -> Iterator[tuple[Node, _Captures]]:
+    """The matches that capture a kind, each with the first node of it."""
+    return ((captures[kind][0], captures) for captures in matches if kind in captures)
+
+
+def _variables(
+    matches: Sequence[_Captures], imported: AbstractSet[Node], itself: str
+) -> dict[str, set[tuple[int, str]]]:
+    """The variables and fields of a file, whose names begin with `itself`; no imported names."""
+    places: defaultdict[tuple[str, Node], set[str]] = defaultdict(set)
+    for kind in ("binds", "variable", "field"):
+        for node, captures in _first(matches, kind):
+            classes = {_class(text_of(type_node)) for type_node in captures.get("type", ())}
+            for bound in _bound(node) if kind == "binds" else (node,):
+                name = itself * (kind == "field") + text_of(bound).lstrip("$")
+                places[name, bound] |= classes
+    variables: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
+    for (name, node), classes in places.items():
+        if node not in imported:
+            variables[name].add((_line(node), classes.pop() if len(classes) == 1 else ""))
+    return variables
 
 
 @functools.cache
@@ -202,7 +215,7 @@ def _chain(owners: list[Node] | None) -> tuple[str, ...] | None:
     return tuple(_STEP.findall(text)) if _CHAIN.fullmatch(text) else ()
 
 
-def _imports(captures: Mapping[str, list[Node]], language: str) -> Iterator[tuple[str, Import]]:
+def _imports(captures: _Captures, language: str) -> Iterator[tuple[str, Import]]:
     """The names that an import gives to a file, and what they are."""
     if "use" in captures:
         yield from _uses(captures["use"][0])
