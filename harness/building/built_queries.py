@@ -105,11 +105,11 @@ def with_packages(built: BuiltQueries) -> BuiltQueries:
     tops = {corpus.id: _packages(corpus) for corpus in built.corpora}
 
     def tagged(query: Query) -> Query:
-        own = tops[query.corpus]
-        if not own:
+        packages = tops[query.corpus]
+        if not packages:
             return query
         folders = (
-            _package_of(target.path, own) or folder_of(target.path) for target in query.targets
+            _package_of(target.path, packages) or folder_of(target.path) for target in query.targets
         )
         return replace(query, tags={**query.tags, "folder": common_value(folders)})
 
@@ -139,8 +139,8 @@ def names_overlap(name: str, text: str) -> bool:
     Names, those in the text too, are split by `name_words`. Words of under three letters, such as
     `is` or `to`, do not count.
     """
-    own = name_words(_LAST_PART.split(_NUMBER.sub("", name))[-1])
-    return any(len(word) >= _SHORTEST_NAME_WORD for word in own & name_words(text))
+    shared = name_words(_own_name(name)) & name_words(text)
+    return any(len(word) >= _SHORTEST_NAME_WORD for word in shared)
 
 
 def spells_name(name: str, text: str) -> bool:
@@ -154,8 +154,11 @@ def without_name(name: str, text: str) -> str:
 
 
 def _whole(name: str) -> re.Pattern[str]:
-    own = _LAST_PART.split(_NUMBER.sub("", name))[-1]
-    return re.compile(rf"(?<!\w){re.escape(own)}(?!\w)(?:\(\))?")
+    return re.compile(rf"(?<!\w){re.escape(_own_name(name))}(?!\w)(?:\(\))?")
+
+
+def _own_name(name: str) -> str:
+    return _LAST_PART.split(_NUMBER.sub("", name))[-1]
 
 
 def name_words(text: str) -> set[str]:

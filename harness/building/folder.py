@@ -321,13 +321,13 @@ def _corpora(folder: Path) -> Iterator[Corpus]:
         texts[text.sha256] = text.text
     skipped = {row.id: row.skipped for _, row in read_rows(folder / FILES[3], _SkippedFiles)}
     known: dict[tuple[str, str | None, str, str], Source] = {}
-    seen: set[str] = set()
+    ids: set[str] = set()
     for where, row in read_rows(folder / FILES[1], _Corpus):
-        if row.id in seen or row.id not in skipped:
+        if row.id in ids or row.id not in skipped:
             raise InputError(
                 f"{where}: the corpus {row.id!r:.80} must occur once in {FILES[1]} and {FILES[3]}"
             )
-        seen.add(row.id)
+        ids.add(row.id)
         for file in row.files:
             if file not in known:
                 known[file] = _source(file, texts, where)

@@ -146,15 +146,15 @@ def read_questions(file: Path) -> tuple[Question, ...]:
     if len(data) > _MOST:
         raise InputError(f"{file} is larger than {_MOST >> 20} MiB")
     questions = []
-    seen: dict[str, int] = {}
+    lines: dict[str, int] = {}
     for line, row in readers[file.suffix.lower()](text, str(file)):
         question = _question(row, line, f"{file}, line {line}")
-        if question.id in seen:
+        if question.id in lines:
             raise InputError(
                 f"{file}, line {line}: duplicate id {question.id!r:.80}, first used in line "
-                f"{seen[question.id]}"
+                f"{lines[question.id]}"
             )
-        seen[question.id] = line
+        lines[question.id] = line
         questions.append(question)
     if not questions:
         raise InputError(f"{file} contains no question")

@@ -62,7 +62,7 @@ def suggest(
     for number, (_, _, words) in enumerate(places):
         for word in words:
             postings[word].append(number)
-    weights = {word: math.log(1 + len(places) / len(some)) for word, some in postings.items()}
+    weights = {word: math.log(1 + len(places) / len(numbers)) for word, numbers in postings.items()}
     return {
         name: tuple(_best(words, places, postings, weights, count)) for name, words in rare.items()
     }
@@ -87,11 +87,11 @@ def _best(
         for number in postings[word]:
             shared[number].append(word)
     ranked = (
-        (-math.fsum(weights[word] for word in some), places[number][1], places[number][0], some)
-        for number, some in shared.items()
+        (-math.fsum(weights[word] for word in common), places[number][1], places[number][0], common)
+        for number, common in shared.items()
     )
-    for score, _, place, some in heapq.nsmallest(count, ranked):
-        yield Candidate(place, tuple(some), -score)
+    for score, _, place, common in heapq.nsmallest(count, ranked):
+        yield Candidate(place, tuple(common), -score)
 
 
 def _places(source: Source) -> Iterator[tuple[int, int]]:

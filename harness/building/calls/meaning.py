@@ -143,25 +143,25 @@ class Codebase:
         """Whether a bare name in a file is that of a definition at the top of another one."""
         language = file.language
         if language in PACKAGED:
-            seen = _in_package(name, file, home)
+            visible = _in_package(name, file, home)
         elif language in _BOUND and (name in file.imports or language != "lua"):
-            seen = home.path in self._origins(file, name, _DEPTH)
+            visible = home.path in self._origins(file, name, _DEPTH)
         elif language == "go":
-            seen = dirname(home.path) == dirname(file.path)
+            visible = dirname(home.path) == dirname(file.path)
         elif language == "rust":
-            seen = _uses(name, file, home.path)
+            visible = _uses(name, file, home.path)
         elif language == "swift":  # a module is two folders deep
             here, there = (PurePosixPath(item.path).parts[:-1] for item in (file, home))
-            seen = here[:2] == there[:2] or not file.imports.keys().isdisjoint(there)
+            visible = here[:2] == there[:2] or not file.imports.keys().isdisjoint(there)
         elif language in ("c", "cpp"):
             files = self._includes(file.path)
             declaring = [file, *(self.files[path] for path in files)]
-            seen = home.path in files or any(name in item.declared for item in declaring)
+            visible = home.path in files or any(name in item.declared for item in declaring)
         elif language == "ruby" and name[:1].isupper():  # constants are loaded by their names
-            seen = self._defining[name] == 1
+            visible = self._defining[name] == 1
         else:
-            seen = home.path in self._loads(file)
-        return seen
+            visible = home.path in self._loads(file)
+        return visible
 
     def _qualifies(
         self, chain: tuple[str, ...], file: FileNames, definition: Definition, home: FileNames
@@ -266,7 +266,7 @@ class Codebase:
     def _loads(self, file: FileNames) -> set[str]:
         """The files that a file loads or includes itself."""
         if file.path not in self._loaded:
-            modules = {item.module for some in file.imports.values() for item in some}
+            modules = {item.module for items in file.imports.values() for item in items}
             paths = (self._file(module, file) for module in modules)
             self._loaded[file.path] = {path for path in paths if path}
         return self._loaded[file.path]
@@ -291,11 +291,11 @@ class Codebase:
 
     def _prefix(self, language: str, joint: str) -> str:
         """What comes before the corpus's own paths in most of its absolute imports."""
-        own = [file for file in self.files.values() if file.language == language]
-        paths = {dirname(file.path) for file in own}
-        paths |= {splitext(file.path)[0] for file in own} if language == "python" else set()
+        files = [file for file in self.files.values() if file.language == language]
+        paths = {dirname(file.path) for file in files}
+        paths |= {splitext(file.path)[0] for file in files} if language == "python" else set()
         prefixes: Counter[str] = Counter()
-        for item in (item for file in own for some in file.imports.values() for item in some):
+        for item in (item for file in files for items in file.imports.values() for item in items):
             steps = item.module.split(joint)
             library = "." not in steps[0] if joint == "/" else steps[0] in sys.stdlib_module_names
             for at in range(1, len(steps)):
@@ -309,11 +309,11 @@ def _is_of(chain: tuple[str, ...], line: int, owner: str, file: FileNames) -> bo
     """Whether every place that sets a variable or field gives it a class."""
     places = file.variables.get(".".join(chain), set())
     if len(chain) == 1:  # in a function that does not hold the line it is another variable
-        other = [d for d in file.definitions if not d.first_line <= line <= d.last_line]
+        elsewhere = [d for d in file.definitions if not d.first_line <= line <= d.last_line]
         places = {
             (at, class_)
             for at, class_ in places
-            if not any(d.first_line <= at <= d.last_line for d in other)
+            if not any(d.first_line <= at <= d.last_line for d in elsewhere)
         }
     return {class_ for _, class_ in places} == {owner}
 
@@ -350,12 +350,12 @@ def _is_rust_module(steps: Iterable[str], path: str, from_path: str) -> bool:
     steps = [step for step in steps if step]
     if not steps or steps[0] in ("alloc", "core", "std"):
         return False
-    own = [step for step in steps if step not in ("crate", "self", "super")]
+    names = [step for step in steps if step not in ("crate", "self", "super")]
     file = PurePosixPath(path)
     top = file.stem in ("lib", "main", "mod")
-    if not own:
+    if not names:
         return top
-    if own == steps and len(own) == 1 and file.parts[:1] != PurePosixPath(from_path).parts[:1]:
+    if names == steps and len(names) == 1 and file.parts[:1] != PurePosixPath(from_path).parts[:1]:
         return False
     parts = [*file.parent.parts, *([] if top else [file.stem])]
-    return [part.replace("-", "_") for part in parts if part != "src"][-len(own) :] == own
+    return [part.replace("-", "_") for part in parts if part != "src"][-len(names) :] == names

@@ -91,7 +91,7 @@ def call_queries(corpus: Corpus) -> BuiltQueries:
             candidates[query.id] = target, replace(query, corpus=corpus.id)
     for query in _unrepeated([query for _, query in candidates.values()], corpus, left_out):
         callers[candidates[query.id][0]].append(query)
-    chosen = [min(some, key=lambda query: _hash(query.id)) for some in callers.values()]
+    chosen = [min(group, key=lambda query: _hash(query.id)) for group in callers.values()]
     left_out[_FURTHER] += sum(map(len, callers.values())) - len(chosen)
     queries = sorted(_apart(chosen, left_out), key=lambda query: query.id)
     counts = {reason: count for reason, count in left_out.items() if count}
@@ -159,14 +159,14 @@ def _meaning(
     owns = len(others) < len(places)
     if not others or (owns and (call.owner is None or call.owner[-1:] in _OWN)):
         return _Unknown(_SAME_FILE)
-    spoken = [place for place in others if _related(place[0].language, file.language)]
-    seen = [place for place in spoken if not place[1].local]
-    definitions = [(home, item) for home, item in seen if codebase.means(call, file, item, home)]
+    related = [place for place in others if _related(place[0].language, file.language)]
+    visible = [place for place in related if not place[1].local]
+    definitions = [(home, item) for home, item in visible if codebase.means(call, file, item, home)]
     if len(definitions) == 1 and not definitions[0][1].declared:
         return definitions[0]
-    if not seen:
-        return _Unknown(_LOCAL if spoken else _LANGUAGE)
-    doubtful = bool(definitions) or any(codebase.may_mean(call, file, item) for _, item in seen)
+    if not visible:
+        return _Unknown(_LOCAL if related else _LANGUAGE)
+    doubtful = bool(definitions) or any(codebase.may_mean(call, file, item) for _, item in visible)
     if len(definitions) == 1:
         return _Unknown(_BODILESS, doubtful)
     return _Unknown(_SEVERAL if len(places) > 1 else _UNSURE, doubtful)
@@ -266,7 +266,7 @@ def _unrepeated(queries: Sequence[Query], corpus: Corpus, left_out: Counter[str]
     """The queries of which no run of words occurs outside their region."""
     # A region is whole lines, so its runs of words are those of its query.
     runs = {query.id: Counter(grams_of(query.text)) for query in queries}
-    wanted = {gram for own in runs.values() for gram in own}
+    wanted = {gram for grams in runs.values() for gram in grams}
     counts: Counter[Gram] = Counter()
     for source in corpus.sources:
         counts.update(gram for gram in grams_of(source.text) if gram in wanted)

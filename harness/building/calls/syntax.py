@@ -178,15 +178,15 @@ def _first(matches: Iterable[_Captures], kind: str) -> Iterator[tuple[Node, _Cap
 
 
 def _variables(
-    matches: Sequence[_Captures], imported: AbstractSet[Node], itself: str
+    matches: Sequence[_Captures], imported: AbstractSet[Node], self_name: str
 ) -> dict[str, set[tuple[int, str]]]:
-    """The variables and fields of a file, whose names begin with `itself`; no imported names."""
+    """The variables and fields of a file, whose names begin with `self_name`; no imported names."""
     places: defaultdict[tuple[str, Node], set[str]] = defaultdict(set)
     for kind in ("binds", "variable", "field"):
         for node, captures in _first(matches, kind):
             classes = {_class(text_of(type_node)) for type_node in captures.get("type", ())}
             for bound in _bound(node) if kind == "binds" else (node,):
-                name = itself * (kind == "field") + text_of(bound).lstrip("$")
+                name = self_name * (kind == "field") + text_of(bound).lstrip("$")
                 places[name, bound] |= classes
     variables: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
     for (name, node), classes in places.items():

@@ -195,7 +195,7 @@ def _extent(tree: Tree, node: Node) -> tuple[int, int]:
 def _above(tree: Tree, style: Style, comments: list[tuple[Node, int, int]]) -> frozenset[int]:
     """The ids of the comments right above what they document, unless a marked one is with them."""
     text = tree.source.text
-    own = [
+    lone = [
         (node, start, end)
         for node, start, end in comments
         if not text[text.rfind("\n", 0, start) + 1 : start].strip()
@@ -203,7 +203,7 @@ def _above(tree: Tree, style: Style, comments: list[tuple[Node, int, int]]) -> f
     ]
     ids: set[int] = set()
     run: list[int] = []
-    first = own[0][0] if own else tree.root
+    first = lone[0][0] if lone else tree.root
     marked = False
     described = {docstring.owner for docstring in docstrings_of(tree)} if style.strings else NONE
     starts = {
@@ -213,8 +213,8 @@ def _above(tree: Tree, style: Style, comments: list[tuple[Node, int, int]]) -> f
         and name_in(item, tree.octets, tree.grammar)
         for start in (item.node.start_byte, item.begin.start_byte)
     }
-    following = [start for _, start, _ in own[1:]]
-    for (node, start, end), after in zip_longest(own, following):
+    following = [start for _, start, _ in lone[1:]]
+    for (node, start, end), after in zip_longest(lone, following):
         first = first if run else node
         run.append(node.id)
         marked = marked or bool(style.marks and style.marks.match(text, start))

@@ -161,8 +161,8 @@ def commit_gold(
     if targets:
         core = sum(changed.count + changed.added for _, changed in code)
         more = [place for place in around if not any(_overlap(place, t) for t in targets)]
-        every = tuple(dict.fromkeys([*targets, *more]))
-        return _checked(ChangeGold(every, insert_only=False), core, inserted + beside)
+        places = tuple(dict.fromkeys([*targets, *more]))
+        return _checked(ChangeGold(places, insert_only=False), core, inserted + beside)
     if gold.insert_only and changes_more:
         return ELSEWHERE
     if around:
@@ -208,9 +208,9 @@ def _speaking(targets: Iterable[Target], sources: Iterable[Source]) -> list[Targ
             if not (line in aside[source.path] or source.lines.blank(line))
         }
         loads = _LOADS.get(source.language or "")
-        own = [line for line, text in texts.items() if not (loads and loads.match(text))]
-        if not all(_CLOSES.fullmatch(texts[line]) for line in own):
-            kept.append(replace(target, start_line=own[0], end_line=own[-1]))
+        lines = [line for line, text in texts.items() if not (loads and loads.match(text))]
+        if not all(_CLOSES.fullmatch(texts[line]) for line in lines):
+            kept.append(replace(target, start_line=lines[0], end_line=lines[-1]))
     return kept
 
 

@@ -349,8 +349,8 @@ def _lines_beside(changes: Iterable[Change], repository: Repository) -> int:
 
     A change of what is no file, or of a very large one, counts as one line.
     """
-    own = [_contents(change, repository) for change in changes if not is_test(change.path)]
-    return sum(1 if contents is None else touched_lines(*contents) for contents in own)
+    pairs = [_contents(change, repository) for change in changes if not is_test(change.path)]
+    return sum(1 if contents is None else touched_lines(*contents) for contents in pairs)
 
 
 def _contents(change: Change, repository: Repository) -> tuple[bytes, bytes] | None:
@@ -370,8 +370,8 @@ def _contents(change: Change, repository: Repository) -> tuple[bytes, bytes] | N
 
 def _leaked(texts: Sequence[tuple[str, Corpus]]) -> list[bool]:
     """For each text, whether a run of its words is in its corpus; every file is read once."""
-    grams = [frozenset(grams_of(text)) for text, _ in texts]
-    wanted = {gram for some in grams for gram in some}
+    sets = [frozenset(grams_of(text)) for text, _ in texts]
+    wanted = {gram for grams in sets for gram in grams}
     there: dict[int, set[Gram]] = {}
     for _, corpus in texts:
         for source in corpus.sources:
@@ -379,8 +379,8 @@ def _leaked(texts: Sequence[tuple[str, Corpus]]) -> list[bool]:
             if id(source) not in there:
                 there[id(source)] = shared_grams(wanted, (source.text,))
     return [
-        any(not there[id(source)].isdisjoint(some) for source in corpus.sources)
-        for some, (_, corpus) in zip(grams, texts, strict=True)
+        any(not there[id(source)].isdisjoint(grams) for source in corpus.sources)
+        for grams, (_, corpus) in zip(sets, texts, strict=True)
     ]
 
 
