@@ -88,10 +88,11 @@ def _judgements(
     values: dict[str, float] = {}
     first = True
     columns, count = (0, -2, -1), 4 if layout == "trec" else 3
+    prefix = f"{path}, line "
     for number, line in lines:
         if not line.strip() or is_comment(line):
             continue
-        where = f"{path}, line {number}"
+        where = f"{prefix}{number}"
         fields = _fields(line, where, layout)
         heading = first and layout != "trec" and _is_heading(fields)
         first = False
@@ -117,8 +118,10 @@ def _fields(line: bytes, where: str, layout: Layout) -> list[str]:
         raw = line.rstrip(b"\r\n").split(b"\t")
     else:
         raw = line.split()  # at ASCII white space alone: others may be in an id
-    fields = [decode_utf8(field, where) for field in raw]
-    return [*fields[:-1], fields[-1].strip()]
+    # A line feed, which no field holds, between them.
+    fields = decode_utf8(b"\n".join(raw), where).split("\n")
+    fields[-1] = fields[-1].strip()
+    return fields
 
 
 def _is_heading(fields: list[str]) -> bool:

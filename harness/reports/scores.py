@@ -71,11 +71,15 @@ def _metric(
 def _intervals(columns: Mapping[str, Column]) -> dict[str, list[float] | None]:
     """The 95 % interval of each mean; every query is a cluster of its own."""
     ends: dict[str, list[float] | None] = dict.fromkeys(columns)
+    groups: dict[tuple[str, ...], list[str]] = {}
     for name, column in columns.items():
-        members = [("", query) for query in column.queries]
-        counted = np.ones(len(members), dtype=np.bool_)
-        interval = intervals({name: column.values}, {name: counted}, members)[name]
-        ends[name] = None if interval is None else list(interval)
+        groups.setdefault(tuple(column.queries), []).append(name)
+    for queries, names in groups.items():
+        members = [("", query) for query in queries]
+        values = {name: columns[name].values for name in names}
+        counted = dict.fromkeys(names, np.ones(len(queries), dtype=np.bool_))
+        for name, interval in intervals(values, counted, members).items():
+            ends[name] = None if interval is None else list(interval)
     return ends
 
 

@@ -23,7 +23,6 @@ from harness.scoring.files import (
     spell_as,
 )
 from harness.scoring.judging import judge, judge_as_memorybench
-from harness.scoring.located_cells import LocatedQuery, SourceFolder, line_cell
 from harness.scoring.trec_runs import Run
 from harness.support.wording import counted
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from harness.measures.cell import Cell
     from harness.measures.profiles import Profile
     from harness.scoring.judging import JudgedRecord
+    from harness.scoring.located_cells import LocatedQuery
     from harness.scoring.records import QueryRecord
     from harness.support.arrays import Floats
 
@@ -261,6 +261,8 @@ def _judge_records(
     encoded: bool,
 ) -> _Inputs:
     """Judge every record, and keep of it what the measures need."""
+    from harness.scoring.located_cells import LocatedQuery
+
     if encoded:
         records = list(records)
         ids = {record.query: [item.id or "" for item in record.items] for record in records}
@@ -379,6 +381,8 @@ def _score_lines(
             [*files, *spans], "lines of files are needed; score --records with targets and paths"
         )
         return
+    from harness.scoring.located_cells import SourceFolder, line_cell
+
     if files:
         _fill(line_cell(located), files, options.profile, result)
         with_lines = {each.query for each in located if each.has_lines}

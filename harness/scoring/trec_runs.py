@@ -6,9 +6,12 @@ objects; only queries with judgements are kept.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -23,6 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from harness.support.arrays import Ints
+
+_QUERY, _DOCUMENT, _SCORE = map(itemgetter, (0, 2, 4))
+"""Fields of a row."""
+
+_BLOCK = 1 << 8
+"""Lines that are read at a time: so few that they are gone before the garbage collector runs."""
 
 OUR_TAG = b"chunkmark"
 """The last field of chunkmark's own runs; their ids are percent-encoded."""
@@ -32,8 +42,8 @@ OUR_TAG = b"chunkmark"
 class _Columns:
     """The rows of a run in the order of the file.
 
-    `number` has the number of every query that is kept, `query` that of each row's query, `ids` the
-    documents, joined, and `end` where each row's document ends.
+    `number` has the number of every query that is kept, `query` that of each row's query, and `ids`
+    the documents, each with a line feed after it.
     """
 
     number: dict[str, int] = field(default_factory=dict)
@@ -41,7 +51,6 @@ class _Columns:
     score: array[float] = field(default_factory=lambda: array("d"))
     line: array[int] = field(default_factory=lambda: array("q"))
     ids: bytearray = field(default_factory=bytearray)
-    end: array[int] = field(default_factory=lambda: array("q"))
 
 
 class Run(Mapping[str, Mapping[str, float]]):
@@ -61,6 +70,9 @@ class Run(Mapping[str, Mapping[str, float]]):
         query = np.frombuffer(columns.query, dtype=np.int64)
         self._order = np.argsort(query, kind="stable")
         counts = np.bincount(query, minlength=len(columns.number))
+        # Where each row's document ends, from the end of none before the first.
+        feeds = np.frombuffer(columns.ids, dtype=np.uint8) == ord("\n")
+        self._ends = np.concatenate(([0], np.flatnonzero(feeds) + 1))
         self._bounds = np.concatenate(([0], np.cumsum(counts)))
         self.repeated: dict[str, int] = {}
 
@@ -84,20 +96,23 @@ class Run(Mapping[str, Mapping[str, float]]):
         if not np.isfinite(scores).all():
             at = int(np.argmin(np.isfinite(scores)))
             raise InputError(f"{self._place(rows[at])}: the score is {scores[at]}, not finite")
-        ids = [self._id(row) for row in rows.tolist()]
+        ids = self._ids(rows)
         row = dict(zip(ids, scores.tolist(), strict=True))
         if len(row) < len(ids):
             self.repeated[query] = self._repeats(query, ids, rows.tolist())
         return row
 
-    def _id(self, row: int) -> str:
-        end = self._columns.end
-        raw = self._columns.ids[end[row - 1] if row else 0 : end[row]]
+    def _ids(self, rows: Ints) -> list[str]:
+        if rows[-1] - rows[0] >= len(rows):  # rows of other queries are between them
+            return [name for row in rows for name in self._ids(row[None])]
+        raw = self._columns.ids[self._ends[rows[0]] : self._ends[rows[-1] + 1]]
         try:
             text = raw.decode("utf-8")
-        except UnicodeDecodeError:
-            raise InputError(f"{self._place(row)}: not UTF-8") from None
-        return unquote(text) if self._own_format and "%" in text else text
+        except UnicodeDecodeError as error:
+            damaged = rows[raw[: error.start].count(b"\n")]
+            raise InputError(f"{self._place(damaged)}: not UTF-8") from None
+        ids = text.split("\n")[:-1]
+        return [unquote(name) for name in ids] if self._own_format and "%" in text else ids
 
     def _place(self, row: int) -> str:
         return f"{self._path}, line {self._columns.line[row]}"
@@ -135,49 +150,101 @@ def read_run(
     Raises:
         InputError: A damaged line, by its number. See `Run` for what is found later.
     """
-    columns = _Columns()
-    add_query, add_score = columns.query.append, columns.score.append
-    add_line, add_end = columns.line.append, columns.end.append
-    ids = columns.ids
-    end = 0
-    seen: dict[bytes, int | None] = {}
-    for number, line in lines:
-        fields = line.split(None, 5)
-        if len(fields) != 6:
-            if not fields or is_comment(line):
-                continue
-            raise InputError(
-                f"{path}, line {number}: {counted(len(fields), 'field')}; a run has query, Q0, "
-                "document, rank, score and tag"
-            )
-        query, _, document, rank, text, tag = fields
-        if query.startswith(b"#") and is_comment(line):
-            continue
-        if b"\r" in tag.rstrip():
-            raise InputError(f"{path}, line {number}: holds a carriage return; end lines with LF")
-        if len(tag.split()) > 1 and not rank.isdigit():
-            raise InputError(
-                f"{path}, line {number}: {len(line.split())} fields, and the fourth is not a rank\n"
-                "write an id that holds a space percent-encoded"
-            )
-        if query not in seen:
-            name = decode_utf8(query, f"{path}, line {number}")
-            name = unquote(name) if own_format else name
-            known = columns.number
-            kept = wanted is None or name in wanted
-            seen[query] = known.setdefault(name, len(known)) if kept else None
-        score = _score(text, path, number)
-        which = seen[query]
-        if which is not None:
-            ids += document
-            end += len(document)
-            add_end(end)
-            add_query(which)
-            add_score(score)
-            add_line(number)
-        if not number & 0xFFFF:
-            progress(number)
-    return Run(path, columns, own_format=own_format), sum(which is None for which in seen.values())
+    reader = _Reader(path, wanted, own_format=own_format)
+    read = 0
+    while block := list(itertools.islice(lines, _BLOCK)):
+        numbers: Sequence[int] = range(block[0][0], block[-1][0] + 1)
+        rows = [text.split() for _, text in block]
+        # Most blocks are regular, and need no look at each line.
+        if not {6}.issuperset(map(len, rows)) or _begins_a_comment(rows):
+            rows = [_fields(text, f"{path}, line {number}") for number, text in block]
+            numbers = [number for number, row in zip(numbers, rows, strict=True) if row]
+            rows = [row for row in rows if row]
+        if rows:
+            reader.add(numbers, rows)
+        read += len(block)
+        if not read & 0xFFFF:
+            progress(read)
+    return reader.run()
+
+
+def _begins_a_comment(rows: Sequence[Sequence[bytes]]) -> bool:
+    return any(query.startswith(b"#") for query in set(map(_QUERY, rows)))
+
+
+class _Reader:
+    """Collects the rows of a run."""
+
+    def __init__(self, path: Path, wanted: Container[str] | None, *, own_format: bool) -> None:
+        self._path, self._wanted, self._own_format = path, wanted, own_format
+        self._columns = _Columns()
+        self._numbers: dict[bytes, int] = {}  # -1 for a query that is not kept
+
+    def add(self, lines: Sequence[int], rows: Sequence[Sequence[bytes]]) -> None:
+        """Add rows of six fields, with the numbers of their lines."""
+        queries = list(map(_QUERY, rows))
+        documents, texts = list(map(_DOCUMENT, rows)), list(map(_SCORE, rows))
+        if not self._numbers.keys() >= set(queries):
+            for query, line in zip(queries, lines, strict=True):
+                if query not in self._numbers:
+                    self._numbers[query] = self._number(query, line)
+        numbers = list(map(self._numbers.__getitem__, queries))
+        scores = _scores(texts, lines, self._path)
+        if min(numbers) < 0:
+            kept = [number >= 0 for number in numbers]
+            numbers = list(itertools.compress(numbers, kept))
+            lines = list(itertools.compress(lines, kept))
+            scores = list(itertools.compress(scores, kept))
+            documents = list(itertools.compress(documents, kept))
+        columns = self._columns
+        columns.query.extend(numbers)
+        columns.score.extend(scores)
+        columns.line.extend(lines)
+        columns.ids += b"\n".join((*documents, b""))
+
+    def _number(self, query: bytes, line: int) -> int:
+        name = decode_utf8(query, f"{self._path}, line {line}")
+        name = unquote(name) if self._own_format else name
+        if self._wanted is not None and name not in self._wanted:
+            return -1
+        return self._columns.number.setdefault(name, len(self._columns.number))
+
+    def run(self) -> tuple[Run, int]:
+        """The run, and the number of queries that were not kept."""
+        run = Run(self._path, self._columns, own_format=self._own_format)
+        return run, sum(number < 0 for number in self._numbers.values())
+
+
+def _fields(text: bytes, where: str) -> list[bytes]:
+    """The six fields of a line; none of a blank line or a comment.
+
+    Raises:
+        InputError: The line is damaged.
+    """
+    fields = text.split(None, 5)
+    if not fields or is_comment(text):
+        return []
+    if len(fields) != 6:
+        raise InputError(
+            f"{where}: {counted(len(fields), 'field')}; a run has query, Q0, document, rank, score "
+            "and tag"
+        )
+    *_, rank, _, tag = fields
+    if b"\r" in tag.rstrip():
+        raise InputError(f"{where}: holds a carriage return; end lines with LF")
+    if len(tag.split()) > 1 and not rank.isdigit():
+        raise InputError(
+            f"{where}: {len(text.split())} fields, and the fourth is not a rank\n"
+            "write an id that holds a space percent-encoded"
+        )
+    return fields
+
+
+def _scores(texts: Sequence[bytes], lines: Sequence[int], path: Path) -> list[float]:
+    if b"_" not in b"".join(texts):  # Python takes 1_0 for a number
+        with contextlib.suppress(ValueError):
+            return list(map(float, texts))
+    return [_score(text, path, line) for text, line in zip(texts, lines, strict=True)]
 
 
 def _score(text: bytes, path: Path, number: int) -> float:

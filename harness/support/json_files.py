@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import itertools
 import json
 import math
 import re
@@ -241,8 +242,9 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         with path.open("rb") as raw, contextlib.ExitStack() as stack:
             zipped = raw.peek(2)[:2] == _GZIP
             file = stack.enter_context(gzip.GzipFile(fileobj=raw)) if zipped else raw
-            for number, line in enumerate(file, 1):
-                yield number, line if number > 1 else line.removeprefix(_BYTE_ORDER_MARK)
+            for line in itertools.islice(file, 1):
+                yield 1, line.removeprefix(_BYTE_ORDER_MARK)
+            yield from enumerate(file, 2)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path} cannot be decompressed: {error}") from error
     except OSError as error:

@@ -7,6 +7,7 @@ import pytest
 import pytrec_eval
 from commands import says
 
+from chunkers.errors import InputError
 from harness.reading.qrels import read_qrels
 from harness.runs.record import encode_id
 from harness.scoring.trec_runs import read_run
@@ -49,6 +50,19 @@ def test_a_mark_windows_line_ends_tabs_and_blank_lines_do_not_matter(put):
     assert run["q1"] == {"a": 3.0, "b": 2.0}
     qrels = load_qrels(put("a.qrels", "\ufeffq1 0 a 1\r\n\r\n"))
     assert qrels.grades == {"q1": {"a": 1.0}}
+
+
+@pytest.mark.parametrize("at", [0, 255, 256, 600])
+def test_what_a_line_says_does_not_depend_on_the_lines_around_it(put, at):
+    rows = [f"q{n % 3} Q0 d{n} 1 {n} t\n" for n in range(700)]
+    odd = ["\n", "# a comment of six words\n", "q1 Q0 x\u2003y 1 -1 a tag\n"]
+    run, unjudged = load_run(put("a.run", "".join([*rows[:at], *odd, *rows[at:]])), {"q1", "q2"})
+    wanted = {f"d{n}": float(n) for n in range(1, 700, 3)} | {"x\u2003y": -1.0}
+    assert (run["q1"], unjudged) == (wanted, 1)
+    assert run["q2"] == {f"d{n}": float(n) for n in range(2, 700, 3)}
+    for fault, words in (("q1 Q0 d 1 1_0 t\n", "score '1_0'"), ("q1 Q0 d\n", "3 fields")):
+        with pytest.raises(InputError, match=f"line {at + 2}: .*{words}"):
+            load_run(put("a.run", "".join([*rows[:at], "\n", fault, *rows[at:]])), None)
 
 
 def test_equal_rows_are_merged_and_counted(put):
