@@ -59,6 +59,32 @@ def tables(page):
         yield heads, rows
 
 
+def test_each_figure_of_the_page_has_the_fingerprint_of_its_data_and_the_key_of_its_cell():
+    text = PAGE.read_text("utf-8")
+    every = list(tables(text))
+    (data,) = (rows for heads, rows in every if "fingerprint" in heads)
+    fingerprints = {row[0]: row[4] for row in data}
+    assert all(re.fullmatch(r"[0-9a-f]{12}", value) for value in fingerprints.values())
+    keys = {}
+    for task, block in re.findall(r"<summary>(.+?), \w+</summary>\n\n(.+?)</details>", text, re.S):
+        for _, rows in tables(block):
+            keys.setdefault(task, {}).update({row[0]: row[1:] for row in rows})
+    checked = 0
+    for heads, rows in every:
+        if heads[:2] != ["chunker", "rank"]:
+            continue
+        for row in rows:
+            own = dict(zip(heads, row, strict=True))
+            for task in set(heads) & set(fingerprints):
+                if re.fullmatch(r"\d\.\d{3}", own[task]):
+                    shown = keys[task][row[0].removesuffix(" (baseline)")]
+                    assert all(re.fullmatch(r"[0-9a-f]{12}", key) for key in shown)
+                    checked += 1
+                else:
+                    assert own[task] in ("missing", "failed")
+    assert checked > 300
+
+
 def test_the_suite_has_every_chunker_that_needs_no_program():
     named = [each.name for each in list_chunkers() if each.name != "process"]
     assert sorted(load_suite(Path("chunkers")).chunkers) == sorted(named)

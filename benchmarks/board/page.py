@@ -124,20 +124,13 @@ def write_page(
     results = list(read_steps(folder))
     page, image = docs / "board.md", docs / "images" / "board.svg"
     image.parent.mkdir(parents=True, exist_ok=True)
-    rankings = {
-        measure: [
-            one
-            for retriever in ("bm25", "dense")
-            if (one := ranking("docstring", results, retriever, measure)).board
-        ]
-        for measure in ("SpanR@10000c", "SpanR@2500c")
-    }
-    figure = picture([one for every in rankings.values() for one in every])
+    figure = picture(_drawn(results))
     image.write_text(figure.svg, "utf-8")
     template = string.Template(TEMPLATE.read_text("utf-8"))
     text = template.substitute(
         {
-            "alt": figure.alt.replace("]", ""),
+            "alt": figure.alt,
+            "summary": "\n".join(_summary(results)),
             "packages": "\n".join(_packages()),
             "docstring": _section("docstring", results),
             "matched": _section("docstring", results, matched=True),
@@ -154,6 +147,21 @@ def write_page(
     )
     page.write_text(text, "utf-8")
     return [page, image]
+
+
+def _drawn(results: Sequence[StepResult]) -> list[Ranking]:
+    """The rankings of doc comments over the same tasks as the first one."""
+    every = [
+        ranking("docstring", results, retriever, measure)
+        for measure in ("SpanR@10000c", "SpanR@2500c")
+        for retriever in ("bm25", "dense")
+    ]
+    boards = [one for one in every if one.board]
+    return [one for one in boards if _tasks(one) == _tasks(boards[0])]
+
+
+def _tasks(one: Ranking) -> list[str]:
+    return list(one.board.tasks) if one.board else []
 
 
 def read_steps(folder: Path) -> Iterator[StepResult]:
@@ -270,7 +278,7 @@ def _sentences(board: Board) -> Iterator[str]:
     ranked = [row for row in board.rows if row.rank is not None]
     if len(ranked) < 2:
         return
-    first = [row.configuration.chunker for row in ranked if row.rank == 1]
+    first = _first_group(board)
     clusters = {member for cell in board.tasks.values() for member in cell.members.values()}
     queries = sum(len(cell.values) for cell in board.tasks.values())
     yield (
@@ -279,17 +287,59 @@ def _sentences(board: Board) -> Iterator[str]:
         f"{counted(len(board.differences), 'pair')}."
     )
     yield (
-        f"No other is shown to be better than these {len(first)}: "
-        f"{', '.join(f'`{name}`' for name in first)}."
+        f"No other is shown to be better than these {len(first)}: {_names(first)}."
         if len(first) < len(ranked)
         else "No chunker is shown to be better than another: all are one group."
     )
+    better = _better_than(board, "random-cuts")
+    yield f"Shown to be better than `random-cuts`: {_names(better) if better else 'none'}."
     shown = [pair.mdd for pair in board.differences if pair.mdd is not None]
     if shown:
         yield (
             f"A difference of {100 * float(np.median(shown)):.1f} points would show with a "
             "probability of 80 % (median over the pairs)."
         )
+
+
+def _first_group(board: Board) -> list[str]:
+    return [row.configuration.chunker for row in board.rows if row.rank == 1]
+
+
+def _names(chunkers: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in chunkers)
+
+
+def _better_than(board: Board, chunker: str) -> list[str]:
+    """The chunkers that are shown to be better than one, in the order of the rows."""
+    names = {str(row.configuration): row.configuration.chunker for row in board.rows}
+    pairs = [each for pair in board.differences for each in (pair, pair.reversed())]
+    winners = {
+        names[pair.a]
+        for pair in pairs
+        if names[pair.b] == chunker and pair.verdict.startswith("better")
+    }
+    return [name for name in names.values() if name in winners]
+
+
+def _summary(results: Sequence[StepResult]) -> list[str]:
+    """A row for each table that was computed."""
+    rows = []
+    for section in dict.fromkeys(task.section for task in TASKS):
+        for matched in (False, True):
+            for retriever in ("bm25", "dense"):
+                for measure in next(t.measures for t in TASKS if t.section == section):
+                    one = ranking(section, results, retriever, measure, matched=matched)
+                    if one.board is None:
+                        continue
+                    better = _better_than(one.board, "random-cuts")
+                    title = _title(section, retriever, measure, matched=matched)
+                    ranked = sum(row.rank is not None for row in one.board.rows)
+                    rows.append(
+                        [title, str(len(one.board.tasks)), str(ranked),
+                         str(len(_first_group(one.board))), str(len(better))]
+                    )  # fmt: skip
+    heads = ["table", "tasks", "chunkers ranked", "in the first group", "better than random-cuts"]
+    return markdown_table(heads, rows)
 
 
 def _packages() -> list[str]:

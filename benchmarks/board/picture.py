@@ -24,14 +24,12 @@ def picture(rankings: Sequence[Ranking]) -> Figure:
     """A row for each chunker, with a mark for each retriever and measure.
 
     Args:
-        rankings: Those that have a board; the first one orders the rows.
+        rankings: Those that have a board, over the same tasks; the first one orders the rows.
     """
     series: dict[str, dict[str, float]] = {}
     for one in rankings:
         if one.board is not None:
-            tasks = len(one.board.tasks)
-            name = f"{one.measure}, {one.retriever}, {tasks} tasks"
-            series[name] = {
+            series[f"{one.measure}, {one.retriever}"] = {
                 row.configuration.chunker: row.mean
                 for row in one.board.rows
                 if row.mean is not None
@@ -67,7 +65,7 @@ def _draw(
     ]
     legend = style.legend_height(list(series))
     height = _ROW * max(1, len(chunkers))
-    drawing, top = style.canvas(title, "the order is that of the first; in italics: baselines",
+    drawing, top = style.canvas(title, "in italics: baselines; in the order of the first",
                                 legend + height + 40)  # fmt: skip
     style.draw_legend(drawing, top, list(series), looks)
     axes = style.panel(drawing, style.NAMES, top + legend, style.WIDTH - style.NAMES - 20, height)
