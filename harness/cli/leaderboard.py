@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from harness.cli.output import (
     Format,
-    FormatOption,
     RunsArgument,
+    refuse_foreign_file,
     require_different_runs,
+    require_libraries,
     write,
     write_json,
     write_rows,
 )
 
+if TYPE_CHECKING:
+    from harness.reports.leaderboard.board import Board
+
 _NOTES = {Format.MARKDOWN: "- ", Format.LATEX: "% "}
+
+
+class BoardFormat(StrEnum):
+    """Output formats of a board."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    HTML = "html"
 
 
 def leaderboard(
@@ -48,7 +64,18 @@ def leaderboard(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the test of differences.")] = 0,
-    form: FormatOption = Format.TABLE,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="FILE",
+            help="Also write the board as one HTML page; replaces an earlier board.",
+        ),
+    ] = None,
+    form: Annotated[
+        BoardFormat, typer.Option("--format", help="Output format.")
+    ] = BoardFormat.TABLE,
 ) -> int:
     """Rank configurations over tasks.
 
@@ -60,8 +87,6 @@ def leaderboard(
     from harness.reports.leaderboard.board import make_board
     from harness.reports.leaderboard.layouts import LAYOUTS, export_board
     from harness.reports.leaderboard.merging import merged_cells
-    from harness.reports.leaderboard.tables import board_document, board_rows, notes
-    from harness.reports.plain import markdown_escaped, plain
     from harness.runs.stored_values import read_stored_cells
 
     targets = [text.partition(":") for text in export or ()]
@@ -71,6 +96,10 @@ def leaderboard(
                 f"--export takes mteb:FOLDER or coir:FOLDER, not {layout + ':' * bool(_) + folder}"
             )
     require_different_runs([*runs, *(merge or ())])
+    if out is not None or form is BoardFormat.HTML:
+        require_libraries("page", ["jinja2"])
+    if out is not None:
+        refuse_foreign_file(out, "leaderboard")
     cells = [cell for run in runs for cell in read_stored_cells(run)]
     own = tuple(cells)
     for run in merge or ():
@@ -78,14 +107,41 @@ def leaderboard(
     board = make_board(cells, str(parse_measure(measure)) if measure else None, seed)
     for layout, _, folder in targets:
         export_board(board, layout, Path(folder))
-    if form is Format.JSON:
-        write_json(board_document(board))
-    else:
-        exact = form is Format.CSV
-        write_rows(form, *board_rows(board, exact=exact))
-        if form is Format.MARKDOWN:
-            write("\n")  # ends the table
-        for note in () if exact else notes(board):
-            text = markdown_escaped(note) if form is Format.MARKDOWN else plain(note)
-            write(_NOTES.get(form, "") + text)
+    if out is not None:
+        _write_page(board, out)
+    _print(board, form)
     return 0
+
+
+def _write_page(board: Board, path: Path) -> None:
+    from chunkers.errors import InputError
+    from harness.reports.page.board import board_page
+
+    try:
+        path.write_text(f"{board_page(board)}\n", "utf-8", newline="")
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written ({error.strerror}); name another place"
+        ) from None
+
+
+def _print(board: Board, form: BoardFormat) -> None:
+    from harness.reports.leaderboard.tables import board_document, board_rows, notes
+    from harness.reports.plain import markdown_escaped, plain
+
+    if form is BoardFormat.HTML:
+        from harness.reports.page.board import board_page
+
+        write(board_page(board))
+        return
+    if form is BoardFormat.JSON:
+        write_json(board_document(board))
+        return
+    table = Format(form.value)
+    exact = table is Format.CSV
+    write_rows(table, *board_rows(board, exact=exact))
+    if table is Format.MARKDOWN:
+        write("\n")  # ends the table
+    for note in () if exact else notes(board):
+        text = markdown_escaped(note) if table is Format.MARKDOWN else plain(note)
+        write(_NOTES.get(table, "") + text)

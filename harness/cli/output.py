@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 FAILED, PARTIAL = 1, 3
 """Exit codes: a check failed; part of the result is missing."""
 
+_HEAD = 4096
+"""Bytes of a page that hold its title."""
+
 WIDTH = 130
 """Columns of a table that is not printed to a terminal."""
 
@@ -127,6 +130,34 @@ def write(text: str) -> None:
 def write_json(document: Mapping[str, Any]) -> None:
     """Write a document that any strict parser reads."""
     write(json.dumps(document, ensure_ascii=True, allow_nan=False, indent=1))
+
+
+def require_libraries(what: str, names: Sequence[str]) -> None:
+    """Refuse to make a page without the libraries that it needs."""
+    from importlib.util import find_spec
+
+    from chunkers.errors import InputError
+
+    if missing := [name for name in names if find_spec(name) is None]:
+        raise InputError(f"a {what} needs {', '.join(missing)}; pip install 'chunkmark[report]'")
+
+
+def refuse_foreign_file(path: Path, kind: str) -> None:
+    """Refuse to replace a file that is not empty and not a page of this kind."""
+    from chunkers.errors import InputError
+    from harness.support.files import unreadable
+
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file with -o")
+    if not path.is_file():
+        return
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError as error:
+        raise InputError(f"{unreadable(path, error)}\nname another file with -o") from None
+    if head and f"<title>chunkmark {kind}</title>".encode() not in head:
+        raise InputError(f"{path} exists and is not a {kind}; name another file with -o")
 
 
 def write_rows(form: Format, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

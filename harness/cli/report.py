@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -14,15 +13,15 @@ from harness.cli.output import (
     Format,
     FormatOption,
     RunsArgument,
+    refuse_foreign_file,
     require_different_runs,
+    require_libraries,
     write,
     write_json,
     write_rows,
 )
 
 _PAGE = Path("report.html")
-_HEAD = 4096
-"""Bytes of a page that hold its title."""
 _LIBRARIES = ("jinja2", "matplotlib", "pygments")
 
 
@@ -87,9 +86,7 @@ def report(
     from chunkers.errors import InputError
     from harness.support.data_folders import refuse_data_dir
 
-    missing = [name for name in _LIBRARIES if importlib.util.find_spec(name) is None]
-    if missing:
-        raise InputError(f"a report needs {', '.join(missing)}; pip install 'chunkmark[report]'")
+    require_libraries("report", _LIBRARIES)
     refuse_data_dir(data_dir)
     require_different_runs(runs)
     if serve and (out is not None or figures is not None):
@@ -97,7 +94,7 @@ def report(
         raise InputError(f"--serve writes no file; remove --serve or {name}")
     out = out or _PAGE
     if not serve:
-        _refuse_foreign_file(out)
+        refuse_foreign_file(out, "report")
     if figures is not None and figures.exists() and not figures.is_dir():
         raise InputError(f"{figures} is a file; name a folder with --figures")
     from harness.cli.progress import Progress
@@ -130,21 +127,3 @@ def report(
     else:
         write_rows(form, ("file", "bytes"), [[file, file.stat().st_size] for file in files])
     return 0
-
-
-def _refuse_foreign_file(path: Path) -> None:
-    """Refuse to replace a file that is not empty and not a report."""
-    from chunkers.errors import InputError
-    from harness.support.files import unreadable
-
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; name a file with -o")
-    if not path.is_file():
-        return
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
-    except OSError as error:
-        raise InputError(f"{unreadable(path, error)}\nname another file with -o") from None
-    if head and b"<title>chunkmark report</title>" not in head:
-        raise InputError(f"{path} exists and is not a report; name another file with -o")

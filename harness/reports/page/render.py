@@ -1,4 +1,4 @@
-"""Renders the document of a report as one HTML page."""
+"""Renders the document of a report as one HTML page, and fills the templates of pages."""
 
 from __future__ import annotations
 
@@ -56,6 +56,36 @@ def render(
         browser: The sources and rankings to browse; None for none.
         live: The ETag of a page that asks its server for a newer one; empty if it does not.
     """
+    columns = columns_of(document)
+    return fill(
+        "report",
+        STYLES,
+        SCRIPTS,
+        live=live,
+        document=document,
+        summary=document["summary"],
+        columns=columns,
+        rows=rows_of(document, columns),
+        groups=list(_groups(document)),
+        differences=list(_differences(document)),
+        difference_columns=COLUMNS,
+        figures=[*_drawn(figures)],
+        browser=browser,
+    )
+
+
+def fill(
+    kind: str, styles: Sequence[str], scripts: Sequence[str], *, live: str = "", **values: object
+) -> str:
+    """The page of a kind, from its template.
+
+    Args:
+        kind: `report` or `leaderboard`: the command, and the name of the template.
+        styles: Files of its style, in their order.
+        scripts: Files of its script, in their order.
+        live: The ETag of a page that asks its server for a newer one; empty if it does not.
+        values: What the template shows.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -72,22 +102,14 @@ def render(
         "points": points,
         "points_interval": points_interval,
     }
-    script = _joined(SCRIPTS)
-    columns = columns_of(document)
-    return environment.get_template("report.html.j2").render(
-        document=document,
-        summary=document["summary"],
-        columns=columns,
-        rows=rows_of(document, columns),
-        groups=list(_groups(document)),
-        differences=list(_differences(document)),
-        difference_columns=COLUMNS,
-        figures=[*_drawn(figures)],
-        browser=browser,
+    script = _joined(scripts)
+    return environment.get_template(f"{kind}.html.j2").render(
+        kind=kind,
         live=live,
-        style=_markup(_joined(STYLES)),
+        style=_markup(_joined(styles)),
         script=_markup(script),
         policy=_policy(script, live=bool(live)),
+        **values,
     )
 
 

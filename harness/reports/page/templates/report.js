@@ -110,6 +110,7 @@
   addEventListener("hashchange", open);
   open();
   const table = document.getElementById("cells");
-  if (table) { sortable(table); filtered(table); }
+  if (table) sortable(table);
+  if (document.getElementById("tools")) filtered(table);
   if (root.hasAttribute("data-live")) live();
 })();
