@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.runs.health import TRUNCATION_MARK
@@ -101,43 +102,69 @@ def milliseconds(times: Mapping[str, float] | None) -> str:
     )
 
 
-LATENCY: tuple[tuple[str, Callable[[CellDocument], str]], ...] = (
-    ("embed\nms", lambda cell: milliseconds(cell["latency_ms"]["embedding"])),
-    ("search\nms", lambda cell: milliseconds(cell["latency_ms"]["search"])),
-    ("total\nms", lambda cell: milliseconds(cell["latency_ms"]["total"])),
+@dataclass(frozen=True)
+class Fact:
+    """A loss or a cost of a cell, as a column.
+
+    Attributes:
+        title: Its heading, in lines.
+        part: The part of the cell's document that has it; empty for the document itself.
+        key: Its key in the part.
+        form: Formats its value.
+    """
+
+    title: str
+    part: str
+    key: str
+    form: Callable[[Any], str]
+
+    def value(self, cell: CellDocument) -> Any:
+        """Its value in a cell; None if it is not recorded."""
+        return (cell[self.part] if self.part else cell).get(self.key)
+
+    def show(self, cell: CellDocument) -> str:
+        """Its value in a cell, formatted."""
+        return self.form(self.value(cell))
+
+
+FACTS = (
+    Fact("chunks", "health", "chunks", str),
+    Fact("median\nc", "health", "median_c", str),
+    Fact("gold\nchunks", "", "relevant_units", lambda value: number(value, ".1f")),
+    Fact("cover-\nage", "health", "coverage", coverage),
+    Fact("em-\nbedded", "health", "embedded", coverage),
+    Fact("gold\nuncut", "health", "gold_uncut", str),
+    Fact("over\nsize", "health", "over_size", str),
+    Fact("unseen\nchunk", "health", "unseen_chunk_tokens", share),
+    Fact("unseen\nquery", "health", "unseen_query_tokens", share),
+    Fact("tokens", "cost", "tokens", short),
+    Fact("price", "cost", "price", lambda value: number(value, ".4g")),
+    Fact("vectors", "cost", "vectors", short),
+    Fact("seconds", "cost", "seconds", lambda value: number(value, ".1f")),
+    Fact("embed\nms", "latency_ms", "embedding", milliseconds),
+    Fact("search\nms", "latency_ms", "search", milliseconds),
+    Fact("total\nms", "latency_ms", "total", milliseconds),
+    Fact("top 10\nc", "cost", "chars_delivered", short),
+    Fact("index\nMB", "cost", "index_bytes", lambda value: number(value / 1e6, ".2f")),
 )
+"""Losses and costs, in the order of the tables; the milliseconds are those of a query."""
+
+LATENCY = tuple((fact.title, fact.show) for fact in FACTS if fact.part == "latency_ms")
 """Columns of the milliseconds of a query."""
-
-HEALTH: tuple[tuple[str, Callable[[CellDocument], str]], ...] = (
-    ("chunks", lambda cell: str(cell["health"]["chunks"])),
-    ("median\nc", lambda cell: str(cell["health"]["median_c"])),
-    ("gold\nchunks", lambda cell: number(cell["relevant_units"], ".1f")),
-    ("cover-\nage", lambda cell: coverage(cell["health"]["coverage"])),
-    ("gold\nuncut", lambda cell: str(cell["health"]["gold_uncut"])),
-    ("over\nsize", lambda cell: str(cell["health"]["over_size"])),
-    ("unseen\nchunk", lambda cell: share(cell["health"]["unseen_chunk_tokens"])),
-    ("unseen\nquery", lambda cell: share(cell["health"]["unseen_query_tokens"])),
-    ("tokens", lambda cell: short(cell["cost"]["tokens"])),
-    ("vectors", lambda cell: short(cell["cost"]["vectors"])),
-    ("seconds", lambda cell: number(cell["cost"]["seconds"], ".1f")),
-    *LATENCY,
-    ("top 10\nc", lambda cell: short(cell["cost"]["chars_delivered"])),
-    ("index\nMB", lambda cell: number(cell["cost"]["index_bytes"] / 1e6, ".2f")),
-)
-"""Columns of the second table: losses and costs."""
-
-_EMBEDDED = ("em-\nbedded", lambda cell: coverage(cell["health"]["embedded"]))
-
-_PRICE = ("price", lambda cell: number(cell["cost"]["price"], ".4g"))
 
 
 def health_columns(
     cells: Sequence[CellDocument],
 ) -> tuple[tuple[str, Callable[[CellDocument], str]], ...]:
     """The columns of the second table; what is embedded if some text is not, and prices."""
-    columns = list(HEALTH)
-    if "price" in cells[0]["cost"]:
-        columns.insert([name for name, _ in HEALTH].index("tokens") + 1, _PRICE)
-    if any(cell["health"]["embedded"] < 1 for cell in cells):
-        columns.insert(4, _EMBEDDED)
-    return tuple(columns)
+    left_out = set()
+    if "price" not in cells[0]["cost"]:
+        left_out.add("price")
+    if all(cell["health"]["embedded"] == 1 for cell in cells):
+        left_out.add("embedded")
+    return tuple((fact.title, fact.show) for fact in FACTS if fact.key not in left_out)
+
+
+def in_line(title: str) -> str:
+    """The heading of a column without its line breaks."""
+    return title.replace("-\n", "").replace("\n", " ")

@@ -17,6 +17,7 @@ from harness.reports.columns import (
     CellDocument,
     column_name,
     health_columns,
+    in_line,
     marked,
     number,
 )
@@ -175,7 +176,7 @@ def _print_health(cells: list[CellDocument], console: Console) -> list[str]:
     fits = _fitting_health(cells, console.width)
     rows = [[marked(cell), *(show(cell) for _, show in columns[:fits])] for cell in cells]
     print_named(console, ["chunker", *(name for name, _ in columns[:fits])], rows)
-    return [_in_line(name) for name, _ in columns[fits:]]
+    return [in_line(name) for name, _ in columns[fits:]]
 
 
 def _fitting(cells: list[CellDocument], width: int) -> int:
@@ -243,11 +244,6 @@ def _half_wrapped(line: str) -> str:
     return wrapped(plain(line), NAMES // 2)
 
 
-def _in_line(column: str) -> str:
-    """The name of a column without its line breaks."""
-    return column.replace("-\n", "").replace("\n", " ")
-
-
 def as_markdown(document: Mapping[str, Any]) -> str:
     """Every measure and column as Markdown."""
     lines: list[str] = []
@@ -260,7 +256,7 @@ def as_markdown(document: Mapping[str, Any]) -> str:
             ["chunker", *names], [row for cell in cells for row in rows_of(cell)]
         )
         lines += markdown_table(
-            ["chunker", *(_in_line(name) for name, _ in health_columns(cells))],
+            ["chunker", *(in_line(name) for name, _ in health_columns(cells))],
             [[marked(cell), *(show(cell) for _, show in health_columns(cells))] for cell in cells],
         )
         for tag, values in cells[0]["by"].items():
@@ -281,7 +277,7 @@ def as_markdown(document: Mapping[str, Any]) -> str:
         lines += [f"- {markdown_escaped(note)}" for note in notes] + [""]
     for overview in overviews(document):
         lines += [f"### {markdown_escaped(overview.heading)}", ""]
-        lines += markdown_table(list(map(_in_line, overview.columns)), overview.rows)
+        lines += markdown_table(list(map(in_line, overview.columns)), overview.rows)
     lines += [f"- {markdown_escaped(line)}" for line in failure_lines(document)]
     return "\n".join(lines)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 STANDING = 8
 """Chunkers of the first screen; the table of results has all."""
 
+# In full and in words; the table of results has them in few characters.
 _COSTS = (
     ("vectors", "cost", "vectors", ",.0f"),
     ("chunks", "health", "chunks", ",.0f"),

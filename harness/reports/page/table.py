@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.reports.columns import MARKS, coverage, number, share, short
+from harness.reports.columns import FACTS, MARKS, NONE, in_line, number
 from harness.reports.contests import contends
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from harness.reports.columns import CellDocument
 
@@ -19,26 +19,7 @@ SHOWN = ("SpanR@10000c", "SpanR@2500c", "SpanP@10000c", "Complete@10000c", "nDCG
 _NAMES = ("chunker", "dataset", "embedder", "retriever", "profile")
 
 
-def _short(value: Any) -> str:
-    return short(value)
-
-
-_FACTS: tuple[tuple[str, str, str, Callable[[Any], str]], ...] = (
-    ("chunks", "health", "chunks", _short),
-    ("median c", "health", "median_c", _short),
-    ("coverage", "health", "coverage", coverage),
-    ("embedded", "health", "embedded", coverage),
-    ("gold uncut", "health", "gold_uncut", _short),
-    ("over size", "health", "over_size", _short),
-    ("unseen chunk", "health", "unseen_chunk_tokens", share),
-    ("unseen query", "health", "unseen_query_tokens", share),
-    ("tokens", "cost", "tokens", _short),
-    ("price", "cost", "price", lambda value: number(value, ".4g")),
-    ("vectors", "cost", "vectors", _short),
-    ("seconds", "cost", "seconds", lambda value: number(value, ".1f")),
-    ("top 10 c", "cost", "chars_delivered", _short),
-    ("index bytes", "cost", "index_bytes", _short),
-)
+_FACTS = {f"{fact.part}.{fact.key}": fact for fact in FACTS if fact.part in ("health", "cost")}
 
 
 @dataclass(frozen=True)
@@ -116,9 +97,9 @@ def _measures(cells: Sequence[CellDocument]) -> list[Column]:
 def _facts(cells: Sequence[CellDocument]) -> list[Column]:
     """Losses and costs of which some cell has a record."""
     return [
-        Column(title, "fact", f"{part}.{key}")
-        for title, part, key, _ in _FACTS
-        if any(cell[part].get(key) is not None for cell in cells)
+        Column(in_line(fact.title), "fact", key)
+        for key, fact in _FACTS.items()
+        if any(fact.value(cell) is not None for cell in cells)
     ]
 
 
@@ -142,15 +123,14 @@ def _value(document: Mapping[str, Any], cell: CellDocument, column: Column) -> V
         return _metric(cell["metrics"].get(column.key))
     if column.key == "n_queries":
         return Value(f"{cell['n_queries']:,}", cell["n_queries"])
-    part, _, key = column.key.partition(".")
-    form = next(form for _, p, k, form in _FACTS if (p, k) == (part, key))
-    value = None if column.key in cell["unrecorded"] else cell[part].get(key)
-    return Value("-" if value is None else form(value), value)
+    fact = _FACTS[column.key]
+    value = None if column.key in cell["unrecorded"] else fact.value(cell)
+    return Value(NONE if value is None else fact.form(value), value)
 
 
 def _metric(metric: Mapping[str, Any] | None) -> Value:
     if metric is None or metric["mean"] is None:
-        return Value("-", None)
+        return Value(NONE, None)
     return Value(
         number(metric["mean"]),
         metric["mean"],
