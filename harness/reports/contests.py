@@ -38,13 +38,13 @@ GROUPS = ("language", "corpus")
 
 ESTIMANDS: tuple[Estimand, ...] = ("these corpora", "new corpora")
 
-# What follows from the chunker rather than from the question asked.
-_OF_CHUNKERS = ("chunker", "tokenizer", "chunk_embedder")
-_SAME = (
-    ("data", ("dataset", "limit", "mask_query")),
-    ("seed", ("seed",)),
-    ("ranking", ("ranking", "relevance", "depth", "budget")),
-)
+SAME = {
+    "data": ("dataset", "limit", "mask_query"),
+    "seed": ("seed",),
+    "ranking": ("ranking", "relevance", "depth", "budget"),
+}
+"""What cells share in their identity where they are compared. The rest is the parts themselves and
+what follows from them, and versions of the program, between which `gate` compares."""
 
 
 @dataclass(frozen=True)
@@ -255,11 +255,7 @@ def adjusted_together(
 
 def _key(cell: StoredCell, over: str) -> tuple[str, str, tuple[str, ...]]:
     """What a cell shares with those it is compared with, its own name, and a heading of both."""
-    identity = {
-        key: value
-        for key, value in cell.cell["identity"].items()
-        if key not in (*_OF_CHUNKERS, "embedder", "retriever", "code", "file_timeout", "schema")
-    }
+    identity = [cell.cell["identity"].get(key) for keys in SAME.values() for key in keys]
     factor = over if over in PARTS else "chunker"
     names = {part: cell.names[part] for part in PARTS}
     name = names.pop(factor)
@@ -344,7 +340,7 @@ def agreed(what: str, values: Iterable[_Value], remedy: str) -> _Value:
 
 def ways(a: StoredCell, b: StoredCell, over: str = "") -> Iterable[str]:
     """In what two cells differ, other than a factor, so that they are not compared."""
-    for what, keys in _SAME:
+    for what, keys in SAME.items():
         if any(a.cell["identity"].get(key) != b.cell["identity"].get(key) for key in keys):
             shown = (
                 f" ({a.names['dataset']} {a.cell['identity']['dataset'][:12]}, "

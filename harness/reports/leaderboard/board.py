@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.reports.contests import PARTS, agreed
+from harness.reports.contests import PARTS, SAME, agreed
 from harness.reports.recommendation import BUDGET_MEASURES, headline
 from harness.stats.comparison import compare
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from harness.stats.clusters import Member
     from harness.stats.comparison import Difference
 
-_SAME = ("schema", "limit", "mask_query", "seed", "relevance", "depth", "budget", "ranking")
-"""What cells of one task share in their identity, beside the fingerprint of the data."""
+_SAME = (*itertools.chain(*SAME.values()), "schema")
+"""What cells of one task share in their identity: the schema too, since a board may hold results of
+others, made by other versions of the program."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def _refuse_other(first: StoredCell, cell: StoredCell) -> None:
     a, b = first.cell["identity"], cell.cell["identity"]
     differing = [
         f"{key.replace('_', ' ')} ({_shown(a.get(key))}, {_shown(b.get(key))})"
-        for key in ("dataset", *_SAME)
+        for key in _SAME
         if a.get(key) != b.get(key)
     ]
     if first.profile != cell.profile:

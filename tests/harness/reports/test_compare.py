@@ -9,7 +9,7 @@ from made_cells import MEASURE, cell, noise
 from worlds import grid
 
 from harness.reports.answer import answers
-from harness.reports.contests import contends, contests, differences, why_none
+from harness.reports.contests import SAME, contends, contests, differences, why_none
 from harness.reports.recommendation import recommendation, verdict_sentence
 from harness.runs.stored_values import read_stored_cells
 
@@ -195,6 +195,16 @@ def test_a_truncated_chunker_is_refused_unless_allowed():
     with pytest.raises(Exception, match="never saw over 10% of the chunk tokens of big"):
         contests(cells)
     assert contests(cells, allow_truncated=True)
+
+
+def test_all_that_a_ranking_depends_on_is_of_a_part_or_must_be_the_same(tmp_path):
+    """A new key of the identity of cells belongs in one of the two."""
+    (made,) = grid(tmp_path, chunkers=("fixed",), retrievers=("bm25",), measures=("MRR",)).cells
+    parts = {"chunker", "tokenizer", "chunk_embedder", "embedder", "retriever"}
+    versions = {"schema", "code", "file_timeout"}
+    same = {key for keys in SAME.values() for key in keys}
+    assert made.cell["identity"].keys() == same | parts | versions
+    assert not same & (parts | versions)
 
 
 def test_the_same_chunker_in_two_runs_is_told_apart(tmp_path):
