@@ -72,6 +72,17 @@ def number(value: float | None, form: str = ".3f") -> str:
     return NONE if value is None else format(value, form)
 
 
+def ends(interval: Sequence[float] | None, decimals: int = 2) -> str:
+    """Both ends of an interval."""
+    return NONE if interval is None else "-".join(brief(value, decimals) for value in interval)
+
+
+def brief(value: float, decimals: int = 2) -> str:
+    """A number without zeros that say nothing."""
+    text = f"{value:.{decimals}f}".removeprefix("0")
+    return text.removesuffix("." + decimals * "0") or "0"
+
+
 def short(value: float | None) -> str:
     """A number in few characters: three digits and a suffix if it is large."""
     if value is None:
@@ -144,7 +155,7 @@ FACTS = (
     Fact("embed\nms", "latency_ms", "embedding", milliseconds),
     Fact("search\nms", "latency_ms", "search", milliseconds),
     Fact("total\nms", "latency_ms", "total", milliseconds),
-    Fact("top 10\nc", "cost", "chars_delivered", short),
+    Fact("c in\ntop 10", "cost", "chars_delivered", short),
     Fact("index\nMB", "cost", "index_bytes", lambda value: number(value / 1e6, ".2f")),
 )
 """Losses and costs, in the order of the tables; the milliseconds are those of a query."""

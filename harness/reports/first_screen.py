@@ -8,7 +8,7 @@ from rich.box import Box
 from rich.table import Table
 
 from harness.reports.answer import SHARED_PARTS
-from harness.reports.columns import CellDocument, marked, number, short
+from harness.reports.columns import CellDocument, ends, marked, number, short
 from harness.reports.contests import contends
 from harness.reports.document import failure_lines
 from harness.reports.notes import warnings_of
@@ -39,7 +39,7 @@ def _costs(cells: list[CellDocument]) -> list[tuple[str, Callable[[CellDocument]
     of chunks, tokens to embed, and seconds.
     """
     columns: list[tuple[str, Callable[[CellDocument], str]]] = [
-        ("top 10\nc", lambda cell: short(cell["cost"]["chars_delivered"]))
+        ("c in\ntop 10", lambda cell: short(cell["cost"]["chars_delivered"]))
     ]
     if any(round(cell["health"]["embedded_per_char"], 1) != 1 for cell in cells):
         columns.append(("embed-\nded", lambda cell: f"{cell['health']['embedded_per_char']:.1f}x"))
@@ -68,9 +68,8 @@ def print_first_screen(document: Mapping[str, Any], console: Console) -> None:
         if document["by"]:
             print_breakdowns(cells, console)
         measures = _measures(cells[0])
-        legend = [_LEGEND] * (measures[0] in BUDGET_MEASURES)
         warnings = warnings_of(document, cells, measures, brief=True)
-        for note in (*legend, *_adjusted(answer), *warnings):
+        for note in (*_legend(cells[0], measures, answer), *warnings):
             _print_line(note, console, "dim")
     for line in failure_lines(document):
         _print_line(line, console, "bold red")
@@ -90,14 +89,21 @@ def _answer_of(document: Mapping[str, Any], cell: CellDocument) -> Mapping[str, 
     return {"baseline": None, "sentences": [], "differences": []}
 
 
-def _adjusted(answer: Mapping[str, Any]) -> Iterator[str]:
-    """Why an interval without 0 may be undecided: it is of one comparison, the verdict of all."""
+def _legend(cell: CellDocument, measures: list[str], answer: Mapping[str, Any]) -> Iterator[str]:
+    """What the headings do not say."""
+    yield _LEGEND if measures[0] in BUDGET_MEASURES else "c: non-white-space characters"
+    notes = [] if _whole(cell) is None else ["Complete: share of queries with a whole target"]
     rows = [row for row in answer["differences"] if not row["exploratory"]]
     if any(r["verdict"] == "undecided" and (r["ci95"][0] > 0 or r["ci95"][1] < 0) for r in rows):
-        yield (
-            f"an interval without 0 may be undecided: the verdicts are adjusted for "
-            f"{answer['comparisons']} comparisons"
-        )
+        # So an interval without 0 may be undecided.
+        notes.append(f"verdicts adjusted for {answer['comparisons']} comparisons, intervals not")
+    if notes:
+        yield "; ".join(notes)
+
+
+def _whole(cell: CellDocument) -> str | None:
+    """The measure of targets that are delivered whole."""
+    return next((name for name in cell["metrics"] if name.startswith("Complete@")), None)
 
 
 def _measures(cell: CellDocument) -> list[str]:
@@ -113,7 +119,7 @@ def _measures(cell: CellDocument) -> list[str]:
 def _table(cells: list[CellDocument], answer: Mapping[str, Any], width: int) -> Table:
     """A row for each contender and budget; below a rule, one for each baseline."""
     measures = _measures(cells[0])
-    whole = next((name for name in cells[0]["metrics"] if name.startswith("Complete@")), None)
+    whole = _whole(cells[0])
     columns = _costs(cells)
     titles = [title for title, _ in columns]
     table = _empty_table(measures, answer, whole, titles, width)
@@ -172,20 +178,14 @@ def _values(
     cell: CellDocument, measure: str, row: Mapping[str, Any] | None, answer: Mapping[str, Any]
 ) -> Iterator[str]:
     metric = cell["metrics"][measure]
-    ends = metric["ci95"]
     yield number(metric["mean"])
-    yield "" if ends is None else "-".join(map(_hundredths, ends))
+    yield "" if metric["ci95"] is None else ends(metric["ci95"])
     if row is not None:
         yield f"{100 * row['difference']:+.1f}"
         yield points_interval(row["ci95"])
         yield row["verdict"]
     elif answer["baseline"]:
         yield from ("", "", "")
-
-
-def _hundredths(value: float) -> str:
-    """An end of an interval in two decimals, without zeros that say nothing."""
-    return f"{value:.2f}".removeprefix("0").replace("1.00", "1").replace(".00", "0")
 
 
 def _mean(cell: CellDocument, measure: str | None) -> str:

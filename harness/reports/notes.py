@@ -29,7 +29,7 @@ def notes_of(document: Mapping[str, Any], cells: list[CellDocument]) -> list[str
 
 def _notes(document: Mapping[str, Any], cells: list[CellDocument]) -> Iterator[str]:
     first = cells[0]
-    yield f"means over {first['mean_over']}; ± half the 95 % interval: {first['interval']}"
+    yield f"means over {first['mean_over']}; 95 % interval: {first['interval']}"
     if not all(metric["comparable"] for metric in first["metrics"].values()):
         yield (
             "* not comparable between chunkers: which chunks are relevant depends on the boundaries"

@@ -16,6 +16,7 @@ from harness.reports.columns import (
     NONE,
     CellDocument,
     column_name,
+    ends,
     health_columns,
     in_line,
     marked,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-REFERENCES = ("± 95 %", "oracle", "random")
+REFERENCES = ("95 %", "oracle", "random")
 """The rows below the means of a cell."""
 
 
@@ -62,20 +63,16 @@ def groups(document: Mapping[str, Any]) -> Iterator[tuple[str, list[CellDocument
         )
 
 
-def rows_of(cell: CellDocument) -> list[list[str]]:
-    """The four rows of a cell: means, half-widths of their intervals, oracle, random."""
+def rows_of(cell: CellDocument, decimals: int = 3) -> list[list[str]]:
+    """The four rows of a cell: means, intervals with so many decimals, oracle, random."""
     metrics = cell["metrics"].values()
-    half, oracle, random = REFERENCES
+    interval, oracle, random = REFERENCES
     return [
         [marked(cell), *(number(metric["mean"]) for metric in metrics)],
-        [half, *(_half_width(metric["ci95"]) for metric in metrics)],
+        [interval, *(ends(metric["ci95"], decimals) for metric in metrics)],
         [oracle, *("≤" * m["oracle_is_bound"] + number(m["oracle"]) for m in metrics)],
         [random, *(number(metric["random"]) for metric in metrics)],
     ]
-
-
-def _half_width(interval: list[float] | None) -> str:
-    return NONE if interval is None else f"±{(interval[1] - interval[0]) / 2:.3f}"
 
 
 def print_table(document: Mapping[str, Any], console: Console) -> None:
@@ -162,7 +159,7 @@ def _print_scores(cells: list[CellDocument], console: Console) -> list[str]:
     columns = [column_name(name, cells[0]).replace("@", "\n@") for name in names[:fits]]
     table = _table(["chunker", *columns])
     for cell in cells:
-        means, *references = rows_of(cell)
+        means, *references = rows_of(cell, decimals=2)  # as wide as the means
         table.add_row(wrapped(plain(means[0])), *means[1 : fits + 1], style="bold")
         for row in references:
             table.add_row(f"  {row[0]}", *row[1 : fits + 1], style="dim")
@@ -283,16 +280,16 @@ def as_markdown(document: Mapping[str, Any]) -> str:
 
 
 def as_latex(document: Mapping[str, Any]) -> str:
-    """The means of a run as LaTeX, each with half its 95 % interval."""
+    """The means of a run as LaTeX, each with its 95 % interval."""
     lines: list[str] = []
     for heading, cells in groups(document):
         names = [column_name(name, cells[0]) for name in cells[0]["metrics"]]
         rows = []
         for cell in cells:
-            (name, *means), (_, *halves), *_ = rows_of(cell)
-            pairs = zip(means, halves, strict=True)
+            (name, *means), (_, *intervals), *_ = rows_of(cell)
+            pairs = zip(means, intervals, strict=True)
             rows.append(
-                [name, *(f"{mean} {half}".removesuffix(f" {NONE}") for mean, half in pairs)]
+                [name, *(f"{mean} {both}".removesuffix(f" {NONE}") for mean, both in pairs)]
             )
         lines += latex_table(["chunker", *names], rows, f"{heading}.")
     return "\n".join(lines)

@@ -12,8 +12,9 @@ from worlds import function, grid, small
 from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query
 from harness.reports.answer import answers
+from harness.reports.columns import brief
 from harness.reports.document import run_document
-from harness.reports.first_screen import _hundredths, print_first_screen
+from harness.reports.first_screen import print_first_screen
 from harness.reports.notes import _marks_in_brief
 
 LEXICAL = {"retrievers": ("bm25",), "embedders": ("minilm",)}
@@ -43,6 +44,7 @@ def test_the_default_chunkers_fit_on_a_screen(tmp_path, capsys, monkeypatch):
         "ast", "fixed", "function", "whole-file", "random-cuts",
     ]  # fmt: skip
     assert sum(row[:1] == ["2500c*"] for row in rows) == 3
+    assert lines[-2].startswith("Complete: share of queries with a whole target; verdicts adjusted")
     assert {"oracle", "random"} <= {row[0] for row in rows}
     assert lines[-1].endswith("add --details")
     assert not any("MRR" in line for line in lines)
@@ -156,10 +158,20 @@ def test_six_files_are_too_few_after_an_adjustment():
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.803, ".80"), (0.9961, "1"), (1.0, "1"), (0.0, "0"), (0.004, "0"), (0.1, ".10")],
+    [
+        (0.803, ".80"),
+        (0.9961, "1"),
+        (1.0, "1"),
+        (0.0, "0"),
+        (0.004, "0"),
+        (0.1, ".10"),
+        (2.0, "2"),
+        (11.0, "11"),
+        (10.5, "10.50"),
+    ],
 )
 def test_ends_of_intervals_are_short(value, text):
-    assert _hundredths(value) == text
+    assert brief(value) == text
 
 
 def test_another_baseline_is_compared_with(tmp_path):
