@@ -1,4 +1,4 @@
-"""The page on fair comparison shows what its commands print."""
+"""The pages on fair comparison and on leaderboards show what their commands print."""
 
 import importlib
 import re
@@ -6,16 +6,20 @@ import sys
 from pathlib import Path
 
 import pytest
+from evaluators import evaluators
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs/fair-comparison.md"
+PAGES = {
+    "tuning": "fair-comparison.md", "published": "fair-comparison.md",
+    "conventions": "leaderboards.md",
+}  # fmt: skip
 
 
 @pytest.fixture
 def benchmark(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT))
     yield lambda name: importlib.import_module(f"benchmarks.{name}")
-    for name in ("tuning", "published"):
+    for name in PAGES:
         sys.modules.pop(f"benchmarks.{name}", None)
 
 
@@ -34,11 +38,15 @@ def test_choosing_on_all_queries_is_too_high_and_on_half_of_them_is_not(benchmar
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tuning", "published"])
-def test_the_page_shows_what_its_commands_print(name, benchmark, capsys, request):
-    if name == "published":
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_shows_what_its_commands_print(
+    name, benchmark, capsys, request, monkeypatch, tmp_path_factory
+):
+    if name != "tuning":
         request.getfixturevalue("data")
+    if name == "conventions":
+        monkeypatch.syspath_prepend(evaluators(tmp_path_factory, "mteb"))
     rows = printed(benchmark(name), capsys)
-    page = PAGE.read_text("utf-8").splitlines()
+    page = (ROOT / "docs" / PAGES[name]).read_text("utf-8").splitlines()
     assert len(rows) > 8
     assert [row for row in rows if row not in page] == []

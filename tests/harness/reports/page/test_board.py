@@ -73,6 +73,15 @@ def test_names_are_escaped_and_nothing_is_loaded(board):
     assert page == board_page(board)
 
 
+@pytest.mark.parametrize("tasks", ["x", "xy"])
+def test_a_board_without_pairs_has_no_differences(tasks):
+    made = [cell(f"chunker of {task}", noise(1), dataset=task) for task in tasks]
+    page = board_page(make_board(made))
+    assert "differences" not in page.partition("<body>")[2].partition("<script>")[0]
+    assert len(rows_of(page)) == len(tasks)
+    assert [row[0][0] for row in rows_of(page)] == (["1"] if tasks == "x" else ["-", "-"])
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("board")
