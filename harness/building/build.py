@@ -32,9 +32,11 @@ KINDS = ("docstring", "commits", "calls")
 _LACKING = {
     "docstring": ("no function of the {files} has a doc comment", "commits"),
     "calls": ("no call in the {files} can be resolved", "docstring"),
-    "commits": ("no commit changes the {files}", "docstring"),
 }
-"""What is lacking where no query can be made of a kind, and another kind to try."""
+"""What is lacking where there is not even a candidate for a query, and another kind to try.
+
+Of commits each counts as left out, and questions are refused unless one of them is left.
+"""
 COMMITS = 100
 """Default limit of queries from commits, each of which has its own corpus."""
 
@@ -232,20 +234,15 @@ def _why(built: BuiltQueries, left_out: Mapping[str, int], queries: str, root: P
     """The end of the error that no query can be made: what is lacking or was left out."""
     from harness.building.git.repository import repository_of
 
+    questions = "queries=FILE with questions of your own"
     if line := left_out_line(left_out):
-        return f"{line}; try other queries=, or queries=FILE with questions of your own"
-    if not built.corpora:
-        return ""
+        return f"{line}; try other queries=, or {questions}"
+    lacking, other = _LACKING[queries]
     files = counted(sum(len(corpus.sources) for corpus in built.corpora), "indexed file")
-    lacking, other = _LACKING.get(queries, ("no question has a target in the {files}", ""))
     skipped = Counter(file.reason for corpus in built.corpora for file in corpus.skipped)
     reasons = ", ".join(f"{count} ({reason})" for reason, count in skipped.most_common())
-    not_indexed = reasons and f"not indexed: {reasons}"
+    not_indexed = f"not indexed: {reasons}; " if reasons else ""
     if other == "commits" and repository_of(root) is None:
         other = ""
-    own = "queries=FILE with questions of your own"
-    advice = f"try queries={other}, or {own}" if other else f"try {own}"
-    if queries not in KINDS:
-        advice = ""
-    second = "; ".join(filter(None, (not_indexed, advice)))
-    return f": {lacking.format(files=files)}" + (f"\n{second}" if second else "")
+    advice = f"try queries={other}, or {questions}" if other else f"try {questions}"
+    return f": {lacking.format(files=files)}\n{not_indexed}{advice}"

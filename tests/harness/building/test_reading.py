@@ -215,3 +215,13 @@ def test_what_was_decoded_and_cut_is_in_the_result(tmp_path: Path) -> None:
         "src/b.py": "not UTF-8, and no encoding given",
         "src/c.py": "not UTF-8, and no encoding given",
     }
+
+
+def test_a_name_that_is_not_utf8_fits_no_rule_and_is_listed(tmp_path: Path):
+    write(tmp_path, "a.py", "caf\udce9.py", "caf\udce9/b.py", "vendor/caf\udce9.py")
+    write(tmp_path, ".gitignore", text="caf*\n")
+    assert indexed(tmp_path, include="vendor/") == ["a.py"]
+    left_out = reasons(tmp_path, include="vendor/")
+    assert left_out == dict.fromkeys(
+        ("caf\\xe9.py", "caf\\xe9/b.py", "vendor/caf\\xe9.py"), "its name is not UTF-8"
+    ) | {".gitignore": "no known language"}
