@@ -77,7 +77,10 @@ def churn(
         ),
     ] = Header.OFF,
     by: Annotated[
-        list[Group] | None, typer.Option(help="Also group edits by language or size. Repeatable.")
+        list[Group] | None,
+        typer.Option(
+            metavar="<language|size>", help="Also group edits by language or size. Repeatable."
+        ),
     ] = None,
     files: FilesOption = FilesKind.CODE,
     include: IncludeOption = None,
