@@ -162,6 +162,8 @@ def test_what_was_stopped_is_missing_and_does_not_count(made, tmp_path, status):
     results = list(page.read_steps(folder))
     one = page.ranking("docstring", results, "bm25", "SpanR@10000c")
     assert list(one.board.tasks) == ["first", "second"][: 1 + (status == "complete")]
+    alone = page.ranking("docstring", results[1:], "bm25", "SpanR@10000c")
+    assert list(alone.board.tasks) == ["second"]
     page_text = page.write_page(folder, {}, {}, tmp_path / "docs")[0].read_text("utf-8")
     assert ("`bm25` is not complete on second (4 of 4 cells)" in page_text) == (status == "running")
 

@@ -65,7 +65,7 @@ class Ranking:
         tasks: All of the section, by name.
         results: Those of the steps that were begun.
         retriever: `bm25` or `dense`.
-        board: Of the tasks whose first step is complete; None if there is none.
+        board: Of the tasks whose first step is complete, of all if none is; None without a cell.
         measure: Its measure.
     """
 
@@ -208,13 +208,15 @@ def ranking(
         and result.step.part in parts
         and retriever in result.step.retrievers
     )
-    begun = {r.step.task.name: r.complete for r in own if r.step.part == first}
+    complete = {r.step.task.name: r.complete for r in own if r.step.part == first}
+    # Where no task is complete, the chunkers that are compare all the same.
+    ranked = {name for name in complete if complete[name] or not any(complete.values())}
     tasks = [task for task in TASKS if task.section == section]
     wanted = tuple(task.name for task in tasks if task.dense or retriever == "bm25")
     counted_cells = [
         cell
         for result in own
-        if begun.get(result.step.task.name)
+        if result.step.task.name in ranked
         for cell in result.cells
         if cell.names["retriever"] == retriever
     ]
