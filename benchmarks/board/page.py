@@ -262,7 +262,7 @@ def _table(one: Ranking) -> list[str]:
         mean = "-" if row is None or row.mean is None else f"{row.mean:.3f}"
         own = [cell for (name, _), cell in one.cells.items() if name == chunker]
         sizes = [cell.cell["health"]["median_c"] for cell in own]
-        size = f"{min(sizes):.0f}-{max(sizes):.0f}" if sizes else "-"
+        size = "-".join(dict.fromkeys(f"{end(sizes):.0f}" for end in (min, max) if sizes)) or "-"
         chunks = f"{sum(cell.cell['health']['chunks'] for cell in own):,}" if own else "-"
         values = [one.text(chunker, task) for task in one.tasks]
         name = chunker if contends(chunker) else f"{chunker} (baseline)"
