@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -160,6 +161,13 @@ def read_commits(root: Path, reading: Reading) -> Iterator[ReadRules]:
     include, exclude = split_patterns(reading.include), split_patterns(reading.exclude)
     with path_marks(include, exclude, read) as marks:
         yield replace(rules_for(reading), marks=marks)
+        for name, patterns, used in (("include", include, True), ("exclude", exclude, False)):
+            if patterns and used not in marks.used:
+                warnings.warn(
+                    f"{name} {' '.join(patterns)!r} fits no file or folder of these commits; "
+                    "write patterns as in .gitignore, such as vendor/ or *_pb2.py",
+                    stacklevel=3,
+                )
 
 
 def without_file(corpus: Corpus, root: Path, file: Path) -> Corpus:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,18 +12,16 @@ from harness.building.git.changes import changed_chars
 from harness.building.git.repository import open_repository
 from harness.building.git.trees import Trees
 from harness.support.progress import silent
-from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    import pygit2
-
-    from harness.building.git.repository import Repository
     from harness.model import Skipped
     from harness.reading.reader import ReadRules
     from harness.support.progress import Tell
+
+    _Side = Source | Skipped | None
 
 UNINDEXED = "no indexed file changed"
 
@@ -79,13 +78,15 @@ def _in_order(files: Iterable[Source | None]) -> list[Source]:
 class History:
     """The edits that led to HEAD, oldest first.
 
-    `commits` were looked at; `left_out` counts those without an edit, by reason.
+    `commits` were looked at; `left_out` counts those without an edit, by reason. `paths` are those
+    of all files that changed, indexed or not; a folder that is not entered ends in `/`.
     """
 
     head: str
     commits: int
     edits: tuple[Edit, ...]
     left_out: Mapping[str, int]
+    paths: frozenset[str]
 
 
 def read_edits(path: Path, rules: ReadRules, most: int, tell: Tell = silent) -> History:
@@ -109,39 +110,43 @@ def read_edits(path: Path, rules: ReadRules, most: int, tell: Tell = silent) -> 
             "in a shallow clone, git fetch --deepen=100 gets more"
         )
     trees = Trees(repository, rules, "lower --commits")
-    edits, left_out = [], Counter[str]()
+    edits, left_out, paths = [], Counter[str](), set[str]()
     pairs = list(zip(commits[1:], commits, strict=False))[::-1]
     for at, (old, new) in enumerate(pairs):
         tell("reading commits", at, len(pairs))
-        files = _file_edits(old.tree_id, new.tree_id, trees, repository)
+        changes = list(trees.changes(old.tree_id, new.tree_id))
+        paths |= {file.path for change in changes for file in change if file}
+        renames = functools.partial(repository.renames, old.tree_id, new.tree_id)
+        files = _file_edits(changes, renames)
         if files:
             edits.append(Edit(str(new.id), tuple(files)))
         else:
             left_out[UNINDEXED] += 1
     if not edits:
+        several = f"none of the last {len(pairs)} commits changes an indexed file"
         raise repository.fault(
-            f"none of the last {counted(len(pairs), 'commit')} changes an indexed file\n"
+            f"{several if len(pairs) > 1 else 'the last commit changes no indexed file'}\n"
             "raise --commits, or index more files by --files all or --include"
         )
-    return History(str(commits[0].id), len(pairs), tuple(edits), dict(left_out))
+    return History(str(commits[0].id), len(pairs), tuple(edits), dict(left_out), frozenset(paths))
 
 
 def _file_edits(
-    old: pygit2.Oid, new: pygit2.Oid, trees: Trees, repository: Repository
+    changes: Iterable[tuple[_Side, _Side]], renames: Callable[[], Mapping[str, str]]
 ) -> list[FileEdit]:
-    """The indexed files that differ, a renamed one once."""
-    pairs = [(_indexed(before), _indexed(after)) for before, after in trees.changes(old, new)]
+    """The indexed files that differ, a renamed one once; `renames` is path after -> before."""
+    pairs = [(_indexed(before), _indexed(after)) for before, after in changes]
     both = [(before, after) for before, after in pairs if before and after]
     # Only its bytes differ if another encoding or a byte order mark makes the same text.
     edits = [FileEdit(before, after) for before, after in both if before.text != after.text]
     gone = {before.path: before for before, after in pairs if before and not after}
     added = [after for before, after in pairs if after and not before]
-    renames = repository.renames(old, new) if gone and added else {}
-    edits += [FileEdit(gone.pop(renames.get(file.path, ""), None), file) for file in added]
+    origins = renames() if gone and added else {}
+    edits += [FileEdit(gone.pop(origins.get(file.path, ""), None), file) for file in added]
     return edits + [FileEdit(file, None) for file in gone.values()]
 
 
-def _indexed(file: Source | Skipped | None) -> Source | None:
+def _indexed(file: _Side) -> Source | None:
     return file if isinstance(file, Source) else None
 
 

@@ -1,8 +1,14 @@
 """What edits cost by each chunker: ratios of totals with intervals, and the differences.
 
-A measure is the ratio of two sums over edits, R = ΣY / ΣX. Its interval and the test of a
-difference are those of the mean of R + (Y - R · X) / mean(X), whose mean is R (Cochran, Sampling
-Techniques, on ratio estimates). Every edit is a cluster of its own. Less is better.
+A measure is the ratio of two sums over edits, R = ΣY / ΣX, and less is better. Every edit is a
+cluster of its own. A difference is tested as that of the means of Y / mean(X), by sign-flips.
+
+Sizes of edits are very unequal, and a large one pulls R towards its own ratio. So the interval of R
+has the residuals Y - R · X, each divided by 1 - X / ΣX as the jackknife does (Cochran, Sampling
+Techniques, on ratio estimates), and a t with one degree of freedom less than the effective number
+of edits, (ΣX)² / ΣX². Under 2 of them there is none.
+
+tests/harness/churn/test_calibration.py simulates both.
 """
 
 from __future__ import annotations
@@ -14,9 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.stats import MARGIN
-from harness.stats.clusters import clusters_of
 from harness.stats.comparison import compare
-from harness.stats.sign_flips import estimates
+from harness.stats.sign_flips import EQUAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +74,7 @@ class Summary:
         chunker: The chunker.
         total: The upper total.
         value: The ratio of the totals; None where the lower one is 0.
-        ci95: Its interval; None with under 6 edits.
+        ci95: Its interval; see `ratio_interval`.
         median: Of the edits' own ratios, where these exist, by nearest rank.
         p95: Likewise.
     """
@@ -146,9 +151,8 @@ def summarise(
             bottom = np.array(sizes, dtype=np.float64)
             summary = Summary(measure.name, name, total=int(top.sum()))
             if bottom.any():
-                columns[name] = _linearised(top, bottom)
-                (estimate,) = estimates(columns[name][:, None], clusters_of(members), seed)
-                ci95 = _within(estimate.ci95, math.inf if measure.relative else 1.0)
+                columns[name] = top / bottom.mean()
+                ci95 = ratio_interval(top, bottom, math.inf if measure.relative else 1.0)
                 median, p95 = _own(top, bottom)
                 value = float(top.sum() / bottom.sum())
                 summary = replace(summary, value=value, ci95=ci95, median=median, p95=p95)
@@ -162,16 +166,30 @@ def summarise(
     return Result(len(changed), sum(files), sum(changed), tuple(summaries), tuple(compared))
 
 
-def _linearised(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values of edits whose mean is the ratio of the totals."""
-    value = top.sum() / bottom.sum()
-    column: NDArray[np.float64] = value + (top - value * bottom) / bottom.mean()
-    return column
+def ratio_interval(
+    top: NDArray[np.float64], bottom: NDArray[np.float64], most: float = math.inf
+) -> Interval | None:
+    """The 95 % interval of a ratio of totals, which is between 0 and `most`.
 
+    Args:
+        top: The upper values of the edits, shape (n,).
+        bottom: The lower ones, not all 0.
+        most: The largest ratio.
 
-def _within(interval: Interval | None, most: float) -> Interval | None:
-    """An interval without what no ratio can be."""
-    return interval and (max(0.0, interval[0]), min(most, interval[1]))
+    Returns:
+        None if one edit makes nearly all of the lower total, or the edits' ratios are equal.
+    """
+    from scipy import special
+
+    value, share = top.sum() / bottom.sum(), bottom / bottom.sum()
+    freedom = 1 / (share**2).sum() - 1
+    if freedom < 1:
+        return None
+    residuals = (top - value * bottom) / bottom.sum() / (1 - share)
+    reach = float(special.stdtrit(freedom, 0.975) * np.sqrt((residuals**2).sum()))
+    if reach <= EQUAL:
+        return None
+    return max(0.0, float(value) - reach), min(most, float(value) + reach)
 
 
 def _own(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> tuple[float, float]:

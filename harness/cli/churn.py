@@ -108,12 +108,18 @@ def churn(
     Exits with 3 if a chunker fails on a file.
     """
     from chunkers.errors import InputError
-    from chunkers.languages import parse_overrides
+    from chunkers.languages import parse_overrides, warn_unused
     from harness.building.tree import Reading, read_commits
     from harness.churn.edits import read_edits
     from harness.churn.study import study
     from harness.cli.progress import Progress
-    from harness.reports.churn import as_markdown, churn_document, csv_rows, print_churn
+    from harness.reports.churn import (
+        as_latex,
+        as_markdown,
+        churn_document,
+        csv_rows,
+        print_churn,
+    )
 
     if not 0 < margin < 1:
         raise InputError(f"--margin must be above 0 and below 1, not {margin}")
@@ -130,6 +136,8 @@ def churn(
     with Progress() as progress:
         with read_commits(repository, reading) as rules:
             history = read_edits(repository, rules, commits, progress.tell)
+        warn_unused("--language", rules.languages, history.paths)
+        warn_unused("--encoding", rules.encodings, history.paths)
         result = study(
             history,
             list(chunkers.values()),
@@ -149,10 +157,10 @@ def churn(
         write_json(document)
     elif form is Format.TABLE:
         print_churn(document, console())
-    elif form is Format.MARKDOWN:
-        write(as_markdown(document))
-    else:
+    elif form is Format.CSV:
         write_rows(form, *csv_rows(document))
+    else:
+        write(as_latex(document) if form is Format.LATEX else as_markdown(document))
     return PARTIAL if result.failures else 0
 
 
@@ -194,8 +202,10 @@ def _pairs(
 ) -> list[tuple[str, str]]:
     """Each chunker with what it is compared with: a headed one with its plain one."""
     from chunkers.errors import InputError, suggestion
+    from chunkers.plugins.loading import load_chunker
 
     own = [name for name in names if name not in plain]
+    baseline = None if baseline is None else load_chunker(baseline).name
     if baseline is not None and baseline not in own:
         raise InputError(
             f"--baseline {baseline} is not one of the chunkers; {suggestion(baseline, own)}"

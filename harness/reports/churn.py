@@ -10,12 +10,12 @@ import numpy as np
 from harness.chunking.corpus import percentile
 from harness.churn.edits import WHOLE
 from harness.churn.summary import MEASURES
-from harness.reports.plain import markdown_escaped, markdown_table, plain
+from harness.reports.plain import latex_table, markdown_escaped, markdown_table, plain
 from harness.reports.tables import print_named
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
@@ -33,9 +33,10 @@ _TITLES = {
 }
 _TOTALS = {"again_per_changed": "c", "again": "chunks", "moved": "ids"}
 _SIZES = ("chunker", "chunks", "c per chunk", "coverage")
-_COLUMNS = ("chunker", "all edits", "95 %", "median", "p95")
-_COMPARED = ("against", "difference", "95 %", "p", "verdict", "detects")
-_SHORT = (1, 2, 6, 7, 8, 10)  # of these and the total between them, by group
+_VALUES = ("all edits", "95 %", "median", "p95")
+_COMPARED = ("difference", "its 95 %", "p", "verdict", "detects")
+_BY_GROUP = ("edits", "all edits", "95 %", "difference", "its 95 %", "verdict")
+_NAMES = 18  # width at which the name of a chunker wraps
 _CSV = ("by", "group", "edits", "files", "changed", "measure", "chunker", "value", "ci95_low",
         "ci95_high", "median", "p95", "total", "exploratory", "against", "difference",
         "difference_low", "difference_high", "p", "p_adjusted", "better", "equal", "worse",
@@ -140,7 +141,7 @@ def print_churn(document: Mapping[str, Any], console: Console) -> None:
     for title, columns, rows in _tables(document):
         console.print()
         console.print(plain(title), style="bold")
-        print_named(console, columns, rows)
+        print_named(console, columns, rows, 1 + ("against" in columns), _NAMES)
     console.print()
     for note in _notes(document):
         console.print(plain(note), style="dim")
@@ -153,6 +154,14 @@ def as_markdown(document: Mapping[str, Any]) -> str:
     for title, columns, rows in _tables(document):
         lines += [f"#### {markdown_escaped(title)}", "", *markdown_table(columns, rows)]
     return "\n".join([*lines, *(f"- {markdown_escaped(note)}" for note in _notes(document)), ""])
+
+
+def as_latex(document: Mapping[str, Any]) -> str:
+    """The tables as LaTeX."""
+    tables = [("Chunks of the edited files", _SIZES, _size_rows(document)), *_tables(document)]
+    return "\n".join(
+        line for title, columns, rows in tables for line in latex_table(columns, rows, title)
+    )
 
 
 def csv_rows(document: Mapping[str, Any]) -> tuple[tuple[str, ...], list[list[object]]]:
@@ -194,51 +203,65 @@ def _size_rows(document: Mapping[str, Any]) -> list[list[str]]:
     ]
 
 
-def _tables(
-    document: Mapping[str, Any],
-) -> Iterator[tuple[str, tuple[str, ...], list[list[str]]]]:
+def _tables(document: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...], list[list[str]]]]:
     """Title, columns and rows: each measure over all edits, and those with verdicts by group."""
     whole, *groups = document["groups"]
     for measure in MEASURES:
-        compared = measure.compared and bool(whole["pairs"])
-        columns = (*_COLUMNS, _TOTALS[measure.name], *(_COMPARED if compared else ()))
-        exploratory = " (exploratory)" if compared and measure is not MEASURES[0] else ""
-        rows = list(_rows(whole, measure, compared=compared))
-        yield _TITLES[measure.name] + exploratory, columns, rows
+        columns: tuple[str, ...] = ("chunker", *_VALUES, _TOTALS[measure.name])
+        title = _TITLES[measure.name]
+        if measure.compared and whole["pairs"]:
+            columns = ("chunker", "against", *columns[1:], *_COMPARED)
+            title += "" if measure is MEASURES[0] else " (exploratory)"
+        yield title, *_table(columns, [whole], measure)
     for by in dict.fromkeys(group["by"] for group in groups):
+        own = [group for group in groups if group["by"] == by]
         for measure in MEASURES:
-            if not measure.compared:
-                continue
-            own = [group for group in groups if group["by"] == by]
-            rows = [
-                [row[0], group["group"], str(group["edits"]), *(row[at] for at in _SHORT)]
-                for group in own
-                for row in _rows(group, measure, compared=True)
-            ]
-            names = (*_COLUMNS, "", *_COMPARED)
-            columns = ("chunker", by, "edits", *(names[at] for at in _SHORT))
-            yield f"{_TITLES[measure.name]}, by {by} (exploratory)", columns, rows
+            if measure.compared:
+                title = f"{_TITLES[measure.name]}, by {by} (exploratory)"
+                yield title, *_table(("chunker", "against", by, *_BY_GROUP), own, measure)
 
 
-def _rows(group: Mapping[str, Any], measure: Measure, *, compared: bool) -> Iterator[list[str]]:
-    """Cells of `_COLUMNS`, the total, and with `compared` those of `_COMPARED`."""
+def _table(
+    columns: tuple[str, ...], groups: Iterable[Mapping[str, Any]], measure: Measure
+) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Columns, and a row for each group and chunker."""
+    rows = []
+    for group in groups:
+        for summary in group["measures"]:
+            if summary["measure"] == measure.name:
+                cells = _cells(group, summary, measure)
+                rows.append([cells.get(column, "") for column in columns])
+    return tuple(column.removeprefix("its ") for column in columns), rows
+
+
+def _cells(
+    group: Mapping[str, Any], summary: Mapping[str, Any], measure: Measure
+) -> dict[str, str]:
+    """The cells of a chunker's row, by column."""
     percent = not measure.relative
-    for summary in group["measures"]:
-        if summary["measure"] != measure.name:
-            continue
-        value, median, p95 = (
-            _value(summary[name], percent=percent) for name in ("value", "median", "p95")
-        )
-        pair = _pair_of(group, summary)
-        yield [
-            summary["chunker"],
-            value,
-            _interval(summary["ci95"], percent=percent),
-            median,
-            p95,
-            f"{summary['total']:,}",
-            *(_compared(pair, points=percent) if pair else [""] * len(_COMPARED) * compared),
-        ]
+    cells = {
+        str(group["by"]): str(group["group"]),
+        "edits": str(group["edits"]),
+        "chunker": summary["chunker"],
+        "all edits": _value(summary["value"], percent=percent),
+        "95 %": _interval(summary["ci95"], percent=percent),
+        "median": _value(summary["median"], percent=percent),
+        "p95": _value(summary["p95"], percent=percent),
+        _TOTALS[measure.name]: f"{summary['total']:,}",
+    }
+    pair = _pair_of(group, summary)
+    if pair is None:
+        return cells
+    # Differences are in points, or in per cent of the other's value.
+    unit = "" if percent else " %"
+    return cells | {
+        "against": pair["b"],
+        "difference": f"{_points(pair['difference']):+.1f}{unit}",
+        "its 95 %": _interval(pair["ci95"], percent=True),
+        "p": f"{pair['p_adjusted']:.3f}",
+        "verdict": pair["verdict"],
+        "detects": "-" if pair["mdd"] is None else f"{_points(pair['mdd']):.1f}{unit}",
+    }
 
 
 def _pair_of(group: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -247,17 +270,8 @@ def _pair_of(group: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, 
     return next((pair for pair in group["pairs"] if (pair["measure"], pair["a"]) == key), None)
 
 
-def _compared(pair: Mapping[str, Any], *, points: bool) -> list[str]:
-    """Differences are in points, or in per cent of the baseline's value."""
-    unit = "" if points else " %"
-    return [
-        pair["b"],
-        f"{round(100 * pair['difference'], 1) + 0.0:+.1f}{unit}",
-        _interval(pair["ci95"] and [100 * end for end in pair["ci95"]], percent=False),
-        f"{pair['p_adjusted']:.3f}",
-        pair["verdict"],
-        "-" if pair["mdd"] is None else f"{100 * pair['mdd']:.1f}{unit}",
-    ]
+def _points(value: float) -> float:
+    return round(100 * value, 1) + 0.0  # -0.0 + 0.0 is 0.0
 
 
 def _value(value: float | None, *, percent: bool) -> str:
@@ -267,14 +281,14 @@ def _value(value: float | None, *, percent: bool) -> str:
 def _interval(ends: Sequence[float] | None, *, percent: bool) -> str:
     if ends is None:
         return "-"
-    low, high = (round(100 * end if percent else end, 1) + 0.0 for end in ends)
+    low, high = (_points(end) if percent else round(end, 1) for end in ends)
     return f"[{low:.1f}, {high:.1f}]"
 
 
 def _notes(document: Mapping[str, Any]) -> Iterator[str]:
     whole = document["groups"][0]
     yield (
-        "Less is better. c: non-white-space characters. `all edits`: the ratio of the totals, with "
+        "Less is better. c: non-white-space characters. all edits: the ratio of the totals, with "
         "an interval over edits; median and p95: of single edits. Ids of the content do not move."
     )
     pairs = [pair for pair in whole["pairs"] if not pair["exploratory"]]
@@ -282,7 +296,7 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"Differences: in per cent of the other's value in the first table, in points in the "
             f"second; margin {100 * document['margin']:g}. Verdicts are adjusted for "
-            f"{counted(len(pairs), 'comparison')}; `detects`: the difference that would show."
+            f"{counted(len(pairs), 'comparison')}; detects: the difference that would show."
         )
     for row in document["chunkers"]:
         if row["coverage"] < _COVERED:
