@@ -5,6 +5,7 @@ import importlib
 import io
 import re
 import shutil
+import subprocess
 import sys
 import tarfile
 from pathlib import Path
@@ -91,7 +92,7 @@ def test_the_suite_has_every_chunker_that_needs_no_program():
 
 
 @pytest.fixture(scope="module")
-def made(board, tmp_path_factory):
+def runs(board, tmp_path_factory):
     """A small board: two tasks of doc comments by bm25, and one of calls that was not run."""
     tasks, page = board("board.tasks"), board("board.page")
     folder = tmp_path_factory.mktemp("board")
@@ -108,17 +109,29 @@ def made(board, tmp_path_factory):
         spec = f'repo:"FOLDER/{name}",queries=docstring'
         every.append(tasks.Task(name, "docstring", spec, dense=name == "second"))
     every.append(tasks.Task("third", "calls", 'repo:"FOLDER/third",queries=calls'))
-    plain = ("ast", "fixed:max_size=100", "whole-file", "random-cuts")
     with pytest.MonkeyPatch.context() as patch:
-        for module in (tasks, page):
-            patch.setattr(module, "TASKS", tuple(every))
-        patch.setattr(tasks, "suite_chunkers", lambda: (plain, ("semantic",), plain[:2]))
+        use(patch, tasks, page, every)
         for step in tasks.steps():
             if step.part == "bm25" and step.task.name != "third":
                 with contextlib.redirect_stdout(io.StringIO()), pytest.raises(SystemExit) as left:
                     main([*step.arguments(str(folder)), "--format", "json"])
                 assert not left.value.code
-        yield folder, page
+    return folder, every
+
+
+def use(patch, tasks, page, every):
+    """Put tasks and chunkers in place of those of the board."""
+    for module in (tasks, page):
+        patch.setattr(module, "TASKS", tuple(every))
+    plain = ("ast", "fixed:max_size=100", "whole-file", "random-cuts")
+    patch.setattr(tasks, "suite_chunkers", lambda: (plain, ("semantic",), plain[:2]))
+
+
+@pytest.fixture
+def made(runs, board, monkeypatch):
+    """The folder of the small board, and the module of its page."""
+    use(monkeypatch, board("board.tasks"), board("board.page"), runs[1])
+    return runs[0], board("board.page")
 
 
 def test_the_same_runs_give_the_same_bytes_and_every_figure_its_fingerprint(made, tmp_path):
@@ -190,3 +203,58 @@ def test_every_package_is_pinned(board):
     for package in board("board.tasks").PACKAGES.values():
         assert re.fullmatch(r".+(==|@|=)\d[\w.-]+", package.name)
         assert re.fullmatch(r"[0-9a-f]{64}", package.sha256)
+
+
+def test_a_stopped_board_goes_on_and_a_step_that_fails_is_named(
+    board, monkeypatch, tmp_path, capsys
+):
+    command, tasks = board("board.__main__"), board("board.tasks")
+    codes = {
+        "first-bm25": 0,
+        "second-bm25": 3,
+        "third-bm25": 2,
+        "fourth-bm25": 130,
+        "fifth-bm25": 0,
+    }
+    ran = []
+
+    def run(arguments, **_):
+        name = Path(arguments[arguments.index("-o") + 1]).name
+        ran.append(name)
+        return subprocess.CompletedProcess(arguments, codes[name])
+
+    monkeypatch.setattr(command.subprocess, "run", run)
+    every = [
+        tasks.Step(
+            tasks.Task(name.partition("-")[0], "docstring", "stdlib"), "bm25", ("ast",), ("bm25",)
+        )
+        for name in codes
+    ]
+    complete = tmp_path / "runs" / "first-bm25"
+    complete.mkdir(parents=True)
+    (complete / "manifest.json").write_text('{"status": "complete"}')
+    with pytest.raises(SystemExit) as left:
+        command.run_steps(every, tmp_path)
+    assert left.value.code == 130
+    assert ran == ["second-bm25", "third-bm25", "fourth-bm25"]
+    printed = capsys.readouterr().out
+    assert "third-bm25 failed with code 2" in printed
+    assert "second-bm25 failed" not in printed
+
+
+def test_tasks_without_package_or_data_are_left_out_by_name(board, monkeypatch, tmp_path):
+    tasks = board("board.tasks")
+
+    def refuse(folder, registry, *_):
+        raise OSError(f"{registry} is not installed")
+
+    monkeypatch.setattr(tasks, "fetch", refuse)
+    monkeypatch.setattr(tasks, "histories", lambda folder: refuse(folder, "apt-get"))
+    monkeypatch.setenv("CHUNKMARK_DATA", str(tmp_path))
+    absent = tasks.prepare(tmp_path)
+    assert set(absent) == {task.name for task in tasks.TASKS} - {"stdlib"}
+    assert absent["mocha calls"] == "its package could not be downloaded: npm is not installed"
+    assert (
+        absent["go-git commits"] == "its package could not be downloaded: apt-get is not installed"
+    )
+    assert absent["CoSQA"] == "its files are missing: `chunkmark dataset fetch cosqa`"

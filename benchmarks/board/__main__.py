@@ -96,4 +96,7 @@ def is_complete(step: Step, folder: Path) -> bool:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit(_INTERRUPTED) from None
