@@ -78,7 +78,7 @@ def suggestion(name: str, names: Iterable[str], command: str = "") -> str:
         keys = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=cutoff)
         return [by_lower[key] for key in keys]
 
-    if similar := near(0.6):
+    if similar := near(0.65):
         return f"did you mean {' or '.join(similar)}?"
     if len(names) <= _MOST_NAMES:
         return f"choose from {', '.join(names)}"

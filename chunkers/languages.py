@@ -202,7 +202,7 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, str]:
             )
         return language
 
-    return parse_patterns("language", "LANGUAGE, such as '*.h=cpp'", texts, known)
+    return parse_patterns("--language", "LANGUAGE, such as '*.h=cpp'", texts, known)
 
 
 def parse_patterns(
@@ -217,12 +217,12 @@ def parse_patterns(
         value_of: The value that a text names; it raises InputError for an unknown one.
 
     Raises:
-        InputError: A text has no `=` or no pattern, or an unknown value.
+        InputError: A text lacks `=`, the pattern or the value, or the value is unknown.
     """
     values: dict[str, str] = {}
     for text in texts:
         pattern, mark, name = text.rpartition("=")
-        if not mark or not pattern:
+        if not (mark and pattern and name):
             raise InputError(f"{option} {text!r}: write PATTERN={form}")
         try:
             value = value_of(name)

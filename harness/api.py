@@ -50,17 +50,17 @@ def evaluate(
             documents are retrieved.
         margin: Largest difference that does not matter: 0.02 is 2 points.
         profile: Scoring conventions. See `chunkmark list profiles`.
-        match_size: Choose each max_size so that the median chunk has C non-white-space characters,
-            or as many as the median chunk of CHUNKER.
+        match_size: Choose each chunker's max_size so that its median chunk has C non-white-space
+            characters, or as many as the median chunk of CHUNKER.
         depth: Minimum number of chunks ranked for each query; a larger cut-off of a measure raises
             it.
         limit: Number of queries to sample from each data set.
-        seed: Random seed of samples, random values and intervals.
+        seed: Random seed.
         mask_query: Hide from each query the lines it was made from. By default the data set
             decides: call queries are masked.
-        max_failures: Most files that a chunker may fail on and still be scored: a number (3) or a
-            share (1%).
-        file_timeout: Seconds allowed for a file, and as many again for each million characters.
+        max_failures: Maximum number (3) or share (1%) of files that a chunker may fail on and still
+            be scored.
+        file_timeout: Time limit for a file; twice this if it has a million characters, and so on.
         out: The run folder. Without it, a temporary folder is used and removed, and `out` of the
             result is None.
 

@@ -1,6 +1,6 @@
-"""A baseline: chunks with the sizes of those of `ast`, cut without regard to syntax.
+"""A control: chunks with the sizes of those of `ast`, cut without regard to syntax.
 
-It is the baseline for the question whether syntax boundaries matter: number and sizes of its chunks
+It is the control for the question whether syntax boundaries matter: number and sizes of its chunks
 are nearly those of `ast`, only the positions of the cuts differ.
 """
 
@@ -17,7 +17,7 @@ from chunkers.grammars.syntax import syntax_runs, version
 from chunkers.sizes import Lines, Unit
 from chunkers.source import Services, Span
 
-FAMILY = "baseline"
+FAMILY = "control"
 
 
 def _runs(seed: int, lines: Lines, services: Services, limit: int) -> Runs:
@@ -92,7 +92,7 @@ def _nearest(values: list[int], low: int, high: int, target: int) -> int:
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws", seed: int = 0) -> LineChunker:
-    """A baseline: `ast`'s sizes, random boundaries.
+    """A control: `ast`'s sizes, random boundaries.
 
     The sizes come in random order, and are cut at the nearest line ends; in a line over the limit,
     at any token.

@@ -1,10 +1,10 @@
-"""One chunk for each file: a baseline for every way of cutting."""
+"""One chunk for each file: a control for every way of cutting."""
 
 from dataclasses import dataclass
 
 from chunkers.source import Services, Source, Span
 
-FAMILY = "baseline"
+FAMILY = "control"
 
 
 @dataclass(frozen=True)

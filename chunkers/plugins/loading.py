@@ -87,7 +87,7 @@ class ListedChunker:
         origin: `built-in`, or its distribution.
         description: One line.
         options: Key -> default as in a spec; empty for None.
-        family: `syntax`, `text`, `semantic`, `fixed`, `baseline` or `process`, or empty.
+        family: `syntax`, `text`, `semantic`, `fixed`, `control` or `process`, or empty.
         languages: The languages that it reads, separated by blanks, or `any`; empty if unusable.
         version: Its version; empty if it needs options or is unusable.
         problem: Why it is unusable, in one line, or empty.

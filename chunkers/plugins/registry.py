@@ -82,7 +82,8 @@ class Registry:
             return entries[spec.name], spec
         attribute, _, rest = (spec.argument or "").partition(":")
         is_file = spec.name.endswith(".py")
-        if is_file or (not attribute and Path(f"{spec.name}.py").is_file()):
+        modules = (Path(f"{spec.name}.py"), Path(spec.name, "__init__.py"))
+        if is_file or (not attribute and any(module.is_file() for module in modules)):
             example = f"{Path(spec.name).stem}:{attribute or 'function'}"
             problem = f"unknown {self.kind} {spec.name!r}; write {example}"
             raise InputError(f"{problem} in the folder of the file" if is_file else problem)
@@ -90,12 +91,14 @@ class Registry:
             name = f"{spec.name}:{attribute}"
             return PluginEntry(name, name, "module"), Spec(name, None, spec.options)
         if _ATTRIBUTE.fullmatch(attribute):
+            option = rest if "=" in rest else "key=value"
             raise InputError(
                 f"{self.kind} {spec.name}:{spec.argument}: "
-                f"options follow a comma; write {spec.name}:{attribute},{rest}"
+                f"options follow a comma; write {spec.name}:{attribute},{option}"
             )
         hint = suggestion(spec.name, entries, f"chunkmark list {self.kind.replace(' ', '')}s")
-        raise InputError(f"unknown {self.kind} {spec.name!r}; {hint}")
+        own = "" if hint.startswith("did you mean") else ", or write module:function for your own"
+        raise InputError(f"unknown {self.kind} {spec.name!r}; {hint}{own}")
 
     def load(self, entry: PluginEntry) -> Any:
         """Import the object that makes a part; raises InputError with the reason if it fails."""

@@ -35,6 +35,7 @@ _ARGUMENTS = {
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LARGEST = 2**31 - 1  # of whole numbers, so that no sum of sizes overflows
 _PLAIN = re.compile(r'[^",|]*')
+_SEVERAL = re.compile(r"[\w-]+([, ]\s*[\w-]+)+")
 _STRING = json.JSONDecoder(strict=True)
 
 
@@ -77,12 +78,10 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
     except UnicodeEncodeError:
         raise InputError(f"invalid spec {text!r}: not UTF-8") from None
     name, colon, rest = text.partition(":")
+    if _SEVERAL.fullmatch(name):
+        raise InputError(f"{text!r} names several parts; repeat the option, as in -c ast -c fixed")
     if not name or name != name.strip() or any(mark in name for mark in ",=|"):
-        several = "; to give several, repeat the option, as in -c ast -c fixed"
-        raise InputError(
-            f"invalid spec {text!r}; write name or name:key=value,key=value"
-            f"{several if ',' in name else ''}"
-        )
+        raise InputError(f"invalid spec {text!r}; write name or name:key=value,key=value")
     if not colon:
         return (Spec(name),)
     if not rest and name in _ARGUMENTS:
@@ -206,7 +205,12 @@ def bind(
                     f"{part}: an option is written key=value, as in "
                     f"{spec.name}:{spec.argument}={example}"
                 )
-            raise InputError(f"{part}: takes no argument, but got {spec.argument!r}")
+            problem = f"{part}: {spec.argument!r} is not key=value"
+            if "max_size" in parameters and spec.argument.isdigit():
+                raise InputError(f"{problem}; write {spec.name}:max_size={spec.argument}")
+            keys = sorted(parameters)
+            own = f"its options are {', '.join(keys)}" if keys else "it has no options"
+            raise InputError(f"{problem}; {own}")
         bound["argument"] = spec.argument
     elif "argument" in parameters and parameters["argument"].default is inspect.Parameter.empty:
         raise InputError(f"{part}: {_argument_missing(spec.name)}")

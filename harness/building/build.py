@@ -236,7 +236,8 @@ def _why(built: BuiltQueries, left_out: Mapping[str, int], queries: str, root: P
 
     questions = "queries=FILE with questions of your own"
     if line := left_out_line(left_out):
-        return f"{line}; try other queries=, or {questions}"
+        earlier = "an earlier since=, " if any("since" in reason for reason in left_out) else ""
+        return f"{line}; try {earlier}another queries=, or {questions}"
     lacking, other = _LACKING[queries]
     files = counted(sum(len(corpus.sources) for corpus in built.corpora), "indexed file")
     skipped = Counter(file.reason for corpus in built.corpora for file in corpus.skipped)

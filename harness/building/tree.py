@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.building.folder import OWN, is_own_folder
+from harness.building.folder import CARD, OWN, is_own_folder
 from harness.model import Corpus, Skipped
 from harness.reading.decoding import parse_encodings
 from harness.reading.reader import EXCLUDED, ReadRules, in_order, walk_folder
@@ -106,6 +106,10 @@ def read_tree(root: Path, reading: Reading = Reading()) -> Corpus:
             f"{root} is a bare repository, without files\n"
             "use queries=commits, which reads its objects, or clone it"
         )
+    if _is_own(root):
+        if (root / CARD).is_file():
+            raise InputError(f"{root} is a built data set; write -d built:{root}")
+        raise InputError(f"{root} is a run folder; give a repository or a folder of code")
     include, exclude = split_patterns(reading.include), split_patterns(reading.exclude)
     top = (repository_of(root) or root).resolve()
     below = "".join(f"{part}/" for part in root.resolve().relative_to(top).parts)

@@ -62,13 +62,16 @@ def audit(
 
     Finds queries that retrieve their own text, copies of targets, split targets and tokens beyond
     the limit of the model. Data sets are audited with the tokenizers of the embedders; nothing is
-    embedded. Leaks and twins need the texts: give the run's data set with -d too.
+    embedded. Leaks need the texts: with a run, give its data set too, by -d.
     """
     from chunkers.errors import InputError
     from harness.audit.audit import audit_run
+    from harness.datasets.suites import part_of
 
     if run is None and not dataset:
         raise InputError("nothing to audit; give a run folder, or a data set as in -d stdlib")
+    if run is not None and not run.exists() and (part := part_of(str(run))):
+        raise InputError(f"{run} is a {part.kind}, not a run; write {part.flag} {run}")
     if run is not None and not dataset and (embedder or chunker or limit is not None or seed):
         raise InputError("-e, -c, --limit and --seed apply to data sets only; add -d")
     audits = [] if run is None else list(audit_run(run))

@@ -37,7 +37,7 @@ def cache(
 ) -> None:
     """Show or remove the stored vectors.
 
-    No results are lost by removing them; the next run embeds again.
+    Removing them loses no results; the next run embeds again.
     """
     from chunkers.errors import InputError
     from harness.embedding.vector_store import VectorStore

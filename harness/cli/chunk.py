@@ -63,7 +63,7 @@ def chunk(
     from chunkers.source import Source
     from harness.cli.progress import Progress
     from harness.model import Corpus
-    from harness.reading.decoding import parse_encodings
+    from harness.reading.decoding import NOT_UTF8, parse_encodings
     from harness.reading.reader import ReadRules, read_file
     from harness.runs.failures import own_reason
     from harness.support.json_files import require_regular_file
@@ -81,7 +81,11 @@ def chunk(
     warn_unused("--language", rules.languages, [file.name])
     warn_unused("--encoding", rules.encodings, [file.name])
     if not isinstance(source, Source):
-        raise InputError(f"{file} cannot be read: {source.reason.removeprefix('unreadable: ')}")
+        reason = source.reason.removeprefix("unreadable: ")
+        advice = "give a text file"
+        if reason == NOT_UTF8:
+            advice = f"give its encoding, as in --encoding '*{file.suffix}=latin-1'"
+        raise InputError(f"{file} cannot be read: {reason}; {advice}")
     corpora = _cut(Corpus(str(file), (source,)), chunkers, embedder)
     cuts = list(zip(chunkers, corpora, strict=True))
     failures = [
@@ -90,8 +94,6 @@ def chunk(
         for path, reason in chunked.failures
     ]
     results = [_result(*cut, source) for cut in cuts if not cut[1].failures]
-    if not results:
-        raise InputError(failures[0])
     failures += dict.fromkeys(
         f"cannot parse {path} to compare boundaries: {reason}"
         for result in results
@@ -110,7 +112,8 @@ def chunk(
             }
         )
     elif form is Format.TABLE:
-        _print(source, results)
+        if results:
+            _print(source, results)
     else:
         columns = ("chunker", "id", "start", "end", "start_line", "end_line", "size", "text")
         rows = [

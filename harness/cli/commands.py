@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,7 +22,7 @@ COMMANDS = {
     "check-chunker": ("harness.cli.check:check", "Test a chunker on difficult sources."),
     "cache": ("harness.cli.cache:cache", "Show or remove the stored vectors."),
     "doctor": ("harness.cli.doctor:doctor", "Check the installation, the model and the data."),
-    "verify": ("harness.cli.verify:verify", "Recompute every number of a run."),
+    "verify": ("harness.cli.verify:verify", "Recompute every number of runs."),
     "score": ("harness.cli.score:score", "Score rankings or records of another system."),
     "compare": ("harness.cli.compare:compare", "Compare chunkers by their differences."),
     "report": ("harness.cli.report:report", "Write runs as one HTML page."),
@@ -66,7 +67,7 @@ class LazyGroup(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command that takes no option of its own for the value of another: `-o -c ast`."""
+    """A command that refuses an option in place of a value, `-o -c ast`, or two values for one."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Its parameters, with names of values for the help."""
@@ -94,6 +95,11 @@ class Command(TyperCommand):
                 break
             if word in valued and (value := next(rest, "")) in flags:
                 raise InputError(f"{word} needs a value before {value}")
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for each, count in Counter(order).items():
+            takes_values = each in options and (not _is_flag(each) or each.secondary_opts)
+            if takes_values and count > 1 and not each.multiple:
+                raise InputError(f"{'/'.join(each.opts)} is given {count} times; give it once")
         return super().parse_args(ctx, args)
 
 

@@ -60,17 +60,16 @@ def compare(
     tune: Annotated[
         Literal["dev/test"] | None,
         typer.Option(
-            help="Needs --over with an option of chunkers, such as max_size. Chooses each "
-            "chunker's value on half of the files, and compares on the other half. The only value "
-            "is dev/test.",
+            help="Choose each chunker's value of an option, such as --over max_size, on half of "
+            "the files, and compare the chosen ones on the other half. Write --tune dev/test.",
         ),
     ] = None,
     curves: Annotated[
         bool,
         typer.Option(
             "--curves",
-            help="Show SpanR at several budgets, and the budgets at which one chunker overtakes "
-            "another. Always in JSON.",
+            help="Show SpanR at several budgets, and where the order of two chunkers changes. "
+            "JSON always has them.",
         ),
     ] = False,
     form: FormatOption = Format.TABLE,

@@ -80,7 +80,7 @@ def build(
     encoding: EncodingOption = None,
     long_lines: Annotated[
         LongLinesKind,
-        typer.Option(help="If a file has some very long lines: cut these lines, or skip the file."),
+        typer.Option(help="Cut the middle out of very long lines, or skip files with such lines."),
     ] = LongLinesKind.CUT,
     names: Annotated[
         NamesKind, typer.Option(help="Whether a doc comment keeps the name of its definition.")
@@ -105,7 +105,12 @@ def build(
     from harness.building.folder import refuse_folder, write_folder
     from harness.building.tree import Reading
     from harness.cli.progress import Progress
+    from harness.datasets.suites import part_of
 
+    if not repository.exists() and (part := part_of(str(repository))):
+        argument = str(repository).partition(":")[2]
+        advice = f"give the folder alone: {argument}" if argument else "give a repository"
+        raise InputError(f"{repository} is the spec of a {part.kind}; {advice}")
     refuse_folder(out)
     overrides = parse_overrides(language or ())
     included, excluded, encodings = (" ".join(t or ()) for t in (include, exclude, encoding))
@@ -137,7 +142,7 @@ def build(
 def _with_flags(message: str) -> str:
     """A message with the options of a spec written as those of the command line."""
     return re.sub(
-        r"(?<!\S)(queries|whole|names|since|limit|include|exclude|leave_out)=(?=(\S?))",
+        r"(?<!\S)(queries|whole|names|since|limit|include|exclude|leave_out)=(?=([^\s,;]?))",
         lambda match: f"--{match[1].replace('_', '-')}" + (" " if match[2] else ""),
         message,
     )
@@ -225,9 +230,9 @@ def fetch(
 ) -> int:
     """Fetch and check the files of a data set.
 
-    Files that belong together are saved in one folder: where some exist already, the rest go there.
-    Rerun the command to resume an interrupted download. A file without a known sha256 is not
-    fetched: the output says where to get it and where to save it, and the exit code is 3.
+    Files are saved beside those of the data set that exist already. Rerun the command to resume an
+    interrupted download. A file without a known sha256 is not fetched: the output says where to get
+    it and where to save it, and the exit code is 3.
     """
     from chunkers.errors import InputError, suggestion
     from harness.cli.progress import Progress

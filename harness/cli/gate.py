@@ -12,6 +12,7 @@ from harness.cli.output import (
     Format,
     FormatOption,
     console,
+    refuse_parts,
     write,
     write_json,
     write_rows,
@@ -32,6 +33,7 @@ def gate(
         typer.Argument(
             metavar="RUN",
             help="Run folder, or JSON that `score` or `run` printed with `--format json`.",
+            callback=refuse_parts,
         ),
     ],
     minimum: Annotated[
@@ -47,6 +49,7 @@ def gate(
         typer.Option(
             metavar="BASE",
             help="Run folder that drops are measured from, such as that of the main branch.",
+            callback=refuse_parts,
         ),
     ] = None,
     max_drop: Annotated[
@@ -129,14 +132,17 @@ def _refuse_options(
 
 def _folder_cells(run: Path) -> list[GateCell]:
     """Every cell of a run folder, cells of earlier runs and failed cells included."""
-    from harness.runs.folder import read_complete_manifest, stored_cells
+    from harness.runs.folder import read_cell, read_complete_manifest, stored_cells
     from harness.runs.gates import cell_of
     from harness.support.json_files import read_json
 
     path = run / "manifest.json"
     manifest = read_complete_manifest(run)
-    metrics = [(names, folder / "metrics.json") for names, folder in stored_cells(run)]
-    cells = [cell_of(names, read_json(file), str(file)) for names, file in metrics]
+    cells = []
+    for names, folder in stored_cells(run):
+        read_cell(folder, check_files=True)
+        file = folder / "metrics.json"
+        cells.append(cell_of(names, read_json(file), str(file)))
     failed = manifest.get("failed", ())
     return [*cells, *(cell_of(names, {"metrics": {}}, str(path)) for names in failed)]
 

@@ -51,8 +51,8 @@ def leaderboard(
         list[Path] | None,
         typer.Option(
             metavar="FOLDER",
-            help="Run folder of somebody else: verified first, and taken if its data, schema and "
-            "profile are those of RUN. Repeatable.",
+            help="Add a run folder from elsewhere. It is verified, and refused if its data, "
+            "schema or profile differ from those of RUN. Repeatable.",
         ),
     ] = None,
     export: Annotated[
@@ -79,8 +79,8 @@ def leaderboard(
 ) -> int:
     """Rank configurations over tasks.
 
-    One row for each chunker, embedder, retriever and profile; one column for each data set; the
-    unweighted mean over them. Ranks are tied where the difference is undecided.
+    One row for each combination of chunker, embedder, retriever and profile; one column for each
+    data set, and one for their unweighted mean. Ranks are tied where the difference is undecided.
     """
     from chunkers.errors import InputError
     from harness.measures.grammar import parse_measure

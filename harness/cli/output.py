@@ -45,18 +45,45 @@ class Format(StrEnum):
 
 
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
+
+
+def _existing(folder: Path | None) -> Path | None:
+    from harness.support.data_folders import refuse_data_dir
+
+    refuse_data_dir(folder)
+    return folder
+
+
 DataDirOption = Annotated[
     Path | None,
     typer.Option(
         "--data-dir",
         metavar="DIR",
         help="Folder to search for data sets before $CHUNKMARK_DATA and the cache folder.",
+        callback=_existing,
     ),
 ]
 
 
+def refuse_parts(value: Any) -> Any:
+    """Refuse the spec of a part in place of run folders."""
+    from chunkers.errors import InputError
+
+    for run in value if isinstance(value, list) else [value]:
+        if run is not None and not run.exists():
+            from harness.datasets.suites import part_of
+
+            if part := part_of(str(run)):
+                raise InputError(
+                    f"{run} is a {part.kind}, not a run; "
+                    f"give the folder of a `chunkmark run {part.flag} {run}`"
+                )
+    return value
+
+
 RunsArgument = Annotated[
-    list[Path], typer.Argument(metavar="RUN...", help="Run folders of `chunkmark run`.")
+    list[Path],
+    typer.Argument(metavar="RUN...", help="Run folders of `chunkmark run`.", callback=refuse_parts),
 ]
 
 
@@ -143,21 +170,22 @@ def require_libraries(what: str, names: Sequence[str]) -> None:
 
 
 def refuse_foreign_file(path: Path, kind: str) -> None:
-    """Refuse to replace a file that is not empty and not a page of this kind."""
+    """Refuse a file that holds something else than a page of this kind, or is not named .html."""
     from chunkers.errors import InputError
     from harness.support.files import unreadable
 
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file with -o")
-    if not path.is_file():
-        return
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
-    except OSError as error:
-        raise InputError(f"{unreadable(path, error)}\nname another file with -o") from None
-    if head and f"<title>chunkmark {kind}</title>".encode() not in head:
-        raise InputError(f"{path} exists and is not a {kind}; name another file with -o")
+    if path.is_file():
+        try:
+            with path.open("rb") as file:
+                head = file.read(_HEAD)
+        except OSError as error:
+            raise InputError(f"{unreadable(path, error)}\nname another file with -o") from None
+        if head and f"<title>chunkmark {kind}</title>".encode() not in head:
+            raise InputError(f"{path} exists and is not a {kind}; name another file with -o")
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"-o {path}: a {kind} is HTML; name a file that ends in .html")
 
 
 def write_rows(form: Format, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

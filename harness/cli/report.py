@@ -70,8 +70,7 @@ def report(
         typer.Option(
             metavar="N",
             min=0,
-            help="Most characters of source text in the page, for browsing queries and files. "
-            "Default: 4,000,000.",
+            help="Put at most this many characters of source text in the page. Default: 4,000,000.",
         ),
     ] = None,
     data_dir: DataDirOption = None,
@@ -84,10 +83,8 @@ def report(
     prints all of its numbers.
     """
     from chunkers.errors import InputError
-    from harness.support.data_folders import refuse_data_dir
 
     require_libraries("report", _LIBRARIES)
-    refuse_data_dir(data_dir)
     require_different_runs(runs)
     if serve and (out is not None or figures is not None):
         name = "--figures" if out is None else "--out"

@@ -68,8 +68,8 @@ def run(
         Path | None,
         typer.Argument(
             metavar="SUITE",
-            help="TOML file of run options, as in `limit = 50`, or a name of `chunkmark list "
-            "suites`; the command line overrides it. See docs/commands.md.",
+            help="TOML file of these options, such as `limit = 50`, or a built-in suite, see "
+            "`chunkmark list suites`. Options of the command line override it.",
         ),
     ] = None,
     data_dir: DataDirOption = None,
@@ -143,10 +143,8 @@ def run(
     from harness.runs.folder import other_cells_notes
     from harness.runs.plan import make_plan
     from harness.runs.runner import run as run_grid
-    from harness.support.data_folders import refuse_data_dir
     from harness.support.wording import counted
 
-    refuse_data_dir(data_dir)
     probe(config.chunkers)
     # A plug-in's prints are not part of the result, and it may change the working folder.
     with contextlib.redirect_stdout(sys.stderr), contextlib.chdir(Path.cwd()):
@@ -202,9 +200,11 @@ def _baseline(text: str, names: list[str]) -> str:
     """The name of one of the run's chunkers."""
     from chunkers.errors import InputError, suggestion
     from chunkers.plugins.loading import load_chunker
-    from chunkers.plugins.spec import parse_spec
 
-    name = text if text in names else load_chunker(parse_spec(text)).name
+    name = text
+    if text not in names:
+        with contextlib.suppress(InputError):
+            name = load_chunker(text).name
     if name not in names:
         raise InputError(f"--baseline {text}: not in this run; {suggestion(text, names)}")
     return name

@@ -15,6 +15,7 @@ from harness.cli.output import (
     FormatOption,
     LanguageOption,
     console,
+    refuse_parts,
     warn_unused_languages,
     write,
     write_json,
@@ -33,10 +34,18 @@ _COLUMNS = ("check", "state", "found", "interpretation", "examples")
 
 
 def validate(
-    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="Spec of a data set.")],
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATASET", help="Spec of a data set; with --suggest, a folder or repo:FOLDER."
+        ),
+    ],
     run: Annotated[
         Path | None,
-        typer.Option(help="Run folder with this data set, to use its observed spread of scores."),
+        typer.Option(
+            help="Run folder with this data set, to use its observed spread of scores.",
+            callback=refuse_parts,
+        ),
     ] = None,
     measure: Annotated[
         str | None, typer.Option("-m", "--measure", help="Measure of the run; needs --run.")
@@ -59,9 +68,8 @@ def validate(
     points. Both are given for the worst case; with --run also for the spread observed in that run.
     Exits with 1 if the data set is broken, for example if a target does not exist.
 
-    With --suggest, DATASET is a folder or repo:FOLDER, optionally with files=all. For each
-    question, the places that share most of its distinctive words are listed as candidates to judge;
-    none is assumed to be the answer.
+    With --suggest, the places that share most distinctive words with each question are listed as
+    candidates to judge; none is assumed to be the answer.
     """
     from chunkers.errors import InputError
     from harness.audit import validation

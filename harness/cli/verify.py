@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.output import FAILED, Format, FormatOption, write, write_json, write_rows
+from harness.cli.output import (
+    FAILED,
+    Format,
+    FormatOption,
+    RunsArgument,
+    write,
+    write_json,
+    write_rows,
+)
 
 if TYPE_CHECKING:
     from harness.reports.published import Comparison
 
 
 def verify(
-    run: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
+    run: RunsArgument,
     published: Annotated[
         bool,
         typer.Option(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LIST = "chunkmark list datasets"
 """Lists the data sets, for messages."""
 
-_PLUG_INS = Registry("data set", (), "chunkmark.datasets")
+DATASETS = Registry("data set", (), "chunkmark.datasets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +90,11 @@ def load_dataset(
     positional: tuple[Any, ...]
     if spec.name in card_names():
         card = load_card(spec.name)
-        load = _PLUG_INS.load(PluginEntry(card.name, card.loader, "its card"))
+        load = DATASETS.load(PluginEntry(card.name, card.loader, "its card"))
         positional = (card, data_dir)
     else:
         entry, spec = _plug_in(spec)
-        load = _PLUG_INS.load(entry)
+        load = DATASETS.load(entry)
         positional = (data_dir,)
     bound = bind(load, spec, "data set", _common)
     name = canonical(load, spec, bound, _common)
@@ -122,7 +122,7 @@ def load_dataset(
 def _refuse_folder(text: str) -> None:
     """Refuse the path of a folder in place of a spec."""
     folder = Path(text)
-    if text in card_names() or text in _PLUG_INS.entries() or not folder.is_dir():
+    if text in card_names() or text in DATASETS.entries() or not folder.is_dir():
         return
     kind = "built" if (folder / CARD).is_file() else "repo"
     kind = "beir" if (folder / "corpus.jsonl").is_file() else kind
@@ -168,7 +168,7 @@ def _common(
 def list_datasets(data_dir: Path | None = None) -> tuple[Listed, ...]:
     """All data sets in order of name; none is loaded, no plug-in is imported."""
     listed = {}
-    for name, entry in _PLUG_INS.entries().items():
+    for name, entry in DATASETS.entries().items():
         listed[name] = Listed(name, f"from {entry.origin}")
     for name in card_names():
         try:
@@ -184,10 +184,14 @@ def list_datasets(data_dir: Path | None = None) -> tuple[Listed, ...]:
 
 def _plug_in(spec: Spec) -> tuple[PluginEntry, Spec]:
     """The entry point or the Python object that a spec names, and the spec of its options."""
-    names = _PLUG_INS.entries()
+    names = DATASETS.entries()
     if spec.name not in names and spec.argument is None:
         near = suggestion(spec.name, sorted({*names, *card_names()}), LIST)
+        if "/" in spec.name and not Path(spec.name).exists():
+            raise InputError(
+                f"{spec.name} does not exist; give a data set, or a folder as repo:PATH"
+            )
         if "/" in spec.name or spec.name == "." or Path(spec.name).is_file():
             near = "for a folder write repo:PATH or built:FOLDER"
         raise InputError(f"unknown data set {spec.name!r}; {near}")
-    return _PLUG_INS.find(spec)
+    return DATASETS.find(spec)

@@ -9,7 +9,11 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError, suggestion
+from chunkers.plugins.loading import CHUNKERS
+from harness.datasets.cards import card_names
+from harness.datasets.loading import DATASETS
 from harness.runs.config import RunConfig
+from harness.runs.pipeline import EMBEDDERS, RETRIEVERS
 from harness.support.card_folder import cards_dir
 from harness.support.data_folders import find_data
 from harness.support.files import unreadable
@@ -90,12 +94,38 @@ def _find(suite: Path) -> Path:
     files = _built_in()
     if str(suite) in files:
         return files[str(suite)]
-    problem = "is a folder" if suite.is_dir() else "does not exist"
+    if suite.is_dir():
+        raise InputError(
+            f"{suite} is a folder, not a suite; to use its code, write -d repo:{suite}"
+        )
+    if part := part_of(str(suite)):
+        raise InputError(f"{suite} is a {part.kind}, not a suite; write {part.flag} {suite}")
     hint = suggestion(str(suite), files, "chunkmark list suites")
     raise InputError(
-        f"suite {suite} {problem}; {hint}\n"
-        "give a TOML file or a built-in suite, or name a data set by -d, a chunker by -c"
+        f"suite {suite} does not exist; {hint}\ngive a TOML file, or the name of a built-in suite"
     )
+
+
+@dataclass(frozen=True)
+class Part:
+    """The kind of a part that a run is made of, and the flag that takes its spec."""
+
+    kind: str
+    flag: str
+
+
+def part_of(spec: str) -> Part | None:
+    """The part that a spec names; None if there is none of that name."""
+    name = spec.partition(":")[0]
+    for flag, registry in (
+        ("-d", DATASETS),
+        ("-c", CHUNKERS),
+        ("-e", EMBEDDERS),
+        ("-r", RETRIEVERS),
+    ):
+        if name in registry.entries() or (registry is DATASETS and name in card_names()):
+            return Part(registry.kind, flag)
+    return None
 
 
 def _with_data(spec: Any, suite: Path, data_dir: Path | None) -> Any:

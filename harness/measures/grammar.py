@@ -43,6 +43,11 @@ class Measure:
         return self.family if self.cut is None else f"{self.family}@{self.cut}{self.unit or ''}"
 
 
+def _is_measure(text: str) -> bool:
+    match = _NAME.fullmatch(text)
+    return match is not None and _find(match["name"]) is not None
+
+
 def parse_measure(text: str) -> Measure:
     """The measure of a name.
 
@@ -56,8 +61,8 @@ def parse_measure(text: str) -> Measure:
     match = _NAME.fullmatch(text)
     family = _find(match["name"]) if match else None
     if match is None or family is None:
-        parts = [part.strip() for part in text.split(",")]
-        if len(parts) > 1 and all(parts) and all(map(_NAME.fullmatch, parts)):
+        parts = re.split(r"[,\s]+", text.strip())
+        if len(parts) > 1 and all(map(_is_measure, parts)):
             raise InputError(
                 f"{text!r} names {len(parts)} measures; repeat the option: -m {' -m '.join(parts)}"
             )

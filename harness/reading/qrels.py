@@ -77,7 +77,7 @@ def collect_qrels(judgements: Iterable[tuple[str, str, str, float]]) -> Qrels:
         if row.setdefault(document, grade) != grade:
             raise InputError(
                 f"{where}: {query} and {document} have the grade {grade:g}, "
-                f"but {row[document]:g} in an earlier line"
+                f"but {row[document]:g} in an earlier line\nremove one of the two lines"
             )
     return Qrels(grades, repeated)
 

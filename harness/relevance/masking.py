@@ -60,13 +60,13 @@ def refuse_mask(dataset: Dataset) -> None:
     """
     if dataset.gold == "document":
         raise InputError(
-            f"{dataset.name}: its gold is documents; --mask-query is for targets that are lines"
+            f"{dataset.name}: its gold is documents; remove --mask-query, which is for lines"
         )
     bare = [query.id for query in dataset.queries if query.region is None]
     if bare:
         raise InputError(
-            f"{dataset.name}: --mask-query has nothing to mask: "
-            f"{len(bare)} of {len(dataset.queries)} queries have no region, such as {bare[0]}"
+            f"{dataset.name}: --mask-query: {len(bare)} of {len(dataset.queries)} queries were not "
+            f"made from lines of the corpus, such as {bare[0]}; remove --mask-query"
         )
     for query in dataset.queries:
         for target in query.targets:

@@ -35,7 +35,7 @@ SHARED_PARTS = ("dataset", "embedder", "retriever")
 """What the cells of one answer share."""
 
 SYNTAX, RANDOM_CUTS = "ast", "random-cuts"
-"""A chunker, and the baseline that has its sizes under the same options."""
+"""A chunker, and the control that has its sizes under the same options."""
 
 _CERTAIN = ("better", "worse")
 
@@ -224,7 +224,7 @@ def _boundaries(contest: Contest, measures: Sequence[str], margin: float) -> Ite
 
 
 def _random_cuts(contest: Contest, name: str) -> str | None:
-    """The baseline with the sizes of a kind of `ast`, if the run has it."""
+    """The control with the sizes of a kind of `ast`, if the run has it."""
     if name.partition(":")[0] != SYNTAX:
         return None
     twin = RANDOM_CUTS + name.removeprefix(SYNTAX)

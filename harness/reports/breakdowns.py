@@ -47,6 +47,8 @@ def refuse_breakdowns(names: Iterable[str], datasets: Iterable[Dataset]) -> None
         if name not in known and _DEPTH.fullmatch(name) is None:
             parts = name.split(",")
             advice = suggestion(name, known)
+            if name.startswith("folder:"):
+                advice = "write folder:N with a number from 1 to 99"
             if len(parts) > 1 and set(parts) <= set(known):
                 advice = f"repeat the option: --by {' --by '.join(parts)}"
             raise InputError(f"--by {name or repr(name)}: no query has this tag; {advice}")

@@ -147,7 +147,7 @@ def measures_of(
             raise InputError(f"{contest.dataset}: fewer than two cells have {name}; {hint}")
     if baseline is not None and baseline not in contest.cells:
         raise InputError(
-            f"{contest.dataset}: there is no {baseline!r} to compare with; "
+            f"--baseline {baseline}: not compared on {contest.dataset}; "
             f"{suggestion(baseline, sorted(contest.cells))}"
         )
     return names

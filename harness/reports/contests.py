@@ -307,9 +307,10 @@ def why_none(cells: Sequence[StoredCell], over: str) -> str:
     if len(cells) < 2:
         return "nothing to compare: there is one cell; run a second chunker, or give another run"
     options = {key for cell in cells for key, _ in parse_spec(cell.names["chunker"]).options}
-    known = sorted({*PARTS, *GROUPS, *options})
-    if over not in known:
-        return f"no two cells differ in {over!r}; {suggestion(over, known)}"
+    if over not in {*PARTS, *GROUPS, *options}:
+        parts = {part for part in PARTS if len({cell.names[part] for cell in cells}) > 1}
+        groups = GROUPS if "chunker" in parts else ()
+        return f"--over {over}: {suggestion(over, sorted({*parts, *groups, *options}))}"
     if over in PARTS and len({cell.names[over] for cell in cells}) == 1:
         name = cells[0].names[over]
         if name == "none":

@@ -117,7 +117,7 @@ def _measures(cell: CellDocument) -> list[str]:
 
 
 def _table(cells: list[CellDocument], answer: Mapping[str, Any], width: int) -> Table:
-    """A row for each contender and budget; below a rule, one for each baseline."""
+    """A row for each contender and budget; below a rule, one for each control."""
     measures = _measures(cells[0])
     whole = _whole(cells[0])
     columns = _costs(cells)

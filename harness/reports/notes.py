@@ -43,9 +43,9 @@ def _notes(document: Mapping[str, Any], cells: list[CellDocument]) -> Iterator[s
             "them; masked copies of files are cut and counted too"
             + _fillers(first["health"].get("masked_filled", 0))
         )
-    baselines = [cell["chunker"] for cell in cells if not contends(cell["chunker"])]
-    if baselines:
-        yield f"{' and '.join(baselines)}: baselines, not contenders"
+    controls = [cell["chunker"] for cell in cells if not contends(cell["chunker"])]
+    if controls:
+        yield f"{' and '.join(controls)}: controls, not contenders"
     yield from warnings_of(document, cells, first["metrics"])
     reasons = [row for row in document["left_out"] if row["dataset"] == first["dataset"]]
     if reasons:

@@ -197,7 +197,8 @@ def _detail(pairs: Sequence[Difference]) -> str:
         return "; there are too few clusters to show any difference"
     family = pairs[0].family
     of = f" (adjusted for {family} comparisons)" if family > 1 else ""
-    return f"; a difference of {points(max(shown))} points would be detected{of}"
+    least = points(max(shown))
+    return f"; a difference of {least} points would be detected with 80 % probability{of}"
 
 
 def cheapest_of(contest: Contest, names: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ def variance(cells: Iterable[StoredCell], measure: str) -> dict[str, Any] | None
     """The shares of chunker, max_size, header, embedder, retriever and data set in the variance.
 
     Args:
-        cells: Stored cells; baselines take no part, nor do cells without the measure.
+        cells: Stored cells; controls take no part, nor do cells without the measure.
         measure: Its mean in each cell is what varies; cells have equal weight.
 
     Returns:

@@ -58,8 +58,8 @@ class RunConfig:
     match_size: str | None = _option(
         COMPARE,
         None,
-        "Choose each max_size so that the median chunk has C non-white-space characters, or as "
-        "many as the median chunk of CHUNKER.",
+        "Choose each chunker's max_size so that its median chunk has C non-white-space characters, "
+        "or as many as the median chunk of CHUNKER.",
         metavar="C|CHUNKER",
     )
     measures: tuple[str, ...] = _option(
@@ -95,17 +95,17 @@ class RunConfig:
     limit: int | None = _option(
         LIMITS, None, "Number of queries to sample from each data set.", least=1
     )
-    seed: int = _option(LIMITS, 0, "Random seed of samples, random values and intervals.", least=0)
+    seed: int = _option(LIMITS, 0, "Random seed.", least=0)
     max_failures: str = _option(
         LIMITS,
         "1%",
-        "Most files that a chunker may fail on and still be scored: a number (3) or a share (1%).",
+        "Maximum number (3) or share (1%) of files that a chunker may fail on and still be scored.",
         metavar="N|SHARE",
     )
     file_timeout: float = _option(
         LIMITS,
         SECONDS,
-        "Seconds allowed for a file, and as many again for each million characters.",
+        "Time limit for a file; twice this if it has a million characters, and so on.",
         metavar="SECONDS",
         least=0,
     )

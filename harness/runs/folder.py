@@ -325,5 +325,7 @@ def read_cell(folder: Path, *, check_files: bool = False) -> dict[str, Any]:
             raise InputError(f"{folder / 'cell.json'} is damaged, at {name}; remove its folder")
     for name, digest in cell["files"].items() if check_files else ():
         if not (folder / name).is_file() or file_sha256(folder / name) != digest:
-            raise InputError(f"{folder / name} was changed or removed; remove {folder}")
+            raise InputError(
+                f"{folder / name} was changed or removed; remove {folder}, and run again"
+            )
     return cell

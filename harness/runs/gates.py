@@ -58,7 +58,7 @@ def parse_bound(text: str) -> Bound:
     """Parse a bound such as `nDCG@10>=0.5`.
 
     Raises:
-        InputError: The text is not a bound, no mean can satisfy it, or the measure is unknown.
+        InputError: It is no bound, its measure is unknown, or all means satisfy it, or none.
     """
     match = _BOUND.fullmatch(text)
     try:
@@ -73,7 +73,13 @@ def parse_bound(text: str) -> Bound:
     operator: Literal[">", ">="] = ">=" if match["operator"] == ">=" else ">"
     bound = Bound(str(parse_measure(match["measure"])), operator, number)
     if not bound.holds(1.0):
-        raise InputError(f"bound {text!r} can never pass: {bound.measure} is at most 1")
+        raise InputError(
+            f"bound {text!r} can never pass: {bound.measure} is at most 1; give a lower number"
+        )
+    if bound.holds(0.0):
+        raise InputError(
+            f"bound {text!r} can never fail: {bound.measure} is at least 0; give a higher number"
+        )
     return bound
 
 

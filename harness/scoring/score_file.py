@@ -357,7 +357,7 @@ def _score_ranks(inputs: _Inputs, options: ScoreOptions, result: FileScores) -> 
             column.update(scores.per_query[name] or {})
     for measure in measures:
         column = values[str(measure)]
-        why = "" if column else "no labelled query"
+        why = "" if column else "no query has a relevant document; check grades and query ids"
         array = np.fromiter(column.values(), dtype=np.float64)
         result.columns[str(measure)] = Column(list(column), array, why)
     if not any(values[str(probe)].values()) and result.n_queries > result.as_zero[ABSENT]:

@@ -199,8 +199,8 @@ def choose(
 
 
 def open_bars(drawn: Sequence[str]) -> str:
-    """What open bars are, if a baseline is drawn."""
-    return " Open bars: baselines, not contenders." if not all(map(contends, drawn)) else ""
+    """What open bars are, if a control is drawn."""
+    return " Open bars: controls, not contenders." if not all(map(contends, drawn)) else ""
 
 
 def left_out(drawn: Sequence[object], names: Sequence[object], what: str = "chunkers") -> str:

@@ -144,7 +144,8 @@ def _refuse_other(first: StoredCell, cell: StoredCell) -> None:
                 "folder of its own with -o"
             )
         raise InputError(
-            f"{task} is not the same task in {runs[0]} and {runs[1]}: they differ in {what}"
+            f"{task} is not the same task in {runs[0]} and {runs[1]}: they differ in {what}\n"
+            "run both on the same data with the same options, or leave one out"
         )
 
 

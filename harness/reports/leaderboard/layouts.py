@@ -134,7 +134,8 @@ def _means(
     record = read_record(cell.folder)
     if record.gold != "document":
         raise InputError(
-            f"the gold of {task} is lines; the layouts of MTEB and CoIR hold scores of documents"
+            f"the gold of {task} is lines, but MTEB and CoIR store scores of documents; "
+            "remove --export"
         )
     rankings = {
         query.id: _ranking(ranking)

@@ -104,9 +104,9 @@ def notes(board: Board) -> Iterator[str]:
     if len(complete) < len(board.rows):
         yield "A configuration with a missing task has no mean and no rank."
     chunkers = dict.fromkeys(row.configuration.chunker for row in board.rows)
-    baselines = [name for name in chunkers if not contends(name)]
-    if 0 < len(baselines) < len(chunkers):
-        yield f"Baselines to read the other chunkers against: {', '.join(baselines)}."
+    controls = [name for name in chunkers if not contends(name)]
+    if 0 < len(controls) < len(chunkers):
+        yield f"Controls, not contenders: {', '.join(controls)}."
     cells = [cell for row in board.rows for cell in row.cells.values()]
     for configuration in dict.fromkeys(
         str(row.configuration)

@@ -112,7 +112,7 @@ def test_options_are_converted_by_their_annotations():
         ("x:unit=bytes", "nws, chars"),
         ("x:either=some", "all"),
         ("x:sise=1", "did you mean size"),
-        ("x:a/b", "takes no argument"),
+        ("x:a/b", "'a/b' is not key=value; its options are"),
     ],
 )
 def test_wrong_options_are_refused_with_what_there_is(text, says):
@@ -172,7 +172,7 @@ def test_a_number_that_no_size_has_is_refused(digits: str) -> None:
     [
         ("ast:max_size", "chunker ast: an option is written key=value, as in ast:max_size=600"),
         ("ast:max_size=300;overlap=3", "options are separated by commas"),
-        ("ast,fixed", "to give several, repeat the option, as in -c ast -c fixed"),
+        ("ast,fixed", "names several parts; repeat the option, as in -c ast -c fixed"),
         ("repo:", "repo: needs a path: repo:PATH"),
         ("chunkers.py", "write chunkers:function in the folder of the file"),
     ],

@@ -74,7 +74,7 @@ def test_a_skipped_measure_says_so(tmp_path, capsys):
     [
         (["FileMRR>0.9"], ["FileMRR is not in the run; rerun with -m FileMRR"]),
         (["FileMRR>0.9", "IoU@5>0"], ["-m FileMRR; IoU@5 is not in the run"]),
-        (["FileMRR>=0"], ["no bound was checked"]),
+        (["FileMRR>0"], ["no bound was checked"]),
     ],
 )
 def test_a_gate_that_checks_nothing_is_no_pass(scored, capsys, bounds, words):
@@ -91,7 +91,7 @@ def test_a_gate_on_failed_cells_alone_checks_nothing(tmp_path, capsys):
 
 
 def test_every_cell_of_a_run_folder_is_checked(finished, capsys):
-    bounds = ("--min", "MRR>=0", "--min", "SpanP@10000c>0.999")
+    bounds = ("--min", "MRR>0", "--min", "SpanP@10000c>0.999")
     done = call(capsys, "gate", finished, *bounds, "--format", "json")
     assert done.code == 1
     seen = [(one["chunker"], one["measure"], one["verdict"]) for one in done.json["checks"]]
@@ -110,7 +110,7 @@ def test_every_cell_of_a_run_folder_is_checked(finished, capsys):
 def test_cells_of_earlier_runs_are_checked_too(tmp_path, capsys):
     for chunker in ("whole-file", "fixed"):
         grid(tmp_path, chunkers=(chunker,), retrievers=("bm25",), measures=("MRR",))
-    done = call(capsys, "gate", tmp_path / "run", "--min", "MRR>=0", "--format", "json")
+    done = call(capsys, "gate", tmp_path / "run", "--min", "MRR>0", "--format", "json")
     assert [one["chunker"] for one in done.json["checks"]] == ["fixed", "whole-file"]
 
 
@@ -120,7 +120,7 @@ def test_cells_of_another_data_set_are_named_and_noted(tmp_path, capsys):
     done = call(capsys, "run", *options)
     assert "also holds 1 earlier cell of small; gate and verify include it" in done.err
     assert done.err.count("note: ") == 1
-    bounds = ("--min", "MAP@10>=0", "--min", "MRR>=0")
+    bounds = ("--min", "MAP@10>0", "--min", "MRR>0")
     done = call(capsys, "gate", tmp_path / "run", *bounds, "--format", "json")
     assert [row["dataset"] for row in done.json["checks"]] == ["stdlib"] * 2 + ["small"] * 2
     assert "MAP@10 is not in the run; rerun with -m MAP@10 (2 cells)" in done.err

@@ -4,7 +4,7 @@ import importlib.metadata
 
 from commands import call, says
 
-FAMILIES = {"syntax", "text", "semantic", "fixed", "baseline", "process"}
+FAMILIES = {"syntax", "text", "semantic", "fixed", "control", "process"}
 REASON = "chunker semchunk: semchunk is not installed: pip install 'chunkmark[chunkers]'"
 
 

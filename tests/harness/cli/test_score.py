@@ -116,7 +116,7 @@ LABELLED = [*UNLABELLED, {"query_id": "s", "retrieved_ids": ["a"], "relevant_ids
             "q Q0 a 1 1 t\n",
             "q 0 a 0\n",
             (),
-            ["no labelled query", "1 query (only grades of 0 or less)"],
+            ["no query has a relevant document", "1 query (only grades of 0 or less)"],
         ),
         ("q Q0 a 1 1 t\n", "q 0 a 1\n", ("--profile", "trec:rel=2"), None),  # as pytrec_eval
         (

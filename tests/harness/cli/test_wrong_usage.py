@@ -36,6 +36,9 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "rows.jsonl").write_text('{"query_id": "q1", "retrieved_ids": ["d1"]}\n')
     (tmp_path / "empty.trec").touch()
     (tmp_path / "twice.trec").write_text("q1 Q0 d1 1 2.0 t\nq1 Q0 d1 2 1.0 t\n")
+    (tmp_path / "zero.trec").write_text("q1 0 d1 0\n")
+    (tmp_path / "graded.trec").write_text("q1 0 d1 0\nq1 0 d1 1\n")
+    (tmp_path / "latin.py").write_bytes(b"caf\xe9 = 1\n")
     (tmp_path / "undocumented").mkdir()
     (tmp_path / "undocumented" / "a.py").write_text("x = 1\n")
     return tmp_path
@@ -188,7 +191,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("dataset", "info", "repo:src,seed=-1"), ["seed=-1: must be at least 0"]),
         (("audit", "-d", "stdlib", "--seed", "-1"), ["--seed must be at least 0, not -1"]),
         (("gate", "gone", "--min", "MRR>0.1"), ["gone does not exist", "give a run folder"]),
-        (("run", "-c", "ast", "fixed"), ["suite fixed does not exist", "a chunker by -c"]),
+        (("run", "-c", "ast", "fixed"), ["fixed is a chunker, not a suite; write -c fixed"]),
         (("run", "-d", "own_chunker.py"), ["unknown data set", "for a folder write repo:PATH"]),
         (("dataset", "show", "stdlib", "--query", "x", "--sample", 3), ["remove --query"]),
         (
@@ -207,8 +210,9 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
             ["has a doc comment", "try --queries FILE with questions of your own"],
         ),
         (("dataset", "build", "src", "-o", "run.trec/x"), ["run.trec is a file; choose another"]),
-        ((*RUN[:-2], "-m", "MRR,nDCG@10"), ["repeat the option: -m MRR -m nDCG@10"]),
-        ((*RUN[:-2], "-m", "MRR, P@5, R@5"), ["3 measures", "-m MRR -m P@5 -m R@5"]),
+        ((*RUN[:-4], "-m", "MRR,nDCG@10"), ["repeat the option: -m MRR -m nDCG@10"]),
+        ((*RUN[:-4], "-m", "MRR, P@5, R@5"), ["3 measures", "-m MRR -m P@5 -m R@5"]),
+        ((*RUN[:-4], "-m", "MRR P@5"), ["2 measures", "-m MRR -m P@5"]),
         ((*RUN[:-2], "-m", "MRR,"), ["unknown measure 'MRR,'"]),
         ((*RUN, "--max-failures", "1.5"), ["a whole number or a percentage", "write 3, 1% or 0.5"]),
         ((*RUN, "-e", "vectors:gone", "-r", "dense"), ["gone does not exist; give a folder of v"]),
@@ -225,6 +229,68 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("list", "chunkers", "fixed:max_size=3"), ["chunkmark list chunkers fixed"]),
         (("run", "--datset", "x"), ["unknown option --datset; did you mean --dataset?\n"]),
         (("run", "--max-failure", "3"), ["did you mean --max-failures?\n"]),
+        (("run", "stdlib"), ["stdlib is a data set, not a suite; write -d stdlib"]),
+        (("run", "repo:src"), ["repo:src is a data set, not a suite; write -d repo:src"]),
+        (("run", "bm25"), ["bm25 is a retriever, not a suite; write -r bm25"]),
+        (("run", "src"), ["src is a folder, not a suite; to use its code, write -d repo:src"]),
+        (("run", "quik"), ["suite quik does not exist; did you mean quick?", "TOML file"]),
+        (("audit", "stdlib"), ["stdlib is a data set, not a run; write -d stdlib"]),
+        (
+            ("verify", "stdlib"),
+            ["a data set, not a run; give the folder of a `chunkmark run -d st"],
+        ),
+        (
+            ("compare", "ast"),
+            ["ast is a chunker, not a run; give the folder of a `chunkmark run -c"],
+        ),
+        (("gate", "stdlib", "--min", "MRR>0.1"), ["stdlib is a data set, not a run; give the fol"]),
+        (("report", "repo:src"), ["repo:src is a data set, not a run; give the folder"]),
+        (("dataset", "validate", "stdlib", "--run", "stdlib"), ["a data set, not a run"]),
+        (("dataset", "build", "repo:src", "-o", "n"), ["a data set; give the folder alone: src"]),
+        (("dataset", "build", "stdlib", "-o", "n"), ["the spec of a data set; give a repository"]),
+        (
+            ("dataset", "info", "/gone"),
+            ["/gone does not exist; give a data set, or a folder as re"],
+        ),
+        (("dataset", "show", "./gone/x"), ["./gone/x does not exist; give a data set"]),
+        (("run", "-c", "fixed:300"), ["'300' is not key=value; write fixed:max_size=300"]),
+        (("run", "-c", "fixed:x"), ["its options are header, max_size, overlap, unit"]),
+        (("run", "-r", "bow:3"), ["retriever bow: '3' is not key=value; its options are"]),
+        (("run", "-c", "own_chunker:cut:3"), ["write own_chunker:cut,key=value"]),
+        (("run", "-c", "nothere"), ["chunkmark list chunkers`, or write module:function for your"]),
+        (("run", "-e", "nope"), ["choose from minilm, openai, st, vectors, or write module:func"]),
+        (("run", "-c", "ast fixed"), ["'ast fixed' names several parts; repeat the option, as in"]),
+        (("run", "-c", "ast, fixed"), ["names several parts; repeat the option"]),
+        (("run", "-d", "stdlib repo:src"), ["'stdlib repo:src' names several parts; repeat"]),
+        ((*RUN, "--by", "folder:x"), ["write folder:N with a number from 1 to 99"]),
+        ((*RUN, "--by", "folder:0"), ["write folder:N with a number from 1 to 99"]),
+        ((*RUN, "--baseline", "nothere"), ["not in this run; choose from ast"]),
+        (
+            (*RUN, "--mask-query"),
+            ["2 of 2 queries were not made from lines", "remove --mask-query"],
+        ),
+        (("chunk", "latin.py"), ["not UTF-8", "as in --encoding '*.py=latin-1'"]),
+        (("chunk", "picture.png"), ["binary: holds NUL bytes; give a text file"]),
+        (("run", "--language", "*.h="), ["write PATTERN=LANGUAGE, such as '*.h=cpp'"]),
+        (("chunk", "src/a.py", "--encoding", "*.h="), ["write PATTERN=ENCODING, such as"]),
+        (
+            ("score", "--run", "run.trec", "--qrels", "zero.trec"),
+            ["no query has a relevant document; check grades and query ids"],
+        ),
+        (
+            ("score", "--run", "run.trec", "--qrels", "graded.trec"),
+            ["graded.trec, line 2", "remove one of the two lines"],
+        ),
+        (("list", "chunkers", "--data-dir", "gone"), ["--data-dir gone is not a folder"]),
+        (("list", "measures", "--data-dir", "run.trec"), ["--data-dir run.trec is not a folder"]),
+        (("gate", "gone", "--min", "MRR>=0"), ["can never fail: MRR is at least 0; give a higher"]),
+        (("gate", "gone", "--min", "P@5>-1"), ["can never fail", "give a higher number"]),
+        (("gate", "gone", "--min", "MRR>1"), ["can never pass", "give a lower number"]),
+        (("run", "--limit", "5", "--limit=6"), ["--limit is given 2 times; give it once"]),
+        (("run", "-o", "a", "--out", "b"), ["-o/--out is given 2 times; give it once"]),
+        (("run", "--mask-query", "--no-mask-query"), ["--mask-query is given 2 times"]),
+        (("chunk", "src/a.py", "-e", "minilm", "-e", "x"), ["-e/--embedder is given 2 times"]),
+        (("gate", "out", *["--against", "out"] * 2), ["--against is given 2 times"]),
         (("check-chunker", "fixed:max_size=9|20"), ["give one value; a|b is allowed only with -c"]),
     ],
 )
@@ -248,6 +314,37 @@ def test_a_limit_and_a_list_that_leave_nothing_out_are_reported(folder, capsys):
     says(done, 0, "empty.trec holds no ids, so no query is left out")
     done = call(capsys, *build, "-o", "n2", "--limit", "3")
     says(done, 0, "note: --limit 3: no more than 2 can be built")
+
+
+def test_a_run_that_is_wrong_or_given_in_place_of_other_folders_is_refused(folder, capsys):
+    assert call(capsys, *RUN, "-c", "fixed:max_size=60").code == 0
+    says(call(capsys, "compare", "out", "--over", "x"), 2, "--over x: choose from chunker, corpus")
+    says(call(capsys, "compare", "out", "--baseline", "x"), 2, "--baseline x: not compared on repo")
+    for name in ("r.pdf", "r", "src/r.py"):
+        says(call(capsys, "report", "out", "-o", name), 2, f"-o {name}: a report is HTML", ".html")
+    assert call(capsys, "dataset", "build", "src", "-o", "built").code == 0
+    says(call(capsys, *RUN[:2], "repo:built", *RUN[3:]), 2, "built data set; write -d built:built")
+    says(call(capsys, "dataset", "build", "built", "-o", "n"), 2, "write -d built:built")
+    says(call(capsys, "dataset", "build", "out", "-o", "n"), 2, "out is a run folder; give")
+    assert call(capsys, *RUN[:-1], "seeded", "--seed", "3").code == 0
+    says(call(capsys, "leaderboard", "out", "seeded"), 2, "seed (0, 3)", "with the same options")
+    (cell, *_) = (folder / "out" / "cells").iterdir()
+    (cell / "queries.jsonl").write_text("")
+    gate = call(capsys, "gate", "out", "--min", "MRR>0.1")
+    says(gate, 2, "queries.jsonl was changed or removed; remove", "and run again")
+
+
+def test_a_chunker_that_fails_is_named_and_the_code_is_3(folder, capsys):
+    (folder / "failing.py").write_text("def cut(source):\n    raise ValueError('bad luck')\n")
+    for other in ((), ("-c", "fixed")):
+        done = call(capsys, "chunk", "src/a.py", "-c", "failing:cut", *other)
+        says(done, 3, "failing:cut failed on a.py: ValueError: bad luck")
+    done = call(capsys, "chunk", "src/a.py", "-c", "failing:cut", "--format", "json")
+    assert (done.code, done.json["results"]) == (3, [])
+
+
+def test_a_flag_may_be_repeated(folder, capsys):
+    assert call(capsys, *RUN, "--details", "--details").code == 0
 
 
 def test_a_run_without_embedders_says_so_where_they_are_compared(folder, capsys):

@@ -46,11 +46,11 @@ def test_a_file_goes_before_a_built_in_suite_and_a_folder_does_not(tmp_path, mon
     ("name", "words"),
     [
         ("quik", ["suite quik does not exist", "did you mean quick?", "give a TOML file"]),
-        ("zzz", ["suite zzz does not exist", "choose from", "quick", "a data set by -d"]),
+        ("zzz", ["suite zzz does not exist", "choose from", "quick", "a TOML file"]),
         ("suites/quick", ["suite suites/quick does not exist", "choose from"]),
         ("quick.toml", ["suite quick.toml does not exist", "did you mean quick?"]),
         ("../quick", ["suite ../quick does not exist"]),
-        (".", ["suite . is a folder"]),
+        (".", [". is a folder, not a suite", "write -d repo:."]),
     ],
 )
 def test_an_unknown_name_says_what_there_is(capsys, tmp_path, monkeypatch, name, words):

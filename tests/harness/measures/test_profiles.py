@@ -133,7 +133,7 @@ def test_options_are_named_in_one_order():
         ("code-chunk:empty=true", "keep, drop"),
         ("memorybench:twins=true", "memorybench"),
         ("code-chunks", "did you mean code-chunk"),
-        ("trec:argument", "takes no argument"),
+        ("trec:argument", "'argument' is not key=value; its options are"),
     ],
 )
 def test_wrong_profile_says_what_there_is(text, says):

@@ -110,7 +110,7 @@ def test_the_variance_of_a_run_is_attributed_to_what_was_planted():
             for header, little in (("", 0.0), (",header=on", 0.01)):
                 values = BASE + gain + more + little
                 cells.append(cell(f"{name}:max_size={size}{header}", values))
-    cells.append(cell("whole-file", BASE))  # a baseline takes no part
+    cells.append(cell("whole-file", BASE))  # a control takes no part
     document = variance(cells, MEASURE)
     shares = {share["factor"]: share["unique"] for share in document["shares"]}
     whole = 0.2**2 + 0.02**2 + 0.01**2

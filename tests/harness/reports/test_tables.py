@@ -82,7 +82,7 @@ def test_measures_that_chance_does_as_well_in_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("chunkers", "units"),
     [
-        (("fixed", "ast:max_size=120", "whole-file", "random-cuts"), ()),  # one unit; baselines
+        (("fixed", "ast:max_size=120", "whole-file", "random-cuts"), ()),  # one unit; controls
         (("fixed:unit=chars", "fixed-chars:max_size=800"), ()),
         (("ast:max_size=120", "fixed:max_size=120,unit=chars", "whole-file"), ("nws", "chars")),
         (("ast:max_size=120", "worlds:lossy"), ("nws", "no limit")),

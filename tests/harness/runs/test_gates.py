@@ -27,7 +27,7 @@ def cell(**means):
         ("MRR>0.6", "MRR", ">", 0.6),
         (" ndcg_at_10 >= 1e-1 ", "nDCG@10", ">=", 0.1),
         ("recall@5>=.5", "R@5", ">=", 0.5),
-        ("SpanR@10000c>-1", "SpanR@10000c", ">", -1.0),
+        ("SpanR@10000c>=0.001", "SpanR@10000c", ">=", 0.001),
         ("token_f1>0", "TokenF1", ">", 0.0),
     ],
 )
@@ -41,6 +41,12 @@ def test_bounds_are_read_by_the_grammar_of_measures(text, measure, operator, thr
 )  # fmt: skip
 def test_what_is_no_bound_says_how_one_is_written(text):
     with pytest.raises(InputError, match=r"--min 'MRR>0\.6'"):
+        parse_bound(text)
+
+
+@pytest.mark.parametrize("text", ["MRR>=0", "SpanR@10000c>-1", "TokenF1>=-0.0", "P@5>=1e-13"])
+def test_a_bound_that_no_mean_can_fail_is_refused(text):
+    with pytest.raises(InputError, match=r"can never fail: .* is at least 0; give a higher"):
         parse_bound(text)
 
 

@@ -215,7 +215,9 @@ def test_limit_acts_before_the_mask(tmp_path):
 
 def test_a_refusal_leaves_no_folder(tmp_path):
     dataset = masked_world(queries=(Query("q", "one", "x", (Target("one/alpha.py", 1, 2),)),))
-    with pytest.raises(InputError, match="made: --mask-query has nothing to mask"):
+    with pytest.raises(
+        InputError, match=r"1 of 1 queries were not made from lines.*; remove --mask-query"
+    ):
         grid(tmp_path, dataset=dataset, mask_query=True, retrievers=("bm25",))
     assert list(tmp_path.iterdir()) == []
 

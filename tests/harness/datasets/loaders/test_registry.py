@@ -18,7 +18,7 @@ from harness.audit.self_retrieval import find_leaks
 from harness.audit.validation import validate
 from harness.chunking.corpus import chunk_corpus
 from harness.datasets.cards import card_names, load_card
-from harness.datasets.loading import _PLUG_INS, load_dataset
+from harness.datasets.loading import DATASETS, load_dataset
 from harness.runs.query_set import prepare
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def test_every_card_has_a_world_of_files_or_of_documents() -> None:
 
 @pytest.mark.parametrize("name", [*TREES, *DOCUMENTS, "coir-cosqa"])
 def test_every_option_of_a_loader_can_be_given(name: str) -> None:
-    load = _PLUG_INS.load(PluginEntry(name, load_card(name).loader, "its card"))
+    load = DATASETS.load(PluginEntry(name, load_card(name).loader, "its card"))
     module = inspect.getmodule(load)
     for one in inspect.signature(load).parameters.values():
         if one.kind is one.KEYWORD_ONLY:
