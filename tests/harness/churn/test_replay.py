@@ -18,6 +18,7 @@ from chunkers.source import Services, Source
 from harness.building.tree import Reading, read_commits
 from harness.churn.edits import WHOLE, History, read_edits
 from harness.churn.replay import Counts, cut_edits, replay
+from harness.reading.reader import ReadRules
 
 SUFFIXES = {".py": "python", ".go": "go", ".c": "c", ".sh": "bash"}
 
@@ -115,18 +116,22 @@ def indexed(path: str) -> bool:
 
 
 def chunks_of(texts: dict[str, str], chunker: str) -> list[tuple[str, str]]:
+    return [chunk for path, text in texts.items() for chunk in cut(path, text, chunker)]
+
+
+@functools.cache
+def cut(path: str, text: str, chunker: str) -> list[tuple[str, str]]:
+    """The chunks of a file: id and embedded text."""
     chunks = []
-    cut = load_chunker(chunker).chunk
-    for path, text in texts.items():
-        seen: Counter[str] = Counter()
-        source = Source(text, path, SUFFIXES[Path(path).suffix])
-        for span in cut(source, Services()):
-            content = text[span.start : span.end] if span.embed_text is None else span.embed_text
-            if text[span.start : span.end].strip():
-                last = text.count("\n", 0, max(span.start, span.end - 1)) + 1
-                name = f"{path}:{text.count(chr(10), 0, span.start) + 1}-{last}"
-                seen[name] += 1
-                chunks.append((name if seen[name] == 1 else f"{name}#{seen[name]}", content))
+    seen: Counter[str] = Counter()
+    source = Source(text, path, SUFFIXES[Path(path).suffix])
+    for span in load_chunker(chunker).chunk(source, Services()):
+        content = text[span.start : span.end] if span.embed_text is None else span.embed_text
+        if text[span.start : span.end].strip():
+            last = text.count("\n", 0, max(span.start, span.end - 1)) + 1
+            name = f"{path}:{text.count(chr(10), 0, span.start) + 1}-{last}"
+            seen[name] += 1
+            chunks.append((name if seen[name] == 1 else f"{name}#{seen[name]}", content))
     return chunks
 
 
@@ -139,19 +144,20 @@ def changed_paths(repo: Repo, old: str, new: str) -> list[str]:
 @functools.cache
 def changed(repo: Repo, old: str, new: str) -> int:
     """The size of the edit from git's own patch: of each hunk the larger side."""
-    total, sides, counts = 0, Counter[str](), set[str]()
+    total, sides, counts, in_hunk = 0, Counter[str](), set[str](), False
     command = ["-c", "core.quotepath=off", "diff", "-U0", "-M50%", "-a", "--no-ext-diff"]
     for line in [*repo.git(*command, old, new).split("\n"), "diff "]:
         if line.startswith(("diff ", "@@")):
             total += max(sides.values(), default=0)
             sides.clear()
+            in_hunk = line.startswith("@@")
         if line.startswith("diff "):
             counts.clear()
-        elif line.startswith(("--- ", "+++ ")):
+        elif not in_hunk and line.startswith(("--- ", "+++ ")):
             path = line[4:].rstrip("\t").partition("/")[2]
             if path in tree_of(repo, old if line[0] == "-" else new):
                 counts.add(line[0])
-        elif line[:1] in counts:
+        elif in_hunk and line[:1] in counts:
             sides[line[0]] += len("".join(line[1:].split()))
     return total
 
@@ -217,3 +223,19 @@ def test_a_rename_changes_ids_but_no_text(repo: Repo) -> None:
     assert plain[WHOLE] == Counts(n := plain[WHOLE].chunks, 0, 0, n, n, 0)
     # The path is in the header.
     assert (headed[WHOLE].again, headed[WHOLE].gone, headed[WHOLE].moved) == (n, n, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunker", ["ast", "fixed"])
+def test_the_counts_of_this_projects_history(chunker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Path(__file__).parents[3]
+    if not (root / ".git").exists():
+        pytest.skip("this checkout has no history")
+    monkeypatch.setitem(globals(), "SUFFIXES", {".py": "python"})
+    repo = Repo(root)
+    history = read_edits(root, ReadRules(suffixes=(".py",)), 20)
+    replayed = replay(history.edits, load_chunker(chunker))
+    for edit, counts in zip(history.edits, replayed.counts, strict=True):
+        assert counts is not None
+        expected = recounted(repo, f"{edit.commit}^1", edit.commit, chunker)
+        assert (counts[WHOLE], edit.changed) == expected, edit.commit
