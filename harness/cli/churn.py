@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from dataclasses import replace
 from enum import StrEnum
 from operator import attrgetter
@@ -120,11 +122,13 @@ def churn(
         csv_rows,
         print_churn,
     )
+    from harness.support.wording import counted
 
     if not 0 < margin < 1:
         raise InputError(f"--margin must be above 0 and below 1, not {margin}")
-    chunkers, plain = _chunkers(chunker or _CHUNKERS, with_headers=header is Header.ON)
-    pairs = _pairs(chunkers, plain, baseline)
+    with contextlib.redirect_stdout(sys.stderr):  # a plug-in's prints are not part of the result
+        chunkers, plain = _chunkers(chunker or _CHUNKERS, with_headers=header is Header.ON)
+        pairs = _pairs(chunkers, plain, baseline)
     count_tokens = _counter(chunkers.values(), embedder)
     reading = Reading(
         files=files.value,
@@ -149,7 +153,8 @@ def churn(
             tell=progress.tell,
         )
         if history.commits < commits:
-            progress.note(f"the history has only {history.commits} commits after its first one")
+            number = counted(history.commits, "commit")
+            progress.note(f"the history has only {number} after its first one")
         for line in result.failures:
             progress.warn(line)
     document = churn_document(result, str(repository), margin)

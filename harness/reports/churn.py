@@ -180,11 +180,11 @@ def csv_rows(document: Mapping[str, Any]) -> tuple[tuple[str, ...], list[list[ob
 
 def _heading(document: Mapping[str, Any]) -> str:
     files, changed = document["files"], document["changed"]
-    number = document["groups"][0]["edits"]
+    number, commits = document["groups"][0]["edits"], document["commits"]
     left_out = "; ".join(f"{count} {reason}" for reason, count in document["left_out"].items())
     return (
         f"{document['repository']}, commit {document['commit'][:12]}: "
-        f"{counted(number, 'edit')} in the last {counted(document['commits'], 'commit')}"
+        f"{counted(number, 'edit')} in the last {f'{commits} commits' if commits > 1 else 'commit'}"
         f"{f' (left out: {left_out})' if left_out else ''}; "
         f"{files['total']:,} files edited (median {files['median']:,}, p95 {files['p95']:,}), "
         f"{changed['total']:,} c changed (median {changed['median']:,}, p95 {changed['p95']:,})"

@@ -151,7 +151,7 @@ def test_wrong_calls_are_refused(capsys, repo, own, options, words):
 def own(tmp_path, monkeypatch):
     """Chunkers in the current folder."""
     (tmp_path / "own.py").write_text(
-        "from chunkers.source import Span\n\n\n"
+        "from chunkers.source import Span\n\n\nprint('loaded')\n\n\n"
         "def plain(source):\n    return [Span(0, len(source.text))]\n\n\n"
         "def nothing(source):\n    return []\n\n\n"
         "def broken(source):\n"
@@ -188,6 +188,7 @@ def test_a_pattern_that_fits_nothing_is_reported(capsys, repo, option):
 def test_a_chunker_that_fails_is_named_and_the_others_are_compared(capsys, repo, own):
     done = call(capsys, "churn", repo.root, "-c", "own:broken", "-c", "ast", "--format", "json")
     assert done.code == 3
+    assert done.out.startswith("{")  # and not with what the module prints
     (line,) = done.json["failures"]
     assert "not compared: own:broken failed on" in line
     assert line in done.err
