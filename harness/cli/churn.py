@@ -75,7 +75,7 @@ def churn(
     header: Annotated[
         Header,
         typer.Option(
-            help="on: also replay each chunker with header=on, compared with its plain form."
+            help="Whether to replay each chunker with header=on too, and compare both forms."
         ),
     ] = Header.OFF,
     by: Annotated[
@@ -94,7 +94,7 @@ def churn(
         typer.Option(
             "-e",
             "--embedder",
-            help="Embedder whose tokens chunkers by tokens count. Default: minilm.",
+            help="Embedder for chunkers that count tokens. Default: minilm.",
         ),
     ] = None,
     margin: Annotated[
@@ -105,9 +105,9 @@ def churn(
 ) -> int:
     """Count what the edits of a history cost an index.
 
-    Cuts the files that each commit changed before and after it, and counts the chunks that must be
-    embedded again and those whose ids move. Nothing is embedded, and the working tree is not read.
-    Exits with 3 if a chunker fails on a file.
+    Cuts the files that each commit changed, as they were before and after it, and counts the chunks
+    that must be embedded again and those whose ids move. Nothing is embedded, and the working tree
+    is not read. Exits with 3 if a chunker fails on a file.
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides, warn_unused

@@ -95,11 +95,14 @@ class Command(TyperCommand):
                 break
             if word in valued and (value := next(rest, "")) in flags:
                 raise InputError(f"{word} needs a value before {value}")
-        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        values, _, order = self.make_parser(ctx).parse_args(list(args))
+        for each in order:
+            if "" in (values[each.name], *_listed(values[each.name])):
+                raise InputError(f"{_shown(each)} is empty; give a value")
         for each, count in Counter(order).items():
             takes_values = each in options and (not _is_flag(each) or each.secondary_opts)
             if takes_values and count > 1 and not each.multiple:
-                raise InputError(f"{'/'.join(each.opts)} is given {count} times; give it once")
+                raise InputError(f"{_shown(each)} is given {count} times; give it once")
         return super().parse_args(ctx, args)
 
 
@@ -118,6 +121,16 @@ def _with_value_names(parameters: list[Any]) -> list[Any]:
             long = max(each.opts, key=len).lstrip("-")
             each.metavar = "" if _is_flag(each) else "N" if number else long.upper()
     return parameters
+
+
+def _shown(parameter: Any) -> str:
+    """An option with its flags, or the name of an argument."""
+    is_option = parameter.param_type_name == "option"
+    return "/".join(parameter.opts) if is_option else parameter.metavar or parameter.name.upper()
+
+
+def _listed(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (list, tuple)) else ()
 
 
 def _is_flag(option: Any) -> bool:

@@ -12,6 +12,7 @@ from harness.cli.output import (
     Format,
     FormatOption,
     RunsArgument,
+    require_different_runs,
     write,
     write_json,
     write_rows,
@@ -42,6 +43,7 @@ def verify(
     from harness.runs.verify import verify as verify_run
     from harness.support.wording import counted
 
+    require_different_runs(run)
     compared = compare_published(run) if published else []
     cells = [cell for folder in run for cell in verify_run(folder)]
     differences = [difference for cell in cells for difference in cell.differences]

@@ -196,6 +196,8 @@ def open_repository(path: Path) -> Repository:
     Raises:
         InputError: There is no repository, or one that reads files outside of it.
     """
+    if not path.exists():
+        raise InputError(f"{path} does not exist; give a git repository")
     dot = path / ".git"
     if dot.is_symlink():
         raise InputError(f"{path}: .git is a link, which is not followed; name the linked folder")

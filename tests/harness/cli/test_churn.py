@@ -169,7 +169,7 @@ def test_places_without_a_history_are_refused(capsys, tmp_path):
     new_repo(tmp_path / "one").commit("first", {"a.py": "x = 1\n"})
     new_repo(tmp_path / "long", "--object-format=sha256").commit("first", {"a.py": "x = 1\n"})
     for name, words in (
-        ("nowhere", "is not a git repository"),
+        ("nowhere", "does not exist; give a git repository"),
         ("plain", "is not a git repository"),
         ("empty", "has no commit"),
         ("one", "one commit, so no edit can be replayed"),

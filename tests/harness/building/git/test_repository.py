@@ -275,7 +275,7 @@ def refusal(path: Path) -> str:
 def test_what_is_no_repository_ends_in_one_message(repo: Repo, tmp_path: Path) -> None:
     assert "is not a git repository" in refusal(tmp_path)
     assert "is not a git repository" in refusal(repo.root / "dir with space")
-    assert "is not a git repository" in refusal(tmp_path / "nowhere")
+    assert "does not exist; give a git repository" in refusal(tmp_path / "nowhere")
     assert "the repository has no commit" in refusal(new_repo(tmp_path / "empty").root)
     linked = tmp_path / "linked"
     linked.mkdir()
