@@ -106,11 +106,14 @@ def query_rows(document: Mapping[str, Any]) -> tuple[list[str], list[list[object
 
 def csv_rows(document: Mapping[str, Any]) -> tuple[list[str], list[list[object]]]:
     """Columns and rows of means, without a query, and of the values of queries."""
-    rows: list[list[object]] = [["", *row] for row in score_rows(document)]
+    whys = [metric.get("why", "") for metric in document["metrics"].values()]
+    rows: list[list[object]] = [
+        ["", *row, why] for row, why in zip(score_rows(document), whys, strict=True)
+    ]
     for name, column in document.get("per_query", {}).items():
         for query, value in (column or {}).items():
-            rows.append([query, name, value, "", "", "", ""])
-    return ["query_id", *COLUMNS], rows
+            rows.append([query, name, value, "", "", "", "", ""])
+    return ["query_id", *COLUMNS, "why"], rows
 
 
 def rounded(rows: Sequence[Sequence[object]]) -> list[list[str]]:

@@ -350,6 +350,23 @@ def test_a_chunker_that_fails_is_named_and_the_code_is_3(folder, capsys):
     assert (done.code, done.json["results"]) == (3, [])
 
 
+def test_a_skipped_measure_has_its_reason_in_every_form(folder, capsys):
+    arguments = (
+        "score",
+        "--run",
+        "run.trec",
+        "--qrels",
+        "qrels.trec",
+        "-m",
+        "MRR",
+        "-m",
+        "FileMRR",
+    )
+    for form in ("table", "csv", "markdown", "json", "latex"):
+        done = call(capsys, *arguments, "--format", form)
+        assert (done.code, "lines of files are needed" in done.out) == (0, True), form
+
+
 def test_a_flag_may_be_repeated(folder, capsys):
     assert call(capsys, *RUN, "--details", "--details").code == 0
 
