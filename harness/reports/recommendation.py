@@ -198,7 +198,7 @@ def _detail(pairs: Sequence[Difference]) -> str:
     family = pairs[0].family
     of = f" (adjusted for {family} comparisons)" if family > 1 else ""
     least = points(max(shown))
-    return f"; a difference of {least} points would be detected with 80 % probability{of}"
+    return f"; a difference of {least} points would be detected{of}"
 
 
 def cheapest_of(contest: Contest, names: Sequence[str]) -> str:

@@ -139,7 +139,7 @@ def test_what_would_show_is_of_the_pairs_that_are_undecided():
     detail = little["sentences"][0].partition("; ")[2].partition(" Worse")[0]
     mdd = little["differences"][0]["mdd"]
     assert (
-        detail == f"a difference of {100 * mdd:.1f} points would be detected with 80 % probability "
+        detail == f"a difference of {100 * mdd:.1f} points would be detected "
         "(adjusted for 2 comparisons)."
     )
     assert detail in much["sentences"][0]
@@ -149,7 +149,7 @@ def test_six_files_are_too_few_after_an_adjustment():
     base = noise(1, 6)
     near = cell("near", base + noise(2, 6, 0.1) - 0.5)
     (alone,) = answer_of(cell("fixed", base), near)["sentences"][:1]
-    assert " points would be detected with 80 % probability." in alone  # of 64 flips 2 are 3.1 %
+    assert " points would be detected." in alone  # of 64 flips 2 are 3.1 %
     far = cell("far", base + noise(3, 6, 0.1) - 0.5)
     answer = answer_of(cell("fixed", base), near, far)
     assert "; there are too few clusters to show any difference." in answer["sentences"][0]
