@@ -258,3 +258,12 @@ def test_tasks_without_package_or_data_are_left_out_by_name(board, monkeypatch, 
         absent["go-git commits"] == "its package could not be downloaded: apt-get is not installed"
     )
     assert absent["CoSQA"] == "its files are missing: `chunkmark dataset fetch cosqa`"
+
+
+def test_a_chunker_is_matched_only_on_languages_that_it_reads(board):
+    steps = [step for step in board("board.tasks").steps() if step.part == "matched"]
+    reads = {step.task.name: "astchunk" in step.chunkers for step in steps}
+    assert {name for name, read in reads.items() if read} == {
+        "stdlib", "flask", "rxjs", "react-native",
+    }  # fmt: skip
+    assert all("ast" in step.chunkers and "code-chunk-ast" in step.chunkers for step in steps)

@@ -197,11 +197,19 @@ def steps() -> Iterator[Step]:
     for task in TASKS:
         yield Step(task, "bm25", plain, ("bm25",))
     for task in (task for task in TASKS if task.matched):
-        yield Step(task, "matched", sized, ("bm25",))
+        # `--match-size` refuses a chunker that makes no chunk.
+        yield Step(task, "matched", tuple(c for c in sized if _reads(c, task)), ("bm25",))
     for task in (task for task in TASKS if task.dense):
         yield Step(task, "dense", plain, ("dense",))
         if task.semantic:
             yield Step(task, "semantic", embedding, ("bm25", "dense"))
+
+
+def _reads(chunker: str, task: Task) -> bool:
+    """Whether a chunker reads the language of a task."""
+    languages = load_chunker(chunker).languages
+    own = PACKAGES[task.name].language if task.name in PACKAGES else "Python"
+    return not languages or own.lower() in languages
 
 
 def prepare(folder: Path) -> dict[str, str]:
