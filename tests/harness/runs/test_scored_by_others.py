@@ -138,6 +138,18 @@ def test_the_folders_have_what_evaluators_treat_differently(few):
     assert min(traits.values()) >= 3
 
 
+def test_the_folders_have_titles_blank_documents_and_unjudged_queries(tmp_path):
+    write_world(tmp_path / "0", 0)
+    titled, bare = (
+        load_dataset(f'beir:"{tmp_path / "0"}",title={way}') for way in ("join", "drop")
+    )
+    texts = [{source.path: source.text for source in d.corpora[0].sources} for d in (titled, bare)]
+    assert texts[0] != texts[1]
+    assert int(titled.information["documents without text"]) > 0
+    assert titled.left_out["queries without judgement"] == 1
+    assert len({name[0] for name in texts[0]}) > 3  # ids in several scripts
+
+
 @pytest.mark.slow
 def test_means_are_those_of_pytrec_eval_coir_and_mteb(tmp_path, tmp_path_factory):
     cells = []
