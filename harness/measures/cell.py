@@ -133,9 +133,9 @@ class Projection:
     scores: tuple[Floats, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cell:
-    """The inputs of the measures of one cell.
+    """The inputs of the measures of one cell; equal to itself alone.
 
     Attributes:
         queries: Ids, in the order of all per-query arrays, shape (q,).

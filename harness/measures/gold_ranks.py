@@ -14,8 +14,6 @@ from harness.measures.gold_tables import Rows, sum_by
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
     from harness.measures.cell import Units
     from harness.measures.gold_tables import GoldTables
     from harness.support.arrays import Bools, Floats, Ints
@@ -26,6 +24,9 @@ NEVER = 2**61
 
 UNCUT = NEVER - 1
 """Cut-off of an uncut measure."""
+
+_QUERIES = 128
+"""Rankings that are looked through at a time, so that they stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -203,43 +204,36 @@ def gold_ranks(gold: GoldTables, corpora: Sequence[Units], rankings: Iterable[In
     """Look the gold up in the rankings of its queries, which are units in rank order."""
     rows = list(rankings)
     counts = np.array([len(row) for row in rows], dtype=np.int64)
-    ranked = Rows.of(counts, np.concatenate([np.zeros(0, dtype=np.int64), *rows]))
+    bounds = np.concatenate(([0], np.cumsum(counts)))
     kinds = {name: rows for name, rows, table in _lookups(gold) if table != "file"}
-    places = dict(zip(kinds, _places(kinds.values(), ranked, gold.missing_unit + 1), strict=True))
-    before, total = _characters(gold, corpora, ranked, places.pop("before"))
+    places = dict(zip(kinds, _places(gold, rows, bounds), strict=True))
+    piece, total, file = places.pop("before"), np.zeros_like(counts), gold.file.item
+    if gold.gold_size.any() or len(file):
+        ranked = Rows.of(counts, np.concatenate([np.zeros(0, dtype=np.int64), *rows]))
+        piece, total = _characters(gold, corpora, ranked, piece)
+        file = _file_ranks(gold, corpora, ranked)
     ranks = {
-        name: np.where(place < NEVER, place - ranked.bounds[kinds[name].query] + 1, NEVER)
+        name: np.where(place < NEVER, place - bounds[kinds[name].query] + 1, NEVER)
         for name, place in places.items()
     }
-    return GoldRanks(
-        gold=gold,
-        file=_file_ranks(gold, corpora, ranked),
-        before=before,
-        retrieved=counts,
-        total=total,
-        **ranks,
-    )
+    return GoldRanks(gold=gold, file=file, before=piece, retrieved=counts, total=total, **ranks)
 
 
-def _places(kinds: Iterable[Rows], ranked: Rows, width: int) -> list[Ints]:
-    """The row of `ranked` with each row of `kinds`, or NEVER; units are below `width`."""
-    keys = [rows.query * width + rows.item for rows in kinds]
-    wanted, row = np.unique(np.concatenate(keys), return_inverse=True)
-    place = np.full(len(wanted) + 1, NEVER, dtype=np.int64)
-    key = ranked.query * width + ranked.item
-    # Most of a ranking is not gold: a table of hashes drops nearly all of that before the search.
-    bits = min(24, (16 * len(wanted) + 1).bit_length())
-    table = np.zeros(1 << bits, dtype=np.bool_)
-    table[_hashes(wanted, bits)] = True
-    kept = np.flatnonzero(table[_hashes(key, bits)])
-    place[_search(wanted, key[kept])] = kept
-    place[-1] = NEVER
-    return np.split(place[row], np.cumsum([len(each) for each in keys[:-1]]))
-
-
-def _hashes(keys: Ints, bits: int) -> NDArray[np.uint64]:
-    """Fibonacci hashes (Knuth, The Art of Computer Programming, volume 3, section 6.4)."""
-    return (keys.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
+def _places(gold: GoldTables, rows: Sequence[Ints], bounds: Ints) -> list[Ints]:
+    """The place of each unit of gold in all rankings together, or NEVER, kind by kind."""
+    wanted = gold.wanted
+    place = np.full(len(wanted.keys), NEVER, dtype=np.int64)
+    edges = np.searchsorted(wanted.keys, np.arange(len(rows) + 1) * wanted.width)
+    for first in range(0, len(rows), _QUERIES):
+        part = rows[first : first + _QUERIES]
+        query = np.repeat(np.arange(first, first + len(part)), [len(row) for row in part])
+        keys = query * wanted.width + np.concatenate(part)
+        found = np.flatnonzero(wanted.may_hold(keys))
+        low, high = edges[first], edges[first + len(part)]
+        at = low + np.searchsorted(wanted.keys[low:high], keys[found])
+        held = wanted.keys[at] == keys[found]
+        place[at[held]] = bounds[first] + found[held]
+    return np.split(place[wanted.row], wanted.bounds)
 
 
 def _search(ascending: Ints, keys: Ints) -> Ints:
@@ -262,8 +256,6 @@ def _characters(
     gold: GoldTables, corpora: Sequence[Units], ranked: Rows, place: Ints
 ) -> tuple[Ints, Ints]:
     """Characters delivered before each piece, and in all of each ranking."""
-    if not gold.gold_size.any():
-        return place, np.zeros(gold.n_queries, dtype=np.int64)
     sizes = _of_units([units.size for units in corpora], gold, ranked)
     begin = np.concatenate(([0], np.cumsum(sizes)))
     first, end = begin[ranked.bounds[:-1]], begin[ranked.bounds[1:]]
@@ -273,8 +265,6 @@ def _characters(
 
 def _file_ranks(gold: GoldTables, corpora: Sequence[Units], ranked: Rows) -> Ints:
     """The rank of each file of a target among the distinct files of its ranking, or NEVER."""
-    if not len(gold.file.item):
-        return gold.file.item
     width = gold.missing_file + 1
     files = _of_units([units.file for units in corpora], gold, ranked)
     distinct, first = np.unique(ranked.query * width + files, return_index=True)
@@ -362,15 +352,9 @@ def log_discount(rank: Ints) -> Floats:
 
 
 def _lookups(gold: GoldTables) -> tuple[tuple[str, Rows, str], ...]:
-    return (
-        ("relevant", gold.relevant, "rank"),
-        ("again", gold.again, "rank"),
-        ("twin", gold.twin, "rank"),
-        ("judged", gold.judged, "rank"),
-        ("overlapping", gold.overlapping, "rank"),
-        ("file", gold.file, "file"),
-        ("before", gold.piece, "before"),
-    )
+    units = zip(("relevant", "again", "twin", "judged", "overlapping"), gold.units, strict=False)
+    ranks = tuple((name, rows, "rank") for name, rows in units)
+    return *ranks, ("file", gold.file, "file"), ("before", gold.piece, "before")
 
 
 def _numbered(query: Ints, kept: Bools, key: Floats) -> Ints:

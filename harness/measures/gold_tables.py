@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from harness.measures.cell import Cell, Gold, Units
     from harness.measures.profiles import Profile
@@ -50,6 +52,51 @@ class Rows:
         """Rows of every query, or only those `among` marks, shape (q,)."""
         query = self.query if among is None else self.query[among]
         return np.bincount(query, minlength=len(self.bounds) - 1)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Pairs of a query and a unit, to be found in rankings.
+
+    Attributes:
+        width: A number above that of every unit; a pair has the key query · width + unit.
+        keys: Distinct keys, ascending, and one above all of them, shape (k + 1,).
+        row: The key of each row, kind after kind.
+        bounds: The first row of each kind but the first.
+        hashed: Whether a key has a hash. Most of a ranking is not gold, and this drops nearly all
+            of that before a search.
+    """
+
+    width: int
+    keys: Ints
+    row: Ints
+    bounds: Ints
+    hashed: Bools
+
+    @classmethod
+    def of(cls, kinds: Sequence[Rows], width: int) -> Wanted:
+        """The pairs of all rows of several kinds."""
+        every = [rows.query * width + rows.item for rows in kinds]
+        keys, row = np.unique(np.concatenate(every), return_inverse=True)
+        size = 1 << min(24, (16 * len(keys) + 1).bit_length())
+        wanted = cls(
+            width=width,
+            keys=np.append(keys, np.iinfo(np.int64).max),
+            row=row,
+            bounds=np.cumsum([len(each) for each in every[:-1]]),
+            hashed=np.zeros(size, dtype=np.bool_),
+        )
+        wanted.hashed[wanted.hashes(keys)] = True
+        return wanted
+
+    def hashes(self, keys: Ints) -> NDArray[np.uint64]:
+        """Fibonacci hashes (Knuth, The Art of Computer Programming, volume 3, section 6.4)."""
+        shift = np.uint64(65 - len(self.hashed).bit_length())
+        return (keys.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> shift
+
+    def may_hold(self, keys: Ints) -> Bools:
+        """False for keys that are not wanted, and true for those that are; same shape."""
+        return self.hashed[self.hashes(keys)]
 
 
 @dataclass(frozen=True)
@@ -169,13 +216,24 @@ class GoldTables:
         return ~self.below | (self.profile.negative == "not-relevant")
 
     @property
+    def units(self) -> tuple[Rows, ...]:
+        """The rows whose items are units."""
+        return self.relevant, self.again, self.twin, self.judged, self.overlapping, self.piece
+
+    @cached_property
+    def wanted(self) -> Wanted:
+        """All rows of `units`, to be found in rankings."""
+        return Wanted.of(self.units, self.missing_unit + 1)
+
+    @property
     def n_reachable(self) -> Ints:
         """Units of `n_relevant` that the corpus holds, shape (q,)."""
         return self.relevant.count(self.in_corpus & self.counts)
 
 
+@lru_cache(maxsize=4)
 def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
-    """The gold of a cell as flat arrays, with the gains of the profile."""
+    """The gold of a cell as flat arrays; kept for the oracle and the random values of the cell."""
     missing_unit = max((len(units.size) for units in cell.corpora), default=0)
     missing_file = max((n_files(units) for units in cell.corpora), default=0)
     golds = cell.gold
