@@ -81,7 +81,7 @@ def test_a_chunker_that_fails_is_named_and_the_others_are_shown(capsys, file, mo
     done = call(capsys, *both, "--format", "json")
     assert [one["chunker"] for one in done.json["results"]] == ["fixed"]
     assert done.json["failures"] == [message]
-    says(call(capsys, *both[:4]), 2, message)
+    says(call(capsys, *both[:4]), 3, message)
 
 
 def test_an_empty_file_has_nothing_to_show(capsys, tmp_path):

@@ -114,7 +114,9 @@ def test_a_mask_over_the_target_is_refused_by_name(target):
 
 
 def test_a_data_set_without_regions_or_with_documents_is_refused_by_name():
-    with pytest.raises(InputError, match=r"made: --mask-query has nothing .* 1 of 1 .* such as q"):
+    with pytest.raises(
+        InputError, match=r"made: --mask-query: 1 of 1 queries were not made .* such as q"
+    ):
         refuse_mask(world(LINES, None, ("a.py", 1, 1)))
     with pytest.raises(InputError, match=r"made: its gold is documents"):
         refuse_mask(replace(world(LINES, ("a.py", 4, 6)), gold="document"))
