@@ -78,7 +78,7 @@ def test_each_figure_of_the_page_has_the_fingerprint_of_its_data_and_the_key_of_
             own = dict(zip(heads, row, strict=True))
             for task in set(heads) & set(fingerprints):
                 if re.fullmatch(r"\d\.\d{3}", own[task]):
-                    shown = keys[task][row[0].removesuffix(" (baseline)")]
+                    shown = keys[task][row[0].removesuffix(" (control)")]
                     assert all(re.fullmatch(r"[0-9a-f]{12}", key) for key in shown)
                     checked += 1
                 else:
@@ -157,7 +157,7 @@ def test_values_stand_in_the_row_and_column_of_their_cell(made, tmp_path):
     text = page.write_page(folder, {}, {}, tmp_path / "docs")[0].read_text("utf-8")
     heads, rows = next((h, r) for h, r in tables(text) if h[0] == "chunker")
     assert heads[:5] == ["chunker", "rank", "mean", "first", "second"]
-    by_name = {row[0].removesuffix(" (baseline)"): row for row in rows}
+    by_name = {row[0].removesuffix(" (control)"): row for row in rows}
     assert set(by_name) == {"ast", "fixed:max\\_size=100", "whole-file", "random-cuts"}
     for at, name in enumerate(("first", "second"), 3):
         for cell in read_stored_cells(folder / "runs" / f"{name}-bm25"):

@@ -265,7 +265,7 @@ def _table(one: Ranking) -> list[str]:
         size = "-".join(dict.fromkeys(f"{end(sizes):.0f}" for end in (min, max) if sizes)) or "-"
         chunks = f"{sum(cell.cell['health']['chunks'] for cell in own):,}" if own else "-"
         values = [one.text(chunker, task) for task in one.tasks]
-        name = chunker if contends(chunker) else f"{chunker} (baseline)"
+        name = chunker if contends(chunker) else f"{chunker} (control)"
         body.append([name, rank, *([mean] if several else []), *values, size, chunks])
     heads = ["chunker", "rank", *(["mean"] if several else []), *one.tasks]
     return [

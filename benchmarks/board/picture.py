@@ -65,7 +65,7 @@ def _draw(
     ]
     legend = style.legend_height(list(series))
     height = _ROW * max(1, len(chunkers))
-    drawing, top = style.canvas(title, "in italics: baselines; in the order of the first",
+    drawing, top = style.canvas(title, "in italics: controls; in the order of the first",
                                 legend + height + 40)  # fmt: skip
     style.draw_legend(drawing, top, list(series), looks)
     axes = style.panel(drawing, style.NAMES, top + legend, style.WIDTH - style.NAMES - 20, height)
