@@ -61,6 +61,7 @@ def compare_document(
     *,
     with_curves: bool = True,
     cells: Sequence[StoredCell] = (),
+    known: Values | None = None,
 ) -> dict[str, Any]:
     """The document `chunkmark.compare/1`.
 
@@ -72,12 +73,13 @@ def compare_document(
         seed: 0 or above.
         with_curves: Whether to compute span curves, for which the rankings are read.
         cells: All cells, whose variance is attributed to the factors of the grid.
+        known: Values of span curves that were computed before.
 
     Raises:
         InputError: A contest has no such measure or baseline.
     """
     parts = []
-    drawn: Values = {}
+    known = {} if known is None else known
     family = sum(math.comb(len(contest.cells), 2) for contest in contests)
     computed: list[list[MeasureResult]] = []
     for contest in contests:
@@ -103,7 +105,7 @@ def compare_document(
         part["front"] = pareto_front(contest, results[0])
         part["matched"] = matched_sizes(contest, results[0].measure, seed)
         if with_curves:
-            part["curves"] = curves(contest, seed, drawn)
+            part["curves"] = curves(contest, seed, known)
         parts.append(part)
     primary = parts[0]["primary"] if parts else None
     return {

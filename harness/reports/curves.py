@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.measures.grammar import Measure
 from harness.reports.recommendation import points
-from harness.runs.stored_values import recompute
+from harness.runs.stored_values import read_judged
 from harness.stats.clusters import clusters_of
 from harness.stats.comparison import adjust
 from harness.stats.intervals import FLIPS, intervals
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.reports.contests import Contest
+    from harness.runs.stored_values import Reading, StoredCell
     from harness.stats.clusters import Member
     from harness.stats.sign_flips import Estimate
 
@@ -33,7 +34,7 @@ TURNS = 5
 """Turns that are printed; the document has all."""
 
 
-Values = dict[tuple["Path", tuple[int, ...]], "dict[str, list[float]] | None"]
+Values = dict["Path", "dict[str, list[float]] | None"]
 """SpanR of each query at the budgets of a curve, by cell: several contests may share a cell."""
 
 
@@ -51,26 +52,34 @@ def curves(contest: Contest, seed: int = 0, known: Values | None = None) -> dict
         None where the gold is documents.
     """
     known = {} if known is None else known
-    limit = min(int(cell.cell["identity"]["budget"]) for cell in contest.cells.values())
-    budgets = [budget for budget in BUDGETS if budget <= limit]
+    budgets = budgets_of(next(iter(contest.cells.values())))  # all cells have one
     columns: dict[str, NDArray[np.float64]] = {}
     for name, cell in contest.cells.items():
-        key = cell.folder, tuple(budgets)
-        if key not in known:
-            known[key] = recompute(cell, [Measure("SpanR", budget, "c") for budget in budgets])
-        if (values := known[key]) is None:
+        if cell.folder not in known:
+            known[cell.folder] = curve_values(cell, read_judged(cell))
+        if (values := known[cell.folder]) is None:
             return None
         columns[name] = np.array([values[query] for query in contest.queries])
     return {
         "measure": "SpanR",
         "budgets": budgets,
-        "too_shallow": [budget for budget in BUDGETS if budget > limit],
+        "too_shallow": [budget for budget in BUDGETS if budget not in budgets],
         "interval": "95 % at each budget alone; means over queries",
         "chunkers": {
             name: _curve(contest, budgets, values, seed) for name, values in columns.items()
         },
         "turns": turns_of(contest.members, budgets, columns, seed),
     }
+
+
+def budgets_of(cell: StoredCell) -> list[int]:
+    """The budgets of a curve that the rankings of a cell are deep enough for."""
+    return [budget for budget in BUDGETS if budget <= int(cell.cell["identity"]["budget"])]
+
+
+def curve_values(cell: StoredCell, reading: Reading) -> dict[str, list[float]] | None:
+    """SpanR of each query at the budgets of a curve; None where the gold is documents."""
+    return reading.values([Measure("SpanR", budget, "c") for budget in budgets_of(cell)])
 
 
 def _curve(

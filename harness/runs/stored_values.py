@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.grammar import Measure
+    from harness.runs.record import Record
+    from harness.runs.results import JudgedCell, MetricOptions
     from harness.stats.clusters import Member
 
 
@@ -42,6 +44,7 @@ class StoredCell:
         gold_follows: What its targets are, if one family of chunkers cuts there; else empty.
         primary: The measure that its run declared the verdicts to be about, if any.
         margin: The largest difference that does not matter, by its run.
+        config: The options of its run.
     """
 
     folder: Path
@@ -53,6 +56,7 @@ class StoredCell:
     gold_follows: str = ""
     primary: str | None = None
     margin: float = MARGIN
+    config: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def measures(self) -> list[str]:
@@ -91,13 +95,14 @@ def read_stored_cells(run: Path, *, earlier: bool = True) -> Iterator[StoredCell
 
 
 def with_declared(cell: StoredCell, manifest: Mapping[str, Any]) -> StoredCell:
-    """A cell with the primary measure and the margin that its run declared."""
+    """A cell with the options of its run, and the primary measure and the margin among them."""
     config = manifest.get("config", {})
     primary = config.get("primary")
     return replace(
         cell,
         primary=None if primary is None else str(parse_measure(primary)),
         margin=config.get("margin", MARGIN),
+        config=config,
     )
 
 
@@ -132,25 +137,43 @@ def read_stored_cell(
     return StoredCell(folder, names, cell, metrics, members, values, follows)
 
 
-def recompute(cell: StoredCell, measures: Sequence[Measure]) -> dict[str, list[float]] | None:
-    """The values of other measures from the stored ranking, by query in the order of `measures`.
+@dataclass(frozen=True)
+class Reading:
+    """The record of a stored cell, and its gold.
 
-    Returns:
-        None if a measure does not apply to the cell.
+    Attributes:
+        record: As it was ranked.
+        options: The options of its metrics.
+        judged: The record with its gold.
+    """
+
+    record: Record
+    options: MetricOptions
+    judged: JudgedCell
+
+    def values(self, measures: Sequence[Measure]) -> dict[str, list[float]] | None:
+        """The values of measures by query, in the order of `measures`.
+
+        Returns:
+            None if a measure does not apply to the cell.
+        """
+        scores = evaluate(self.judged.cell, measures, self.options.profile)
+        columns = [scores.per_query[str(measure)] for measure in measures]
+        if any(column is None for column in columns):
+            return None
+        rows = np.array(columns).T.tolist()
+        return dict(zip(scores.queries, rows, strict=True))
+
+
+def read_judged(cell: StoredCell) -> Reading:
+    """Read the record of a cell, whose rankings take much memory, and find its gold.
 
     Raises:
-        InputError: A file is damaged.
+        InputError: A file is missing, damaged or changed.
     """
     read_cell(cell.folder, check_files=True)
     record, options = read_record(cell.folder), options_of(cell.metrics["asked"])
-    scores = evaluate(
-        judge(record, options.relevance, options.profile).cell, measures, options.profile
-    )
-    columns = [scores.per_query[str(measure)] for measure in measures]
-    if any(column is None for column in columns):
-        return None
-    rows = np.array(columns).T.tolist()
-    return dict(zip(scores.queries, rows, strict=True))
+    return Reading(record, options, judge(record, options.relevance, options.profile))
 
 
 @dataclass(frozen=True)

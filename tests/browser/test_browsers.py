@@ -7,10 +7,11 @@ from functools import cache
 
 import pytest
 from browser_worlds import ASTRAL, HOSTILE, LONG
+from report_pages import expanded
 from worlds import grid
 
 from harness.datasets.loading import load_dataset
-from harness.reports.page.browser import browser_data, disagreement, expanded
+from harness.reports.page.browser import browser_data, disagreement
 from harness.reports.page.document import report_document
 from harness.reports.page.render import render
 from harness.reports.page.stored import read_run

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from harness.reports.curves import Values
     from harness.reports.figures.figure import Figure
     from harness.reports.page.stored import StoredRun
     from harness.support.progress import Tell
@@ -71,15 +72,16 @@ def make_report(
         _refuse_baseline(runs, options.baseline)
     embedders = dict.fromkeys(name for run in runs for name in run.manifest.get("embedders", {}))
     prices = parse_prices(options.prices, list(embedders))
-    tell("comparing", 0, 1)
-    document = report_document(runs, options.baseline, prices)
-    stored = [cell for run in runs for cell in run.cells]
-    drawn = figures(document, stored)
     tell("collecting sources", 0, 1)
+    stored = [cell for run in runs for cell in run.cells]
+    known: Values = {}
     # While a run goes on, each new cell would load the data set again.
     ended = not live or all(run.complete for run in runs)
-    browser = browser_data(stored, options.data_dir, options.sources) if ended else None
+    browser = browser_data(stored, options.data_dir, options.sources, known) if ended else None
+    tell("comparing", 0, 1)
+    document = report_document(runs, options.baseline, prices, known)
     tell("drawing", 0, 1)
+    drawn = figures(document, stored)
     return Report(document, drawn, render(document, drawn, browser, live=live))
 
 

@@ -15,12 +15,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.contests import contends
+from harness.reports.curves import curve_values
 from harness.reports.page.evidence import budgets_of, evidence
 from harness.reports.page.sources import coloured, load_sources
 from harness.reports.recommendation import headline
-from harness.runs.folder import read_manifest
-from harness.runs.record import read_record
-from harness.runs.results import options_of
+from harness.runs.stored_values import read_judged
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from chunkers.source import Source
+    from harness.reports.curves import Values
     from harness.reports.page.evidence import Evidence
     from harness.reports.page.sources import File, LoadedSources
     from harness.runs.record import ChunkRow, QueryRow, Record
@@ -66,7 +66,10 @@ class BrowserData:
 
 
 def browser_data(
-    cells: Sequence[StoredCell], data_dir: Path | None = None, limit: int = SOURCES
+    cells: Sequence[StoredCell],
+    data_dir: Path | None = None,
+    limit: int = SOURCES,
+    known: Values | None = None,
 ) -> BrowserData:
     """The data of the browsers.
 
@@ -74,6 +77,7 @@ def browser_data(
         cells: The cells of one or more runs.
         data_dir: A folder looked into for data sets before `$CHUNKMARK_DATA`.
         limit: Characters of source text, 0 or above.
+        known: Gets the values of the span curves of all cells: each record is read once.
 
     Raises:
         InputError: A file of a cell is damaged.
@@ -86,7 +90,7 @@ def browser_data(
     texts = _Texts(limit)
     sets = []
     for key, group in groups.items():
-        part = _DataSet(_name(key, groups), [_Cell.of(cell) for cell in group])
+        part = _DataSet(_name(key, groups), [_Cell.of(cell, known) for cell in group])
         sets.append(part.document(_load(part, key[0], key[1], data_dir), texts))
     if not any(part["queries"] for part in sets):
         return BrowserData("")
@@ -100,11 +104,6 @@ def compressed(document: Mapping[str, Any]) -> str:
     text = json.dumps(document, ensure_ascii=True, separators=(",", ":"))
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
     return base64.b64encode(deflate.compress(text.encode()) + deflate.flush()).decode()
-
-
-def expanded(block: str) -> Any:
-    """The document of a block."""
-    return json.loads(zlib.decompress(base64.b64decode(block), -15))
 
 
 def _name(key: tuple[str, str, bool], keys: Iterable[tuple[str, str, bool]]) -> str:
@@ -158,16 +157,18 @@ class _Cell:
     units: Mapping[str, Mapping[int, ChunkRow | File]]
 
     @classmethod
-    def of(cls, stored: StoredCell) -> _Cell:
-        record = read_record(stored.folder)
-        options = options_of(stored.metrics["asked"])
-        shown = dict(zip((q.id for q in record.queries), evidence(record, options), strict=True))
+    def of(cls, stored: StoredCell, known: Values | None) -> _Cell:
+        reading = read_judged(stored)
+        record = reading.record
+        if known is not None:
+            known[stored.folder] = curve_values(stored, reading)
+        shown = dict(zip((q.id for q in record.queries), evidence(reading), strict=True))
         files: dict[File, list[ChunkRow]] = {}
         for chunk in record.chunks:
             files.setdefault((chunk.corpus, chunk.path), []).append(chunk)
         units = _units_of(record, shown.values())
         # The rest of the rankings would take most of the memory.
-        return cls(stored, replace(record, rankings=()), options, shown, files, units)
+        return cls(stored, replace(record, rankings=()), reading.options, shown, files, units)
 
     @property
     def chunks_key(self) -> str:
@@ -340,9 +341,8 @@ def _ranked_file(query: QueryRow, path: str) -> File:
 
 def _load(part: _DataSet, name: str, fingerprint: str, data_dir: Path | None) -> LoadedSources:
     """The sources of a data set as the run of its first cell has read them."""
-    config = read_manifest(part.cells[0].stored.folder.parent.parent).get("config", {})
     masks = {q.id: (q.corpus, q.mask) for q in part.queries.values() if q.mask is not None}
-    return load_sources(name, fingerprint, config, masks, data_dir)
+    return load_sources(name, fingerprint, part.cells[0].stored.config, masks, data_dir)
 
 
 def _sources(

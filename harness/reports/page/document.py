@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from harness.reports.contests import Contest
+    from harness.reports.curves import Values
     from harness.reports.page.stored import StoredRun
     from harness.runs.stored_values import StoredCell
 
@@ -34,6 +35,7 @@ def report_document(
     runs: Sequence[StoredRun],
     baseline: str | None = None,
     prices: Mapping[str, float] | None = None,
+    known: Values | None = None,
 ) -> dict[str, Any]:
     """The document `chunkmark.report/1`.
 
@@ -41,6 +43,7 @@ def report_document(
         runs: The runs, in the order of the page.
         baseline: The chunker that the others are compared with; by default `fixed`, or the first.
         prices: The price of a million tokens, by embedder; without it, costs have no price.
+        known: Values of span curves that were computed before.
 
     Returns:
         `runs` (each with `path`, `command`, `status`, `done` and `planned` cells, `unrecorded`,
@@ -64,7 +67,7 @@ def report_document(
             document[name] += [{"run": at, **row} for row in own[name]]
         document["runs"].append(_run(run))
     stored = [cell for run in runs for cell in run.cells]
-    document["compare"], document["not_compared"] = _comparisons(stored, baseline)
+    document["compare"], document["not_compared"] = _comparisons(stored, baseline, known)
     document["sources"] = sources_of(document)
     document["summary"] = summary_of(document)
     document["warnings"] = list(_warnings(document, runs))
@@ -89,7 +92,7 @@ _APART = "make a report of each"
 
 
 def _comparisons(
-    cells: Sequence[StoredCell], baseline: str | None
+    cells: Sequence[StoredCell], baseline: str | None, known: Values | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """A comparison of each data set, and why there is none."""
     groups: dict[str, list[StoredCell]] = {}
@@ -110,7 +113,9 @@ def _comparisons(
             reasons.append(f"{dataset}: {str(error).splitlines()[0]}")
             continue
         if parts:
-            documents.append(compare_document(parts, (), only_with, margin, cells=group))
+            documents.append(
+                compare_document(parts, (), only_with, margin, cells=group, known=known)
+            )
     return documents, reasons
 
 

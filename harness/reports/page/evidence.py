@@ -12,7 +12,6 @@ import numpy as np
 
 from harness.measures.grammar import family_of
 from harness.measures.merged import Cuts
-from harness.runs.results import judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.cell import Gold, Pieces, Units
-    from harness.runs.record import Record
     from harness.runs.results import MetricOptions
+    from harness.runs.stored_values import Reading
 
     Ints = NDArray[np.int64]
 
@@ -105,13 +104,9 @@ def budgets_of(options: MetricOptions) -> list[int]:
     return sorted(cut for cut in cuts if cut is not None)
 
 
-def evidence(record: Record, options: MetricOptions) -> Iterator[Evidence]:
-    """The evidence of every query of a record, in its order.
-
-    Raises:
-        InputError: The record does not fit its files or the profile.
-    """
-    judged = judge(record, options.relevance, options.profile)
+def evidence(reading: Reading) -> Iterator[Evidence]:
+    """The evidence of every query of a record, in its order."""
+    record, options, judged = reading.record, reading.options, reading.judged
     cell = judged.cell
     corpora = sorted({query.ranked for query in record.queries})
     merges = options.profile.assemble == "merge" and cell.spans

@@ -43,11 +43,11 @@ def test_contests_that_share_cells_read_them_once(run, monkeypatch):
     assert len(parts) == 2
     calls = []
 
-    def counting(cell, measures, real=curves_module.recompute):
+    def counting(cell, real=curves_module.read_judged):
         calls.append(cell.folder)
-        return real(cell, measures)
+        return real(cell)
 
-    monkeypatch.setattr(curves_module, "recompute", counting)
+    monkeypatch.setattr(curves_module, "read_judged", counting)
     known = {}
     drawn = [curves(part, 0, known) for part in parts]
     assert sorted(calls) == sorted(one.folder for one in parts[0].cells.values())
@@ -57,7 +57,8 @@ def test_contests_that_share_cells_read_them_once(run, monkeypatch):
 
 def test_budgets_beyond_the_rankings_have_no_value_and_it_is_said(run):
     contest = contest_of(run)
-    next(iter(contest.cells.values())).cell["identity"]["budget"] = 2500
+    for cell in contest.cells.values():
+        cell.cell["identity"]["budget"] = 2500
     document = curves(contest)
     assert document["budgets"] == [500, 1000, 2500]
     assert all(len(curve) == 3 for curve in document["chunkers"].values())

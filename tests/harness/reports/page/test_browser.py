@@ -3,11 +3,12 @@
 import json
 
 import pytest
+from report_pages import expanded, rehash
 from worlds import grid
 
 from chunkers.source import Source
 from harness.datasets.loading import load_dataset
-from harness.reports.page.browser import browser_data, disagreement, expanded
+from harness.reports.page.browser import browser_data, disagreement
 from harness.reports.page.sources import coloured
 from harness.runs.record import read_record
 from harness.runs.stored_values import read_stored_cells
@@ -290,6 +291,7 @@ def test_old_cells_without_texts_and_files_still_show(tmp_path):
         for row in rows:
             del row["text"]
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        rehash(cell.folder)
     part, _, _ = document_of(cells)
     assert {query["text"] for query in part["queries"]} == {""}
     assert {file[2] for file in part["files"]} == {None}

@@ -11,6 +11,7 @@ import jinja2
 import pytest
 from browser_worlds import BIDI, HOSTILE, LONG, TERMINAL
 from commands import call, says
+from report_pages import rehash
 from worlds import grid, small
 
 from chunkers.errors import InputError
@@ -22,6 +23,7 @@ from harness.reports.page.document import report_document
 from harness.reports.page.pairs import pairs_of
 from harness.reports.page.render import render, sentence
 from harness.reports.page.stored import read_run, repeat_command
+from harness.runs.record import read_record
 
 CHUNKERS = ("ast:max_size=120", "fixed:max_size=120", "whole-file")
 VOID = {"meta", "input", "br", "img", "link", "hr", "use", "path", "rect", "line"}
@@ -163,6 +165,20 @@ def test_the_same_runs_give_the_same_bytes(run, tmp_path, capsys):
     assert len(ids) == len(set(ids))
     links = [one["href"][1:] for one in page.tagged("a")]
     assert set(links) <= set(ids)
+
+
+def test_the_record_of_a_cell_is_read_once(run, monkeypatch):
+    read = []
+
+    def counted(folder):
+        read.append(folder)
+        return read_record(folder)
+
+    monkeypatch.setattr("harness.runs.stored_values.read_record", counted)
+    report = make_report([run], ReportOptions())
+    assert sorted(read) == sorted((run / "cells").iterdir())
+    known = report.document["compare"][0]["contests"][0]["curves"]
+    assert known == report_document([read_run(run)])["compare"][0]["contests"][0]["curves"]
 
 
 def renamed(run, tmp_path, old, new):
@@ -332,6 +348,7 @@ class TestRunsOfAllKinds:
             for metric in metrics["metrics"].values():
                 metric.update(dict.fromkeys(("mean", "ci95", "oracle", "random")))
             (cell / "metrics.json").write_text(json.dumps(metrics))
+            rehash(cell)
         done = make_report([copy], ReportOptions())
         assert "no query" in done.document["summary"]["headline"]
         page = Page(done.page)
@@ -429,7 +446,7 @@ def test_a_damaged_file_is_one_line_and_no_reason_to_compare_nothing(
             file.unlink()
         else:
             file.write_text(text)
-    says(call(capsys, "report", copy, "-o", tmp_path / "r.html"), 2, "remove the cell")
+    says(call(capsys, "report", copy, "-o", tmp_path / "r.html"), 2, "; remove ", "/cells/")
     says(call(capsys, "compare", copy), 2, "remove the cell")
 
 
