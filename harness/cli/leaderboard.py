@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from harness.cli.output import (
     Format,
+    FormatOption,
     RunsArgument,
     refuse_foreign_file,
     require_different_runs,
@@ -17,23 +17,13 @@ from harness.cli.output import (
     write,
     write_json,
     write_rows,
+    writing_to,
 )
 
 if TYPE_CHECKING:
     from harness.reports.leaderboard.board import Board
 
 _NOTES = {Format.MARKDOWN: "- ", Format.LATEX: "% "}
-
-
-class BoardFormat(StrEnum):
-    """Output formats of a board."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    HTML = "html"
 
 
 def leaderboard(
@@ -73,9 +63,7 @@ def leaderboard(
             help="Also write the board as one HTML page; replaces an earlier board.",
         ),
     ] = None,
-    form: Annotated[
-        BoardFormat, typer.Option("--format", help="Output format.")
-    ] = BoardFormat.TABLE,
+    form: FormatOption = Format.TABLE,
 ) -> int:
     """Rank configurations over tasks.
 
@@ -96,9 +84,8 @@ def leaderboard(
                 f"--export takes mteb:FOLDER or coir:FOLDER, not {layout + ':' * bool(_) + folder}"
             )
     require_different_runs([*runs, *(merge or ())])
-    if out is not None or form is BoardFormat.HTML:
-        require_libraries("page", ["jinja2"])
     if out is not None:
+        require_libraries("page", ["jinja2"])
         refuse_foreign_file(out, "leaderboard")
     cells = [cell for run in runs for cell in read_stored_cells(run)]
     own = tuple(cells)
@@ -114,34 +101,23 @@ def leaderboard(
 
 
 def _write_page(board: Board, path: Path) -> None:
-    from chunkers.errors import InputError
     from harness.reports.page.board import board_page
 
-    try:
+    with writing_to(path):
         path.write_text(f"{board_page(board)}\n", "utf-8", newline="")
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written ({error.strerror}); name another place"
-        ) from None
 
 
-def _print(board: Board, form: BoardFormat) -> None:
+def _print(board: Board, form: Format) -> None:
     from harness.reports.leaderboard.tables import board_document, board_rows, notes
     from harness.reports.plain import markdown_escaped, plain
 
-    if form is BoardFormat.HTML:
-        from harness.reports.page.board import board_page
-
-        write(board_page(board))
-        return
-    if form is BoardFormat.JSON:
+    if form is Format.JSON:
         write_json(board_document(board))
         return
-    table = Format(form.value)
-    exact = table is Format.CSV
-    write_rows(table, *board_rows(board, exact=exact))
-    if table is Format.MARKDOWN:
+    exact = form is Format.CSV
+    write_rows(form, *board_rows(board, exact=exact))
+    if form is Format.MARKDOWN:
         write("\n")  # ends the table
     for note in () if exact else notes(board):
-        text = markdown_escaped(note) if table is Format.MARKDOWN else plain(note)
-        write(_NOTES.get(table, "") + text)
+        text = markdown_escaped(note) if form is Format.MARKDOWN else plain(note)
+        write(_NOTES.get(form, "") + text)

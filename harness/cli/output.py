@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
@@ -186,6 +187,19 @@ def refuse_foreign_file(path: Path, kind: str) -> None:
             raise InputError(f"{path} exists and is not a {kind}; name another file with -o")
     if path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"-o {path}: a {kind} is HTML; name a file that ends in .html")
+
+
+@contextmanager
+def writing_to(path: Path) -> Iterator[None]:
+    """Name the file that cannot be written: the error's own, or this one."""
+    from chunkers.errors import InputError
+
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"{error.filename or path} cannot be written ({error.strerror}); name another place"
+        ) from None
 
 
 def write_rows(form: Format, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

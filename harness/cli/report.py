@@ -19,6 +19,7 @@ from harness.cli.output import (
     write,
     write_json,
     write_rows,
+    writing_to,
 )
 
 _PAGE = Path("report.html")
@@ -109,14 +110,10 @@ def report(
         made = make_report(runs, options, tell=progress.tell)
     page = made.page.encode()
     files = [out]
-    try:
+    with writing_to(out):
         if figures is not None:
             files += write_figures(made.figures, figures)
         out.write_bytes(page)
-    except OSError as error:
-        raise InputError(
-            f"{error.filename or out} cannot be written ({error.strerror}); name another place"
-        ) from None
     if form is Format.JSON:
         write_json(made.document)
     elif form is Format.TABLE:
