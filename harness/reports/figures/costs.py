@@ -102,16 +102,7 @@ def _draw_costs(
         axes.set_xticks([])
         axes.set_yticks([])
         axes.spines["bottom"].set_visible(False)
-        axes.annotate(
-            _COSTS[key][0],
-            (0, 1),
-            (0, 4),
-            "axes fraction",
-            "offset points",
-            va="baseline",
-            size=style.SMALL + 0.5,
-            weight="bold",
-        )
+        style.heading(axes, _COSTS[key][0], weight="bold")
         axes.set_xlim(0, max(value or 0.0 for value in own.values()) or 1.0)
         for place, name in enumerate(drawn):
             value = own[name]

@@ -226,15 +226,6 @@ def _draw_queries(title: str, group: Group, gaps: Mapping[str, NDArray[np.float6
         )
         axes.spines["bottom"].set_visible(False)
         axes.set_xticks([])
-        label = f"{style.short(name, 30)}: {_counts(gap)}"
-        axes.annotate(
-            label,
-            (0, 1),
-            (0, 4),
-            "axes fraction",
-            "offset points",
-            va="baseline",
-            size=style.SMALL + 0.5,
-        )
+        style.heading(axes, f"{style.short(name, 30)}: {_counts(gap)}")
     axes.set_xlabel("queries, sorted by their difference")
     return drawing

@@ -294,6 +294,12 @@ def above(axes: Axes, text: str) -> None:
     )
 
 
+def heading(axes: Axes, text: str, **look: Any) -> None:
+    """Name a panel above its left corner."""
+    place = ((0, 1), (0, 4), "axes fraction", "offset points")
+    axes.annotate(text, *place, va="baseline", size=SMALL + 0.5, **look)
+
+
 def spread(places: Sequence[float], gaps: Sequence[float], low: float, high: float) -> list[float]:
     """Places moved apart so that labels of heights `gaps` do not overlap, in the same order."""
     order = sorted(range(len(places)), key=lambda at: places[at])
