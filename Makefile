@@ -33,6 +33,7 @@ screenshots: setup ## the README's pictures; needs chromium
 setup: $(READY)
 
 $(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11, 4) or sys.exit("chunkmark needs Python 3.11.4 or later, and $(PYTHON) is " + sys.version.split()[0] + "; name another: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
