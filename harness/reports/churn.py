@@ -11,6 +11,7 @@ from harness.chunking.corpus import percentile
 from harness.churn.edits import WHOLE
 from harness.churn.summary import MEASURES
 from harness.reports.plain import latex_table, markdown_escaped, markdown_table, plain
+from harness.reports.recommendation import points, points_interval
 from harness.reports.tables import print_named
 from harness.support.wording import counted
 
@@ -37,6 +38,7 @@ _VALUES = ("all edits", "95 %", "median", "p95")
 _COMPARED = ("difference", "its 95 %", "p", "verdict", "detects")
 _BY_GROUP = ("edits", "all edits", "95 %", "difference", "its 95 %", "verdict")
 _NAMES = 18  # width at which the name of a chunker wraps
+_COVERED = 0.9995  # below, the table shows less than 100.0 %
 _CSV = ("by", "group", "edits", "files", "changed", "measure", "chunker", "value", "ci95_low",
         "ci95_high", "median", "p95", "total", "exploratory", "against", "difference",
         "difference_low", "difference_high", "p", "p_adjusted", "better", "equal", "worse",
@@ -61,7 +63,7 @@ def churn_document(study: Study, repository: str, margin: float) -> dict[str, An
         "chunkers": [
             {
                 "chunker": name,
-                "chunks": sum(one[WHOLE].chunks for one in replayed.counts if one),
+                "chunks": sum(counts[WHOLE].chunks for counts in replayed.counts if counts),
                 "chunk_chars": replayed.chunk_chars,
                 "coverage": replayed.coverage,
             }
@@ -77,7 +79,7 @@ def churn_document(study: Study, repository: str, margin: float) -> dict[str, An
                 "files": len(edit.files),
                 "changed": edit.changed,
                 "chunkers": {
-                    name: (one := replayed.counts[at]) and dataclasses.asdict(one[WHOLE])
+                    name: (counts := replayed.counts[at]) and dataclasses.asdict(counts[WHOLE])
                     for name, replayed in study.replays.items()
                 },
             }
@@ -214,11 +216,11 @@ def _tables(document: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...],
             title += "" if measure is MEASURES[0] else " (exploratory)"
         yield title, *_table(columns, [whole], measure)
     for by in dict.fromkeys(group["by"] for group in groups):
-        own = [group for group in groups if group["by"] == by]
+        parts = [group for group in groups if group["by"] == by]
         for measure in MEASURES:
             if measure.compared:
                 title = f"{_TITLES[measure.name]}, by {by} (exploratory)"
-                yield title, *_table(("chunker", "against", by, *_BY_GROUP), own, measure)
+                yield title, *_table(("chunker", "against", by, *_BY_GROUP), parts, measure)
 
 
 def _table(
@@ -256,11 +258,11 @@ def _cells(
     unit = "" if percent else " %"
     return cells | {
         "against": pair["b"],
-        "difference": f"{_points(pair['difference']):+.1f}{unit}",
-        "its 95 %": _interval(pair["ci95"], percent=True),
+        "difference": f"{points(pair['difference'], '+')}{unit}",
+        "its 95 %": points_interval(pair["ci95"]) or "-",
         "p": f"{pair['p_adjusted']:.3f}",
         "verdict": pair["verdict"],
-        "detects": "-" if pair["mdd"] is None else f"{_points(pair['mdd']):.1f}{unit}",
+        "detects": "-" if pair["mdd"] is None else f"{points(pair['mdd'])}{unit}",
     }
 
 
@@ -270,10 +272,6 @@ def _pair_of(group: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, 
     return next((pair for pair in group["pairs"] if (pair["measure"], pair["a"]) == key), None)
 
 
-def _points(value: float) -> float:
-    return round(100 * value, 1) + 0.0  # -0.0 + 0.0 is 0.0
-
-
 def _value(value: float | None, *, percent: bool) -> str:
     return "-" if value is None else f"{value:.1%}" if percent else f"{value:.1f}"
 
@@ -281,8 +279,8 @@ def _value(value: float | None, *, percent: bool) -> str:
 def _interval(ends: Sequence[float] | None, *, percent: bool) -> str:
     if ends is None:
         return "-"
-    low, high = (_points(end) if percent else round(end, 1) for end in ends)
-    return f"[{low:.1f}, {high:.1f}]"
+    low, high = ends
+    return points_interval((low, high)) if percent else f"[{low:.1f}, {high:.1f}]"
 
 
 def _notes(document: Mapping[str, Any]) -> Iterator[str]:
@@ -304,6 +302,3 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
                 f"{row['chunker']} leaves out {1 - row['coverage']:.1%} of the text, which is "
                 "never embedded again."
             )
-
-
-_COVERED = 0.9995  # below, the table shows less than 100.0 %

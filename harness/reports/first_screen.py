@@ -13,7 +13,7 @@ from harness.reports.contests import contends
 from harness.reports.document import failure_lines
 from harness.reports.notes import warnings_of
 from harness.reports.plain import plain
-from harness.reports.recommendation import BUDGET_MEASURES, points_interval
+from harness.reports.recommendation import BUDGET_MEASURES, points, points_interval
 from harness.reports.tables import groups, print_breakdowns, print_group, wrapped
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _values(
     yield number(metric["mean"])
     yield "" if metric["ci95"] is None else ends(metric["ci95"])
     if row is not None:
-        yield f"{100 * row['difference']:+.1f}"
+        yield points(row["difference"], "+")
         yield points_interval(row["ci95"])
         yield row["verdict"]
     elif answer["baseline"]:

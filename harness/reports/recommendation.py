@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from harness.reports.contests import contends, cost_of
 from harness.support.wording import counted
@@ -27,9 +27,9 @@ NEGLIGIBLE = ("equivalent", "better, but negligible", "worse, but negligible")
 """Verdicts on differences within the margin."""
 
 
-def points(value: float) -> str:
-    """A difference of a measure in points: hundredths, with one decimal."""
-    return f"{round(100 * value, 1) + 0.0:.1f}"  # -0.0 + 0.0 is 0.0
+def points(value: float, sign: Literal["", "+"] = "") -> str:
+    """A difference of a measure in points: hundredths, with one decimal; `+` shows every sign."""
+    return f"{round(100 * value, 1) + 0.0:{sign}.1f}"  # -0.0 + 0.0 is 0.0
 
 
 def points_interval(interval: Interval | None) -> str:

@@ -104,7 +104,7 @@ def _draw_forest(
         if row["ci95"]:
             axes.plot([100 * end for end in row["ci95"]], [y, y], color=style.SERIES[at])
         axes.plot([100 * row["difference"]], [y], **_mark(at) | {"linestyle": "none"})
-        number = f"{round(100 * row['difference'], 1) + 0.0:+.1f}".replace("-", MINUS)
+        number = points(row["difference"], "+").replace("-", MINUS)
         text = f"{number} {row['verdict'].rpartition('but ')[2]}"  # better, but negligible
         style.beside(
             axes,

@@ -16,6 +16,7 @@ from harness.reports.columns import brief
 from harness.reports.document import run_document
 from harness.reports.first_screen import print_first_screen
 from harness.reports.notes import _marks_in_brief
+from harness.reports.recommendation import points
 
 LEXICAL = {"retrievers": ("bm25",), "embedders": ("minilm",)}
 BOTH = (MEASURE, TIGHT, "Complete@10000c")
@@ -30,6 +31,15 @@ def screen(document, width=100):
 def answer_of(*cells, baseline=None):
     (answer,) = answers(cells, baseline)
     return answer
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0123, "+1.2"), (-0.0123, "-1.2"), (-0.0004, "+0.0"), (0.0, "+0.0")],
+)
+def test_points_with_every_sign_have_no_negative_zero(value, text):
+    assert points(value, "+") == text
+    assert points(value) == text.removeprefix("+")
 
 
 def test_the_default_chunkers_fit_on_a_screen(tmp_path, capsys, monkeypatch):
