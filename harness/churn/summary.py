@@ -194,8 +194,8 @@ def ratio_interval(
 
 def _own(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> tuple[float, float]:
     """Median and 95th percentile of the edits' own ratios."""
-    own = top[bottom > 0] / bottom[bottom > 0]
-    median, p95 = (float(np.percentile(own, p, method="inverted_cdf")) for p in (50, 95))
+    ratios = top[bottom > 0] / bottom[bottom > 0]
+    median, p95 = (float(np.percentile(ratios, p, method="inverted_cdf")) for p in (50, 95))
     return median, p95
 
 
@@ -210,26 +210,16 @@ def _differences(
     seed: int,
 ) -> list[ChurnPair]:
     """The differences of pairs, as one family."""
-    values: dict[str, NDArray[np.float64]] = {}
-    scaled: list[tuple[str, str]] = []
-    named: list[tuple[str, str]] = []
+    differences: dict[tuple[str, str], NDArray[np.float64]] = {}
     for a, b in pairs:
         scale = float(columns[b].mean()) if measure.relative else 1.0
-        if scale <= 0:
-            continue  # nothing is a share of nothing
-        own = (f"{a}\0{b}", f"{b}\0{b}")
-        values |= {key: -columns[name] / scale for key, name in zip(own, (a, b), strict=True)}
-        scaled.append(own)
-        named.append((a, b))
+        if scale > 0:  # nothing is a share of nothing
+            differences[a, b] = columns[b] / scale - columns[a] / scale  # less is better
     result = compare(
-        values,
-        scaled,
+        differences,
         members,
         margin=margin,
         adjustment="holm" if declared else "benjamini-hochberg",
         seed=seed,
     )
-    return [
-        ChurnPair(measure.name, not declared, replace(pair, a=a, b=b))
-        for pair, (a, b) in zip(result, named, strict=True)
-    ]
+    return [ChurnPair(measure.name, not declared, difference) for difference in result]

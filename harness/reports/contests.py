@@ -197,13 +197,13 @@ def differences(
         if baseline is None
         else [(name, baseline) for name in columns if name != baseline and baseline in columns]
     )
+    differences = {(a, b): columns[a] - columns[b] for a, b in pairs}
     adjustment: Adjustment = "holm" if primary else "benjamini-hochberg"
     every = [
         difference
         for estimand in ESTIMANDS
         for difference in compare(
-            columns,
-            pairs,
+            differences,
             contest.members,
             estimand=estimand,
             margin=margin,

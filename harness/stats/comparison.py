@@ -135,8 +135,7 @@ def _negated(interval: Interval | None) -> Interval | None:
 
 
 def compare(
-    values: Mapping[str, NDArray[np.float64]],
-    pairs: Sequence[tuple[str, str]],
+    differences: Mapping[tuple[str, str], NDArray[np.float64]],
     members: Sequence[Member],
     *,
     estimand: Estimand = "these corpora",
@@ -149,8 +148,7 @@ def compare(
     """The differences of pairs of chunkers, which are one family.
 
     Args:
-        values: The values of each chunker by query, shape (q,).
-        pairs: The pairs to compare.
+        differences: Those of each pair, `a` - `b`, by query, shape (q,).
         members: Corpus and cluster of each query.
         estimand: What the means generalise to.
         margin: The largest difference that does not matter, above 0.
@@ -159,12 +157,12 @@ def compare(
         family: Number of pairs that p-values will be adjusted for, if these are only a part.
         bounds: The smallest and the largest difference that a query can have.
     """
-    if not pairs:
+    if not differences:
         return []
-    columns = np.stack([values[a] - values[b] for a, b in pairs], axis=1)
+    columns = np.stack(list(differences.values()), axis=1)
     corpora = [corpus for corpus, _ in members]
     clusters = clusters_of(members)
-    flips = _flips_for(max(family, len(pairs)))
+    flips = _flips_for(max(family, len(differences)))
     means = (
         estimates(columns, clusters, seed, flips, bounds)
         if estimand == "these corpora"
@@ -172,22 +170,22 @@ def compare(
     )
     few = estimand == "new corpora" and len(set(corpora)) < FEWEST_FOR_TEST
     adjusted = adjust([mean.p for mean in means], adjustment)
-    differences = []
-    for at, ((a, b), mean, p) in enumerate(zip(pairs, means, adjusted, strict=True)):
+    result = []
+    for at, ((a, b), mean, p) in enumerate(zip(differences, means, adjusted, strict=True)):
         column = columns[:, at]
         spread = (
             spread_of(column, clusters)
             if estimand == "these corpora"
             else spread_over_corpora(column, corpora)
         )
-        differences.append(
+        result.append(
             Difference(
                 a,
                 b,
                 estimand,
                 mean,
                 p,
-                len(pairs),
+                len(differences),
                 verdict_of(mean, p, margin, few_corpora=few),
                 spread,
                 int((column > 0).sum()),
@@ -195,7 +193,7 @@ def compare(
                 int((column < 0).sum()),
             )
         )
-    return differences
+    return result
 
 
 def _flips_for(family: int) -> int:

@@ -277,8 +277,7 @@ def _differences(rows: Sequence[Row], measure: str, margin: float, seed: int) ->
     }
     largest = float(weights.max())
     return compare(
-        values,
-        list(itertools.combinations(values, 2)),
+        {(a, b): values[a] - values[b] for a, b in itertools.combinations(values, 2)},
         _members(rows[0].cells),
         margin=margin,
         seed=seed,

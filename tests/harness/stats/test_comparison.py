@@ -12,6 +12,10 @@ def members(queries, corpora=1):
     return [(f"corpus {at % corpora}", f"file {at}") for at in range(queries)]
 
 
+def compare_pairs(values, pairs, members, **options):
+    return compare({(a, b): values[a] - values[b] for a, b in pairs}, members, **options)
+
+
 def noise(seed, n, scale=0.1):
     return np.clip(0.5 + np.random.default_rng(seed).normal(0, scale, n), 0, 1)
 
@@ -36,7 +40,7 @@ def test_verdicts(ci95, ci90, p, verdict):
 def test_a_planted_better_chunker_wins_and_what_equals_it_is_equivalent():
     base = noise(1, 400)
     values = {"base": base, "planted": base + 0.05 + noise(2, 400) - 0.5, "same": base}
-    better, same = compare(values, [("planted", "base"), ("same", "base")], members(400))
+    better, same = compare_pairs(values, [("planted", "base"), ("same", "base")], members(400))
     assert (better.verdict, same.verdict) == ("better", "equivalent")
     assert better.wins + better.ties + better.losses == 400
     assert (same.wins, same.ties, same.losses, same.estimate.mean) == (0, 400, 0, 0.0)
@@ -45,7 +49,7 @@ def test_a_planted_better_chunker_wins_and_what_equals_it_is_equivalent():
 
 def test_fifty_equal_results_decide_nothing():
     base = noise(1, 50)
-    (same,) = compare({"a": base, "b": base.copy()}, [("a", "b")], members(50))
+    (same,) = compare_pairs({"a": base, "b": base.copy()}, [("a", "b")], members(50))
     assert same.verdict == "undecided"
     assert same.estimate.ci95[1] > 0.02
 
@@ -61,7 +65,7 @@ def test_fifty_equal_results_decide_nothing():
 def test_five_wins_of_five_decide_nothing(gains, interval):
     base = np.zeros(5) if gains[0] == 0.2 else noise(1, 5)
     got, again = (
-        compare({"a": base, "b": base + gains}, [("b", "a")], members(5), seed=seed)[0]
+        compare_pairs({"a": base, "b": base + gains}, [("b", "a")], members(5), seed=seed)[0]
         for seed in (0, 1)
     )
     assert got == again  # all flips of so few are tried
@@ -75,7 +79,7 @@ def test_five_wins_of_five_decide_nothing(gains, interval):
 
 def test_equal_differences_do_not_detect_everything():
     base = noise(1, 20)
-    (got,) = compare({"a": base, "b": base + 0.001}, [("b", "a")], members(20))
+    (got,) = compare_pairs({"a": base, "b": base + 0.001}, [("b", "a")], members(20))
     assert got.mdd == pytest.approx(1 - 0.025 ** (1 / 20))
     assert got.to_decide(0.02) == 183 - 20  # 1 - .025^(1/183) is below 2 points
     assert 1 - 0.025 ** (1 / 183) <= 0.02 < 1 - 0.025 ** (1 / 182)
@@ -86,7 +90,7 @@ def test_too_few_corpora_name_no_winner():
     values = {"base": base, "planted": base + 0.1}
     for corpora, verdict in ((1, "not estimable"), (2, "not estimable"), (6, "too few corpora"),
                              (12, "better")):  # fmt: skip
-        (got,) = compare(
+        (got,) = compare_pairs(
             values | {"planted": base + 0.1 + noise(3, 60, 0.01) - 0.5},
             [("planted", "base")], members(60, corpora), estimand="new corpora",
         )  # fmt: skip
@@ -97,7 +101,7 @@ def test_too_few_corpora_name_no_winner():
 
 def test_a_few_queries_say_how_many_more_the_margin_needs():
     base = noise(1, 30, 0.2)
-    (got,) = compare({"a": base, "b": noise(2, 30, 0.2)}, [("a", "b")], members(30))
+    (got,) = compare_pairs({"a": base, "b": noise(2, 30, 0.2)}, [("a", "b")], members(30))
     assert got.verdict == "undecided"
     assert got.mdd > 0.1
     assert got.to_decide(0.02) > 500
@@ -124,6 +128,6 @@ def test_a_chunker_against_another_seed_of_itself_is_rarely_anything_but_undecid
     wrong = 0
     for seed in range(1000):
         values = {"a": noise(seed, 60), "b": noise(seed + 5000, 60)}
-        (got,) = compare(values, [("a", "b")], members(60), seed=seed)
+        (got,) = compare_pairs(values, [("a", "b")], members(60), seed=seed)
         wrong += got.verdict not in ("undecided", "equivalent")
     assert wrong <= 50 + 3 * 7
