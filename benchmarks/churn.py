@@ -3,7 +3,7 @@
     python -m benchmarks.churn [EDITS]
 
 Histories are made so that only one of both grows: twice as many edits of the same files should take
-twice the time beyond that of no edit, and eight times as many files that no commit changes none.
+twice the time beyond that of one edit, and eight times as many files that no commit changes none.
 """
 
 from __future__ import annotations
