@@ -15,6 +15,7 @@ from harness.chunking.corpus import chunk_corpora, covered_chars
 from harness.chunking.layout import squeezed
 from harness.churn.edits import groups_of
 from harness.model import Corpus
+from harness.runs.config import RunConfig
 from harness.runs.failures import parse_max_failures
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from harness.chunking.corpus import Chunk, ChunkedCorpus
     from harness.churn.edits import Edit
 
-MAX_FAILURES = "1%"
+MAX_FAILURES = RunConfig.max_failures
 """How many file versions a chunker may fail on, as in a run by default."""
 
 _BATCH = 1 << 24  # characters that are cut together; what a batch shares is cut once
