@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.source import Source
@@ -30,15 +31,16 @@ UNINDEXED = "no indexed file changed"
 class FileEdit:
     """What a commit did to one indexed file: None before it was added, and after it was deleted.
 
-    The paths of a renamed file differ. `changed` is the size of the edit, see `changed_chars`.
+    The paths of a renamed file differ.
     """
 
     before: Source | None
     after: Source | None
-    changed: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "changed", changed_chars(self.before, self.after))
+    @functools.cached_property
+    def changed(self) -> int:
+        """The size of the edit, see `changed_chars`."""
+        return changed_chars(self.before, self.after)
 
     @property
     def language(self) -> str:
@@ -111,7 +113,7 @@ def read_edits(path: Path, rules: ReadRules, most: int, tell: Tell = silent) -> 
         )
     trees = Trees(repository, rules, "lower --commits")
     edits, left_out, paths = [], Counter[str](), set[str]()
-    pairs = list(zip(commits[1:], commits, strict=False))[::-1]
+    pairs = list(itertools.pairwise(reversed(commits)))
     for at, (old, new) in enumerate(pairs):
         tell("reading commits", at, len(pairs))
         changes = list(trees.changes(old.tree_id, new.tree_id))

@@ -95,8 +95,8 @@ def study(
                 f"failed on {len(error.failures)} of {counted(error.files, 'file version')}, over "
                 f"{MAX_FAILURES}; {path}: {own_reason(reason, chunker.name, path)}"
             )
-    rows = [[one.counts[at] for one in replays.values()] for at in range(len(history.edits))]
-    kept = tuple(bool(row) and None not in row for row in rows)
+    rows = zip(*(replayed.counts for replayed in replays.values()), strict=True)
+    kept = tuple(None not in row for row in rows)
     if not any(kept):
         reasons = [f"{name} {reason}" for name, reason in refused.items()]
         raise InputError("no edit is left to compare" + (f": {reasons[0]}" if reasons else ""))
@@ -107,7 +107,10 @@ def study(
         chosen = [at for at, part in enumerate(parts) if kept[at] and key in part]
         if chosen:
             results[key] = summarise(
-                {name: [_at(one, at, key) for at in chosen] for name, one in replays.items()},
+                {
+                    name: [_at(replayed, at, key) for at in chosen]
+                    for name, replayed in replays.items()
+                },
                 [parts[at][key].changed for at in chosen],
                 [len(parts[at][key].files) for at in chosen],
                 compared,
