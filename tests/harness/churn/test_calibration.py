@@ -22,13 +22,14 @@ def test_errors_and_coverage(edits: int, spread: float) -> None:
     clusters = clusters_of([("", f"{at:03d}") for at in range(edits)])
 
     equal = estimates((a - b) / b.mean(axis=0), clusters, flips=1_999)
-    assert 0.01 < np.mean([one.p < 0.05 for one in equal]) < 0.08
+    assert 0.01 < np.mean([estimate.p < 0.05 for estimate in equal]) < 0.08
 
     cheaper = estimates((0.6 * a - b) / b.mean(axis=0), clusters, flips=1_999)
-    assert np.mean([one.ci95[0] <= -0.4 <= one.ci95[1] for one in cheaper if one.ci95]) > 0.86
+    ends = [estimate.ci95 for estimate in cheaper if estimate.ci95]
+    assert np.mean([low <= -0.4 <= high for low, high in ends]) > 0.86
 
     ratio = np.exp(1 + 0.6**2 / 2 + 0.5**2 / 2)
-    own = [ratio_interval(*column) for column in zip(a.T, changed.T, strict=True)]
-    held = [one[0] <= ratio <= one[1] for one in own if one is not None]
+    intervals = [ratio_interval(*column) for column in zip(a.T, changed.T, strict=True)]
+    held = [ends[0] <= ratio <= ends[1] for ends in intervals if ends is not None]
     assert len(held) > 0.9 * TRIALS
     assert 0.88 < np.mean(held) < 0.97

@@ -26,9 +26,13 @@ def result(**columns: list[int]) -> Result:
 
 
 def test_a_measure_is_the_ratio_of_the_totals() -> None:
-    found = result(ast=ASTS, fixed=FIXED)
-    assert (found.edits, found.files, found.changed) == (8, 8, 570)
-    first = {one.chunker: one for one in found.summaries if one.measure == "again_per_changed"}
+    outcome = result(ast=ASTS, fixed=FIXED)
+    assert (outcome.edits, outcome.files, outcome.changed) == (8, 8, 570)
+    first = {
+        summary.chunker: summary
+        for summary in outcome.summaries
+        if summary.measure == "again_per_changed"
+    }
     assert first["ast"].total == sum(ASTS) == 821
     assert first["ast"].value == pytest.approx(821 / 570)
     own = sorted(a / c for a, c in zip(ASTS, CHANGED, strict=True) if c)
@@ -36,7 +40,11 @@ def test_a_measure_is_the_ratio_of_the_totals() -> None:
     assert (first["ast"].median, first["ast"].p95) == (own[3], own[6])
     assert first["ast"].ci95 is not None
     assert first["ast"].ci95[0] < 821 / 570 < first["ast"].ci95[1]
-    share = next(one for one in found.summaries if (one.measure, one.chunker) == ("again", "ast"))
+    share = next(
+        summary
+        for summary in outcome.summaries
+        if (summary.measure, summary.chunker) == ("again", "ast")
+    )
     assert share.value == pytest.approx(sum(value // 50 for value in ASTS) / 80)
 
 
@@ -58,32 +66,34 @@ def test_less_is_better_and_the_difference_is_a_share_of_the_baseline() -> None:
 
 def test_verdicts_name_the_cheaper_one_better() -> None:
     half, double = [value // 2 for value in FIXED], [value * 2 for value in FIXED]
-    found = result(half=half, double=double, fixed=FIXED)
+    outcome = result(half=half, double=double, fixed=FIXED)
     verdicts = {
         pair.difference.a: pair.difference.verdict
-        for pair in found.pairs
+        for pair in outcome.pairs
         if pair.measure == MEASURES[0].name
     }
     assert verdicts == {"half": "better", "double": "worse"}
     # Two comparisons are one family: of 256 flips, 2 are as extreme.
-    adjusted = [pair.difference.p_adjusted for pair in found.pairs if not pair.exploratory]
+    adjusted = [pair.difference.p_adjusted for pair in outcome.pairs if not pair.exploratory]
     assert adjusted == pytest.approx([2 * 2 / 256, 2 * 2 / 256])
 
 
 @pytest.mark.parametrize(("edits", "verdict"), [(8, "undecided"), (200, "equivalent")])
 def test_equal_costs_are_equivalent_only_after_many_edits(edits: int, verdict: str) -> None:
     rows = [counts(100)] * edits
-    found = summarise({"a": rows, "b": rows}, [50] * edits, [1] * edits, [("a", "b")])
-    assert found.pairs[0].difference.verdict == verdict
+    outcome = summarise({"a": rows, "b": rows}, [50] * edits, [1] * edits, [("a", "b")])
+    assert outcome.pairs[0].difference.verdict == verdict
 
 
 def test_what_has_no_denominator_has_no_value_and_no_verdict() -> None:
     rows = [counts(100)] * 8
-    found = summarise({"a": rows, "b": rows}, [0] * 8, [1] * 8, [("a", "b")])
-    assert {one.value for one in found.summaries if one.measure == "again_per_changed"} == {None}
-    assert [pair.measure for pair in found.pairs] == ["again"]
+    outcome = summarise({"a": rows, "b": rows}, [0] * 8, [1] * 8, [("a", "b")])
+    assert {
+        summary.value for summary in outcome.summaries if summary.measure == "again_per_changed"
+    } == {None}
+    assert [pair.measure for pair in outcome.pairs] == ["again"]
     free = [counts(0)] * 8
-    found = summarise({"a": rows, "b": free}, [50] * 8, [1] * 8, [("a", "b")])
-    assert [pair.measure for pair in found.pairs] == ["again"]  # nothing is a share of nothing
+    outcome = summarise({"a": rows, "b": free}, [50] * 8, [1] * 8, [("a", "b")])
+    assert [pair.measure for pair in outcome.pairs] == ["again"]  # nothing is a share of nothing
     (alone,) = summarise({"a": rows[:1]}, [50], [1]).summaries[:1]
     assert (alone.value, alone.ci95, alone.median, alone.p95) == (2.0, None, 2.0, 2.0)
