@@ -12,7 +12,7 @@ import numpy as np
 from chunkers.errors import InputError
 from chunkers.source import Services
 from harness.audit.self_retrieval import SelfRetrieval, find_leaks, summarise
-from harness.chunking.corpus import chunk_corpora, count_repeated, duplicates, percentile
+from harness.chunking.corpus import chunk_corpora, count_repeated, duplicates
 from harness.chunking.layout import squeezed
 from harness.relevance.chunk_gold import ChunkTable
 from harness.relevance.masking import spliced
@@ -23,7 +23,7 @@ from harness.runs.query_set import prepare
 from harness.runs.record import read_record
 from harness.runs.results import table_of
 from harness.runs.texts import texts_of
-from harness.support.arrays import mean
+from harness.support.arrays import mean, percentile
 from harness.support.progress import silent
 
 if TYPE_CHECKING:

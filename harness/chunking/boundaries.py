@@ -14,9 +14,9 @@ import numpy as np
 from chunkers.grammars.definitions import definitions
 from chunkers.sizes import measure
 from chunkers.source import Services, Source
-from harness.chunking.corpus import coverage_shares, covered_chars, duplicates, percentile
+from harness.chunking.corpus import coverage_shares, covered_chars, duplicates
 from harness.chunking.parsing import UnparsedError, outline, parse, prepare
-from harness.support.arrays import mean
+from harness.support.arrays import mean, percentile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -13,6 +13,7 @@ from chunkers.sizes import span_size
 from chunkers.source import Services
 from harness.chunking.cutters import cutter, limits_of, tasks_of
 from harness.chunking.layout import Layout, squeezed
+from harness.support.arrays import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -365,8 +366,3 @@ def size_statistics(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) ->
         "over_size": 0 if limit is None else int((sizes > limit).sum()),
         "limit_unit": None if limit is None else chunker.unit,
     }
-
-
-def percentile(values: NDArray[np.int64], share: int) -> int:
-    """The smallest of the values that so many per cent of them do not exceed (nearest rank)."""
-    return int(np.percentile(values, share, method="inverted_cdf"))

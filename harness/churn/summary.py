@@ -22,6 +22,7 @@ import numpy as np
 from harness.stats import MARGIN
 from harness.stats.comparison import compare
 from harness.stats.sign_flips import EQUAL
+from harness.support.arrays import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -195,8 +196,7 @@ def ratio_interval(
 def _own(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> tuple[float, float]:
     """Median and 95th percentile of the edits' own ratios."""
     ratios = top[bottom > 0] / bottom[bottom > 0]
-    median, p95 = (float(np.percentile(ratios, p, method="inverted_cdf")) for p in (50, 95))
-    return median, p95
+    return percentile(ratios, 50), percentile(ratios, 95)
 
 
 def _differences(

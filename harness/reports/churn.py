@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.chunking.corpus import percentile
 from harness.churn.edits import WHOLE
 from harness.churn.summary import MEASURES
 from harness.reports.plain import latex_table, markdown_escaped, markdown_table, plain
 from harness.reports.recommendation import points, points_interval
 from harness.reports.tables import print_named
+from harness.support.arrays import percentile
 from harness.support.wording import counted
 
 if TYPE_CHECKING:

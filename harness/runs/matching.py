@@ -11,7 +11,7 @@ import numpy as np
 from chunkers.errors import InputError
 from chunkers.plugins.loading import load_chunker
 from chunkers.plugins.spec import parse_spec
-from harness.chunking.corpus import percentile
+from harness.support.arrays import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,16 @@ Bools = NDArray[np.bool_]
 def mean(values: Sequence[float] | NDArray[np.float64]) -> float:
     """The mean of at least one value, added from left to right."""
     return float(np.cumsum(values)[-1]) / len(values)
+
+
+@overload
+def percentile(values: Ints, share: int) -> int: ...
+@overload
+def percentile(values: Floats, share: int) -> float: ...
+def percentile(values: NDArray[Any], share: int) -> float:
+    """The smallest of the values that so many per cent of them do not exceed (nearest rank)."""
+    smallest: float = np.percentile(values, share, method="inverted_cdf").item()
+    return smallest
 
 
 def column_sums(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.chunking.corpus import percentile
 from harness.reports.contests import contends
 from harness.reports.figures import style
 from harness.reports.figures.figure import Figure
+from harness.support.arrays import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
