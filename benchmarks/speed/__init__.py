@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks.speed import runs, scoring, spans, startup
-from benchmarks.speed.pairs import Pair, Result, measure
+from benchmarks.speed.pairs import Result, measure
 
 HEADS = ("what", "seconds", "compared with", "seconds", "ratio", "aim")
 
@@ -42,6 +42,3 @@ def _row(result: Result) -> list[str]:
     other = "" if result.other_seconds is None else f"{result.other_seconds:.3f}"
     ratio = "" if result.ratio is None else f"{result.ratio:.2f}"
     return [result.name, f"{result.seconds:.3f}", result.other, other, ratio, result.aim]
-
-
-__all__ = ["Pair", "main"]

@@ -25,7 +25,7 @@ class Pair:
         side: Does it, and returns the processor seconds.
         other_name: What it is compared with; empty where only its own seconds count.
         other: The same for that; None without it.
-        aim: The largest ratio, or the most seconds without another side.
+        aim: The largest ratio, or the most seconds without another side; None for none.
         rounds: How often each side is run, after one that does not count.
     """
 
@@ -33,7 +33,7 @@ class Pair:
     side: Side
     other_name: str
     other: Side | None
-    aim: float
+    aim: float | None
     rounds: int = 7
 
 
@@ -55,8 +55,10 @@ def measure(pair: Pair) -> Result:
     turns = [[side() for side in sides] for _ in range(pair.rounds + 1)][1:]
     seconds, *others = (statistics.median(column) for column in zip(*turns, strict=True))
     ratio = statistics.median(turn[0] / turn[1] for turn in turns) if others else None
-    reached = (seconds if ratio is None else ratio) <= pair.aim
-    aim = f"at most {pair.aim:g}{' s' if ratio is None else ''}: {'yes' if reached else 'no'}"
+    aim = ""
+    if pair.aim is not None:
+        reached = (seconds if ratio is None else ratio) <= pair.aim
+        aim = f"at most {pair.aim:g}{' s' if ratio is None else ''}: {'yes' if reached else 'no'}"
     return Result(pair.name, seconds, pair.other_name, others[0] if others else None, ratio, aim)
 
 
