@@ -52,10 +52,13 @@ def download(
     with _quiet():
         try:
             if revision is not None:
-                with contextlib.suppress(LocalEntryNotFoundError):
-                    return snapshot(local=True)
-                # Fails at once where a download repeats its requests for half a minute.
-                HfApi().repo_info(repository, repo_type=kind, revision=revision, timeout=30)
+                try:
+                    snapshot(local=True)
+                except LocalEntryNotFoundError:
+                    # Fails at once where a download repeats its requests for half a minute.
+                    HfApi().repo_info(repository, repo_type=kind, revision=revision, timeout=30)
+            # Without a request if the cache lists the commit's files and has them. A folder of the
+            # cache without that list, which other programs leave, may lack some.
             return snapshot(local=False)
         except Exception as error:  # of huggingface_hub, of its client for HTTP, or of the system
             raise InputError(_reason(error)) from error

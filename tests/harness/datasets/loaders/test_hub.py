@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -119,6 +120,17 @@ def test_what_the_cache_lacks_is_not_silently_missing(hub, tmp_path: Path) -> No
     fails("HTTP 503")
     hub.fault = None
     assert len(load_dataset("small").corpora[0].sources) == 3
+
+
+def test_a_part_that_another_program_left_in_the_cache_is_completed(
+    hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = load_dataset("small")
+    # Programs that take single files keep no list of what the commit has.
+    left_out = shutil.ignore_patterns("trees", "corpus-1.parquet")
+    shutil.copytree(tmp_path / "hub", tmp_path / "other", symlinks=True, ignore=left_out)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "other"))
+    assert load_dataset("small") == first
 
 
 @pytest.mark.parametrize(
