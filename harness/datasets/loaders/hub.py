@@ -202,9 +202,11 @@ class _Repository:
             )
         except Exception as error:  # of the library, of pyarrow, or of the system
             cause = error.__cause__ or error
+            # Of the whole repository, for the snapshot has only links to its files.
+            cached = next(path for path in files[0].parents if path.name == "snapshots").parent
             raise InputError(
                 f"{where}, {name}: the file is damaged: {' '.join(str(cause).split())[:200]}\n"
-                f"remove {files[0].parent}, and run again to download it"
+                f"remove {cached}, and run again to download it"
             ) from error
         if "_id" not in rows.column_names and "id" in rows.column_names:
             rows = rows.rename_column("id", "_id")

@@ -133,6 +133,18 @@ def test_a_part_that_another_program_left_in_the_cache_is_completed(
     assert load_dataset("small") == first
 
 
+def test_a_damaged_file_is_downloaded_again_when_the_message_is_followed(hub, tmp_path) -> None:
+    first = load_dataset("small")
+    (file,) = (tmp_path / "hub").rglob("corpus-1.parquet")
+    stored = file.resolve()
+    stored.write_bytes(stored.read_bytes()[:-9])
+    with pytest.raises(InputError, match="the file is damaged") as error:
+        load_dataset("small")
+    (folder,) = re.findall(r"^remove (.+), and run again", str(error.value), re.MULTILINE)
+    shutil.rmtree(folder)
+    assert load_dataset("small") == first
+
+
 @pytest.mark.parametrize(
     "files",
     [
