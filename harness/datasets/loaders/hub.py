@@ -11,13 +11,21 @@ from __future__ import annotations
 import fnmatch
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, ValidationError
 
 from chunkers.errors import InputError, suggestion
 from harness.datasets.fetching.fetch import FileStatus
-from harness.datasets.loaders.beir import Collection, Row, TitledRow, make_dataset, texts_of
+from harness.datasets.loaders.beir import (
+    Collection,
+    Pooling,
+    Row,
+    Title,
+    TitledRow,
+    make_dataset,
+    texts_of,
+)
 from harness.reading.qrels import collect_qrels
 from harness.support.hub import download
 from harness.support.json_files import Id, StrictModel, Text, first_fault, validated
@@ -54,7 +62,7 @@ class Settings(StrictModel):
     """
 
     repository: Text
-    title: Literal["join", "drop"] = "join"
+    title: Title = "join"
     partition: Text | None = None
     sizes: dict[Text, Size]
 
@@ -75,8 +83,8 @@ def load(
     *,
     language: str = _ALL,
     split: str = "test",
-    title: Literal["join", "drop"] | None = None,
-    pooling: Literal["max", "first", "sum"] = "max",
+    title: Title | None = None,
+    pooling: Pooling = "max",
 ) -> Dataset:
     """Load the repository of a card, from the cache of huggingface_hub or the network.
 
