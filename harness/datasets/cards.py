@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from chunkers.errors import InputError
-from harness.support.card_folder import cards_dir
+from harness.support.card_folder import STRICT, cards_dir, read_toml
 from harness.support.data_folders import data_dirs, find_data, shown_folders
-from harness.support.files import unreadable
-from harness.support.json_files import Sha256, Text, first_fault
+from harness.support.json_files import Sha256, Text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _CARD = "dataset.toml"
-_STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Archive(BaseModel):
@@ -35,7 +32,7 @@ class Archive(BaseModel):
         max_unpacked: That of all its files, at most.
     """
 
-    model_config = _STRICT
+    model_config = STRICT
 
     url: Text
     sha256: Sha256 | None = None
@@ -57,7 +54,7 @@ class NeededFile(BaseModel):
         optional: Whether the data set works without it; if present, it is checked.
     """
 
-    model_config = _STRICT
+    model_config = STRICT
 
     path: Text
     bytes: Annotated[int, Field(ge=0)] | None = None
@@ -76,7 +73,7 @@ class AnyOf(BaseModel):
         beside: Patterns of their paths, from the folder of the card's first file.
     """
 
-    model_config = _STRICT
+    model_config = STRICT
 
     what: Text
     beside: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
@@ -97,7 +94,7 @@ class Published(BaseModel):
         source: Where it is published.
     """
 
-    model_config = _STRICT
+    model_config = STRICT
 
     harness: Text
     version: Text | None = None
@@ -129,7 +126,7 @@ class Card(BaseModel):
         settings: Options of the loader.
     """
 
-    model_config = _STRICT
+    model_config = STRICT
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
     title: Text
@@ -173,16 +170,7 @@ def read_card(file: Path) -> Card:
     Raises:
         InputError: As for `load_card`.
     """
-    try:
-        raw = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(unreadable(file, error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: invalid TOML: {error}") from None
-    try:
-        card = Card.model_validate(raw)
-    except ValidationError as error:
-        raise InputError(f"{file}: invalid card: {first_fault(error)}") from None
+    card = read_toml(file, Card)
     if card.name != file.parent.name:
         raise InputError(f"{file}: the name {card.name!r} is not its folder's")
     return card

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from chunkers.errors import InputError
-from harness.support.card_folder import cards_dir
-from harness.support.json_files import Text, first_fault
+from harness.support.card_folder import STRICT, cards_dir, read_toml
+from harness.support.json_files import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +33,7 @@ class ModelCard(BaseModel):
         source: Where it is described.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = STRICT
 
     name: Text
     hub: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
@@ -81,12 +80,7 @@ def find_model(name: str) -> ModelCard | None:
 
 
 def _read(file: Path) -> ModelCard:
-    try:
-        card = ModelCard.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: invalid TOML: {error}") from None
-    except ValidationError as error:
-        raise InputError(f"{file}: invalid card: {first_fault(error)}") from None
+    card = read_toml(file, ModelCard)
     if card.name != file.stem:
         raise InputError(f"{file}: the name {card.name!r} is not its file's")
     return card

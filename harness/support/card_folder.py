@@ -1,14 +1,24 @@
-"""The folder of the cards of data sets and models, and of the built-in suites."""
+"""The cards of data sets and models: their folder, which has the built-in suites too; reading."""
 
 from __future__ import annotations
 
 import sysconfig
 import tomllib
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chunkers.errors import InputError
+from harness.support.files import unreadable
+from harness.support.json_files import first_fault
 
 _SHARE = Path("share/chunkmark/datasets")
+
+STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
+"""Of the models of cards: no key is unknown, and no type is converted."""
+
+AnyCard = TypeVar("AnyCard", bound=BaseModel)
 
 
 def cards_dir() -> Path:
@@ -30,6 +40,22 @@ def cards_dir() -> Path:
         f"no data set cards: {above[0]} is not a checkout, and there is no {_SHARE} above it\n"
         "reinstall chunkmark"
     )
+
+
+def read_toml(file: Path, model: type[AnyCard]) -> AnyCard:
+    """Read and check a card.
+
+    Raises:
+        InputError: It is missing, invalid TOML, or has a wrong, missing or unknown field.
+    """
+    try:
+        return model.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise InputError(unreadable(file, error)) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: invalid TOML: {error}") from None
+    except ValidationError as error:
+        raise InputError(f"{file}: invalid card: {first_fault(error)}") from None
 
 
 def _is_checkout(root: Path) -> bool:

@@ -107,3 +107,10 @@ def test_a_damaged_card_is_named(tmp_path, monkeypatch, old, new, says):
         list_models()
     assert says in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_card_that_cannot_be_read_is_named(tmp_path, monkeypatch):
+    (tmp_path / "models/folder.toml").mkdir(parents=True)
+    monkeypatch.setattr(model_cards, "cards_dir", lambda: tmp_path)
+    with pytest.raises(InputError, match=r"folder\.toml cannot be read"):
+        list_models()
