@@ -5,8 +5,9 @@ from __future__ import annotations
 import string
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from harness.runs.stored_values import StoredCell
 
 TEMPLATE = Path(__file__).with_name("template.md")
-FAILED, NOT_RUN = "failed", "not run"
+FAILED = "failed"
 _DIGITS = 12  # of a fingerprint or key that is shown
 
 
@@ -75,7 +76,7 @@ class Ranking:
     board: Board | None
     measure: str
 
-    @property
+    @cached_property
     def cells(self) -> dict[tuple[str, str], StoredCell]:
         """The cells by chunker and task."""
         return {
@@ -104,6 +105,10 @@ class Ranking:
         return FAILED if failed else MISSING
 
 
+Tables: TypeAlias = "Mapping[tuple[str, bool], Sequence[Ranking]]"
+"""The rankings by section, and whether they are of chunks of equal size."""
+
+
 def write_page(
     folder: Path, absent: Mapping[str, str], seconds: Mapping[str, float], docs: Path
 ) -> list[Path]:
@@ -124,21 +129,22 @@ def write_page(
     results = list(read_steps(folder))
     page, image = docs / "board.md", docs / "images" / "board.svg"
     image.parent.mkdir(parents=True, exist_ok=True)
-    figure = picture(_drawn(results))
+    tables = _tables(results)
+    figure = picture(_drawn(tables["docstring", False]))
     image.write_text(figure.svg, "utf-8")
     template = string.Template(TEMPLATE.read_text("utf-8"))
     text = template.substitute(
         {
             "alt": figure.alt,
-            "summary": "\n".join(_summary(results)),
+            "summary": "\n".join(_summary(tables)),
             "packages": "\n".join(_packages()),
-            "docstring": _section("docstring", results),
-            "matched": _section("docstring", results, matched=True),
-            "calls": _section("calls", results),
-            "commits": _section("commits", results),
-            "repoeval": _section("repoeval", results),
-            "swebench": _section("swebench", results),
-            "cosqa": _section("cosqa", results),
+            "docstring": _section("docstring", tables),
+            "matched": _section("docstring", tables, matched=True),
+            "calls": _section("calls", tables),
+            "commits": _section("commits", tables),
+            "repoeval": _section("repoeval", tables),
+            "swebench": _section("swebench", tables),
+            "cosqa": _section("cosqa", tables),
             "missing": "\n".join(_missing(results, absent)),
             "data": "\n".join(_data(results)),
             "environment": "\n".join(_environment(results, seconds)),
@@ -149,19 +155,34 @@ def write_page(
     return [page, image]
 
 
-def _drawn(results: Sequence[StepResult]) -> list[Ranking]:
-    """The rankings of doc comments over the same tasks as the first one."""
-    every = [
-        ranking("docstring", results, retriever, measure)
+def _tables(results: Sequence[StepResult]) -> Tables:
+    """All rankings, in the order of the page: each is computed once."""
+    tables: dict[tuple[str, bool], list[Ranking]] = {}
+    for section in dict.fromkeys(task.section for task in TASKS):
+        tasks = [task for task in TASKS if task.section == section]
+        for matched in (False, True):
+            dense = not matched and any(task.dense for task in tasks)
+            tables[section, matched] = [
+                ranking(section, results, retriever, measure, matched=matched)
+                for retriever in ("bm25", *(("dense",) if dense else ()))
+                for measure in tasks[0].measures
+            ]
+    return tables
+
+
+def _drawn(rankings: Sequence[Ranking]) -> list[Ranking]:
+    """The rankings by the two budgets that are over the same tasks as the first one."""
+    boards = [
+        each
         for measure in ("SpanR@10000c", "SpanR@2500c")
-        for retriever in ("bm25", "dense")
+        for each in rankings
+        if each.measure == measure and each.board
     ]
-    boards = [one for one in every if one.board]
-    return [one for one in boards if _tasks(one) == _tasks(boards[0])]
+    return [each for each in boards if _tasks_of(each) == _tasks_of(boards[0])]
 
 
-def _tasks(one: Ranking) -> list[str]:
-    return list(one.board.tasks) if one.board else []
+def _tasks_of(ranking: Ranking) -> list[str]:
+    return list(ranking.board.tasks) if ranking.board else []
 
 
 def read_steps(folder: Path) -> Iterator[StepResult]:
@@ -224,20 +245,16 @@ def ranking(
     return Ranking(wanted, own, retriever, board, measure)
 
 
-def _section(section: str, results: Sequence[StepResult], *, matched: bool = False) -> str:
-    """The tables of a section."""
-    tasks = [task for task in TASKS if task.section == section]
+def _section(section: str, tables: Tables, *, matched: bool = False) -> str:
+    """The tables of a section; of a retriever that was not run, one that says so."""
     lines: list[str] = []
-    for retriever in ("bm25", "dense"):
-        if retriever == "dense" and (matched or not any(task.dense for task in tasks)):
-            continue
-        for at, measure in enumerate(tasks[0].measures if tasks else ()):
-            one = ranking(section, results, retriever, measure, matched=matched)
-            primary = "" if at == 0 else ", exploratory"
-            lines += [f"### {_title(section, retriever, measure, matched=matched)}{primary}", ""]
-            lines += _table(one)
-            if one.board is None:
-                break
+    rankings = tables.get((section, matched), ())
+    for each in rankings:
+        first = each.measure == rankings[0].measure
+        if first or each.board is not None:
+            primary = "" if first else ", exploratory"
+            title = _title(section, each.retriever, each.measure, matched=matched)
+            lines += [f"### {title}{primary}", "", *_table(each)]
     return "\n".join(lines).strip()
 
 
@@ -323,23 +340,20 @@ def _better_than(board: Board, chunker: str) -> list[str]:
     return [name for name in names.values() if name in winners]
 
 
-def _summary(results: Sequence[StepResult]) -> list[str]:
+def _summary(tables: Tables) -> list[str]:
     """A row for each table that was computed."""
     rows = []
-    for section in dict.fromkeys(task.section for task in TASKS):
-        for matched in (False, True):
-            for retriever in ("bm25", "dense"):
-                for measure in next(t.measures for t in TASKS if t.section == section):
-                    one = ranking(section, results, retriever, measure, matched=matched)
-                    if one.board is None:
-                        continue
-                    better = _better_than(one.board, "random-cuts")
-                    title = _title(section, retriever, measure, matched=matched)
-                    ranked = sum(row.rank is not None for row in one.board.rows)
-                    rows.append(
-                        [title, str(len(one.board.tasks)), str(ranked),
-                         str(len(_first_group(one.board))), str(len(better))]
-                    )  # fmt: skip
+    for (section, matched), rankings in tables.items():
+        for each in rankings:
+            if each.board is None:
+                continue
+            better = _better_than(each.board, "random-cuts")
+            title = _title(section, each.retriever, each.measure, matched=matched)
+            ranked = sum(row.rank is not None for row in each.board.rows)
+            rows.append(
+                [title, str(len(each.board.tasks)), str(ranked),
+                 str(len(_first_group(each.board))), str(len(better))]
+            )  # fmt: skip
     heads = ["table", "tasks", "chunkers ranked", "in the first group", "better than random-cuts"]
     return markdown_table(heads, rows)
 
