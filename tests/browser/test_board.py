@@ -42,7 +42,7 @@ def test_names_show_as_text_and_columns_sort(opened, path):
     assert column(page, 0) == ["1", "2", "3", "4", "5", "6", "-"]
     names = column(page, 1)
     assert names[1] == HOSTILE
-    assert "whole-file baseline" in [" ".join(name.split()) for name in names]
+    assert "whole-file control" in [" ".join(name.split()) for name in names]
     assert page.locator("img, iframe, [onerror]").count() == 0
     page.click("#cells thead button:text-is('mean')")
     assert column(page, 1) == names

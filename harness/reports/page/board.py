@@ -33,7 +33,7 @@ def board_page(board: Board) -> str:
         rows=[
             {
                 "values": list(zip(kinds, texts, numbers, strict=True)),
-                "baseline": not contends(row.configuration.chunker),
+                "control": not contends(row.configuration.chunker),
             }
             for row, texts, numbers in zip(board.rows, rows, exact, strict=True)
         ],

@@ -66,7 +66,7 @@ class Row:
 
     values: tuple[Value, ...]
     signs: tuple[tuple[str, str], ...]
-    baseline: bool
+    control: bool
 
 
 def columns_of(document: Mapping[str, Any]) -> list[Column]:

@@ -18,7 +18,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 @pytest.fixture(scope="module")
 def board():
-    """Two tasks; one row lacks one of them, and one is a baseline."""
+    """Two tasks; one row lacks one of them, and one is a control."""
     better = noise(1) + 0.2
     cells = [cell("ast", better + noise(2) - 0.5, dataset=task) for task in ("x", HOSTILE)]
     cells += [cell(HOSTILE, better, dataset=task) for task in ("x", HOSTILE)]
@@ -46,7 +46,7 @@ def test_the_page_has_the_values_of_the_table(board):
     _, exact = board_rows(board, exact=True)
     rows = rows_of(page)
     assert [row.configuration.chunker for row in board.rows][-2:] == ["whole-file", "partial"]
-    assert [[text.removesuffix(" baseline") for text, _ in row] for row in rows] == [
+    assert [[text.removesuffix(" control") for text, _ in row] for row in rows] == [
         [str(value) for value in row] for row in texts
     ]
     assert [[row[0][1], *(value for _, value in row[5:])] for row in rows] == [
@@ -55,7 +55,7 @@ def test_the_page_has_the_values_of_the_table(board):
     assert [row[0][0] for row in rows] == ["1", "1", "3", "-"]
     assert rows[-1][-1] == ("-", "")
     assert ("missing", "") in rows[-1]
-    assert page.count("<small>baseline</small>") == 1
+    assert page.count("<small>control</small>") == 1
     for note in notes(board):
         assert note in unescape(page)
     assert f"of {len(board.rows)} configurations on 2 tasks" in page
