@@ -240,6 +240,8 @@ def test_a_stopped_board_goes_on_and_a_step_that_fails_is_named(
     printed = capsys.readouterr().out
     assert "third-bm25 failed with code 2" in printed
     assert "second-bm25 failed" not in printed
+    codes["fourth-bm25"] = 0
+    assert command.run_steps(every, tmp_path) == ["third-bm25"]
 
 
 def test_tasks_without_package_or_data_are_left_out_by_name(board, monkeypatch, tmp_path):

@@ -31,28 +31,37 @@ _FAILED_PARTS = 3  # the exit code of a run in which a chunker failed, which the
 _INTERRUPTED = 130
 
 
-def main() -> None:
-    """Run what is missing, then write the page."""
+def main() -> int:
+    """Run what is missing, then write the page; 1 if a step failed."""
     parser = argparse.ArgumentParser(description=__doc__, usage="python -m benchmarks.board ...")
     parser.add_argument("folder", nargs="?", type=Path, default=cache_dir() / "board")
     parser.add_argument("--page", action="store_true")
     parser.add_argument("--docs", type=Path, default=Path("docs"))
     options = parser.parse_args()
     folder = options.folder.absolute()
+    failed: list[str] = []
     if not options.page:
         folder.mkdir(parents=True, exist_ok=True)
         absent = prepare(folder)
         write_json(folder / ABSENT, absent)
         for name, reason in absent.items():
             print(f"{name} is left out: {reason}", flush=True)
-        run_steps([step for step in steps() if step.task.name not in absent], folder)
+        failed = run_steps([step for step in steps() if step.task.name not in absent], folder)
     absent = read_json(folder / ABSENT)
     for path in write_page(folder, absent, read_json(folder / SECONDS), options.docs):
         print(path)
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
 
 
-def run_steps(chosen: list[Step], folder: Path) -> None:
-    """Run each step that is not complete; a step that fails is named, and the next one is run."""
+def run_steps(chosen: list[Step], folder: Path) -> list[str]:
+    """Run each step that is not complete, and the next one if it fails.
+
+    Returns:
+        The folders of the steps that failed.
+    """
+    failed = []
     started = time.monotonic()
     for at, step in enumerate(chosen, 1):
         if is_complete(step, folder):
@@ -71,6 +80,8 @@ def run_steps(chosen: list[Step], folder: Path) -> None:
             raise SystemExit(_INTERRUPTED)
         if done.returncode not in (0, _FAILED_PARTS):
             print(f"{step.folder} failed with code {done.returncode}", flush=True)
+            failed.append(step.folder)
+    return failed
 
 
 def processor_seconds() -> float:
@@ -97,6 +108,6 @@ def is_complete(step: Step, folder: Path) -> bool:
 
 if __name__ == "__main__":
     try:
-        main()
+        sys.exit(main())
     except KeyboardInterrupt:
         raise SystemExit(_INTERRUPTED) from None

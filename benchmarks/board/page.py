@@ -266,28 +266,28 @@ def _title(section: str, retriever: str, measure: str, *, matched: bool) -> str:
     return f"{_HEADS.get(section, section)}{size}: {measure}, {retriever}"
 
 
-def _table(one: Ranking) -> list[str]:
+def _table(ranking: Ranking) -> list[str]:
     """The table of a ranking, and what it shows in a sentence."""
-    if one.board is None:
+    if ranking.board is None:
         return ["Not computed.", ""]
-    several = len(one.board.tasks) > 1
-    rows = {row.configuration.chunker: row for row in one.board.rows}
+    several = len(ranking.board.tasks) > 1
+    rows = {row.configuration.chunker: row for row in ranking.board.rows}
     body = []
-    for chunker in one.chunkers:
+    for chunker in ranking.chunkers:
         row = rows.get(chunker)
         rank = "-" if row is None or row.rank is None else str(row.rank)
         mean = "-" if row is None or row.mean is None else f"{row.mean:.3f}"
-        own = [cell for (name, _), cell in one.cells.items() if name == chunker]
+        own = [cell for (name, _), cell in ranking.cells.items() if name == chunker]
         sizes = [cell.cell["health"]["median_c"] for cell in own]
         size = "-".join(dict.fromkeys(f"{end(sizes):.0f}" for end in (min, max) if sizes)) or "-"
         chunks = f"{sum(cell.cell['health']['chunks'] for cell in own):,}" if own else "-"
-        values = [one.text(chunker, task) for task in one.tasks]
+        values = [ranking.text(chunker, task) for task in ranking.tasks]
         name = chunker if contends(chunker) else f"{chunker} (control)"
         body.append([name, rank, *([mean] if several else []), *values, size, chunks])
-    heads = ["chunker", "rank", *(["mean"] if several else []), *one.tasks]
+    heads = ["chunker", "rank", *(["mean"] if several else []), *ranking.tasks]
     return [
         *markdown_table([*heads, "median chunk, c", "chunks"], body),
-        *_sentences(one.board),
+        *_sentences(ranking.board),
         "",
     ]
 

@@ -27,11 +27,11 @@ def picture(rankings: Sequence[Ranking]) -> Figure:
         rankings: Those that have a board, over the same tasks; the first one orders the rows.
     """
     series: dict[str, dict[str, float]] = {}
-    for one in rankings:
-        if one.board is not None:
-            series[f"{one.measure}, {one.retriever}"] = {
+    for ranking in rankings:
+        if ranking.board is not None:
+            series[f"{ranking.measure}, {ranking.retriever}"] = {
                 row.configuration.chunker: row.mean
-                for row in one.board.rows
+                for row in ranking.board.rows
                 if row.mean is not None
             }
     chunkers = list(dict.fromkeys(name for means in series.values() for name in means))
