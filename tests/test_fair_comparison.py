@@ -39,13 +39,11 @@ def test_choosing_on_all_queries_is_too_high_and_on_half_of_them_is_not(benchmar
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
-def test_the_page_shows_what_its_commands_print(
-    name, benchmark, capsys, request, monkeypatch, tmp_path_factory
-):
+def test_the_page_shows_what_its_commands_print(name, benchmark, capsys, request, monkeypatch):
     if name != "tuning":
         request.getfixturevalue("data")
     if name == "conventions":
-        monkeypatch.syspath_prepend(evaluators(tmp_path_factory, "mteb"))
+        monkeypatch.syspath_prepend(evaluators("mteb"))
     rows = printed(benchmark(name), capsys)
     page = (ROOT / "docs" / PAGES[name]).read_text("utf-8").splitlines()
     assert len(rows) > 8

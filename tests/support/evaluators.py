@@ -3,11 +3,14 @@
 `$CHUNKMARK_EVALUATORS` may name a folder that has them.
 """
 
+import atexit
 import functools
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -23,13 +26,13 @@ PINNED = (
 )  # fmt: skip
 
 
-def evaluators(tmp_path_factory, *needed):
+def evaluators(*needed):
     """The folder of the packages; that of the environment if it has the `needed` ones."""
     if "CHUNKMARK_EVALUATORS" in os.environ:
         return Path(os.environ["CHUNKMARK_EVALUATORS"])
     if needed and all(f"{name}=={installed(name)}" in PINNED for name in needed):
         return Path(sysconfig.get_path("purelib"))
-    return fetched(tmp_path_factory)
+    return fetched()
 
 
 def installed(name):
@@ -41,9 +44,10 @@ def installed(name):
 
 
 @functools.cache
-def fetched(tmp_path_factory):
-    """A folder that has all packages, one for all tests."""
-    folder = tmp_path_factory.mktemp("evaluators")
+def fetched():
+    """A folder that has all packages, one for all tests of a process."""
+    folder = Path(tempfile.mkdtemp(prefix="chunkmark-evaluators-"))
+    atexit.register(shutil.rmtree, folder)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder]
     subprocess.run([*pip, *PINNED], check=True)
     return folder

@@ -79,9 +79,9 @@ def generated():
 
 
 @pytest.fixture(scope="module")
-def theirs(tmp_path_factory):
+def theirs():
     """What BEIR, MTEB and ranx say; the first two stop at queries that nobody judged."""
-    folder = evaluators(tmp_path_factory)
+    folder = evaluators()
     qrels, run = generated()
     given = {
         "qrels": qrels,

@@ -265,7 +265,7 @@ json.dump({
 
 
 @pytest.mark.slow
-def test_mteb_reads_the_files_and_computes_the_same(run, tmp_path, tmp_path_factory, capsys):
+def test_mteb_reads_the_files_and_computes_the_same(run, tmp_path, capsys):
     call(capsys, "leaderboard", run / "docs", "--export", f"mteb:{tmp_path}")
     _, rankings, qrels = stored(run / "docs")
     cuts = (1, 3, 5, 10, 20)
@@ -273,7 +273,7 @@ def test_mteb_reads_the_files_and_computes_the_same(run, tmp_path, tmp_path_fact
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", SCRIPT],
         input=json.dumps(given), capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHONPATH": str(evaluators(tmp_path_factory, "mteb"))},
+        env=os.environ | {"PYTHONPATH": str(evaluators("mteb"))},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     theirs = json.loads(done.stdout)

@@ -42,9 +42,7 @@ def test_repoeval_runs_its_five_trees_and_reports_the_absent_one(
 
 
 @pytest.mark.slow
-def test_cosqa_scores_as_coir_and_mteb_score_it(
-    tmp_path: Path, data: Path, tmp_path_factory: pytest.TempPathFactory
-):
+def test_cosqa_scores_as_coir_and_mteb_score_it(tmp_path: Path, data: Path):
     """No vector is shared: MTEB embeds by sentence-transformers, in batches of its own."""
     folder = data / "cosqa" / "beir"
     golden = json.loads((data / "golden" / "cosqa_minilm_coir_eval.json").read_text("utf-8"))
@@ -69,7 +67,7 @@ def test_cosqa_scores_as_coir_and_mteb_score_it(
     chunkmark("leaderboard", str(run), "--export", f"mteb:{tmp_path}", "-m", "nDCG@10")
     (file,) = (tmp_path / "results").glob("*/*/beir*.json")
     (scores,) = json.loads(file.read_text())["scores"]["test"]
-    theirs = scores_by_mteb(folder, evaluators(tmp_path_factory, "mteb"))
+    theirs = scores_by_mteb(folder, evaluators("mteb"))
     shared = [name for name in scores if "_at_" in name]
     assert len(shared) == 6 * 7
     assert {name: round(scores[name], 5) for name in shared} == {

@@ -151,12 +151,12 @@ def test_the_folders_have_titles_blank_documents_and_unjudged_queries(tmp_path):
 
 
 @pytest.mark.slow
-def test_means_are_those_of_pytrec_eval_coir_and_mteb(tmp_path, tmp_path_factory):
+def test_means_are_those_of_pytrec_eval_coir_and_mteb(tmp_path):
     cells = []
     for at, profile in enumerate(PROFILES):
         cells += scored_cells(tmp_path / str(at), range(67 * at, 67 * (at + 1)), profile)
     assert len(cells) == 402
-    folder = evaluators(tmp_path_factory, "coir-eval", "mteb")
+    folder = evaluators("coir-eval", "mteb")
     theirs = by_coir_and_mteb(cells, folder)
     differing = Counter()
     for cell in cells:
