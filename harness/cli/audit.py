@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.audit.audit import Audit
-    from harness.model import Dataset
 
 _COLUMNS = ("audit", "of", "found", "interpretation")
 _NUMBERS = ("source", "dataset", "audit", "of", "name", "value")
@@ -78,10 +77,7 @@ def audit(
     audits = [] if run is None else list(audit_run(run))
     if dataset:
         parts = (chunker or ["ast", "fixed"], embedder or ["minilm"])
-        loaded = _load(dataset, seed, data_dir)
-        if run is not None:
-            _refuse_others(run, audits, loaded)
-        audits += _audit_datasets(loaded, *parts, limit, seed)
+        audits += _audit_datasets(dataset, *parts, (limit, seed), data_dir)
     if form is Format.JSON:
         write_json({"schema": "chunkmark.audit/1", "audits": list(map(_document, audits))})
     elif form in (Format.CSV, Format.LATEX):
@@ -95,50 +91,32 @@ def audit(
     return PARTIAL if failed else 0
 
 
-def _load(datasets: Sequence[str], seed: int, data_dir: Path | None) -> list[Dataset]:
-    from harness.datasets.loading import load_dataset
-    from harness.support.wording import distinct
-
-    texts = distinct("data set", datasets)
-    return [load_dataset(text, data_dir=data_dir, seed=seed) for text in texts]
-
-
-def _refuse_others(run: Path, audits: Sequence[Audit], datasets: Sequence[Dataset]) -> None:
-    """Refuse data sets that are not those of the run, by name or by data."""
-    from chunkers.errors import InputError
-
-    names = list(dict.fromkeys(one.dataset for one in audits))
-    known = {*names, *(one.fingerprint for one in audits)}
-    for dataset in datasets:
-        if known.isdisjoint((dataset.name, dataset.fingerprint)):
-            raise InputError(
-                f"-d {dataset.name} is not a data set of {run}, which has {', '.join(names)}\n"
-                "audit it without the run, or give the data set of the run"
-            )
-
-
 def _audit_datasets(
-    datasets: Sequence[Dataset],
+    datasets: Sequence[str],
     chunkers: Sequence[str],
     embedders: Sequence[str],
-    limit: int | None,
-    seed: int,
+    sample: tuple[int | None, int],
+    data_dir: Path | None,
 ) -> list[Audit]:
     from chunkers.plugins.loading import load_chunker
     from chunkers.plugins.spec import expand_spec
     from harness.audit.audit import audit_dataset
     from harness.cli.progress import Progress
+    from harness.datasets.loading import load_dataset
     from harness.runs.pipeline import load_embedder
     from harness.support.wording import distinct
 
     specs = [spec for text in chunkers for spec in expand_spec(text)]
     cutters = distinct("chunker", map(load_chunker, specs), attrgetter("name"))
     models = distinct("embedder", map(load_embedder, embedders), attrgetter("name"))
+    limit, seed = sample
+    texts = distinct("data set", datasets)
+    loaded = [load_dataset(text, data_dir=data_dir, seed=seed) for text in texts]
     # A plug-in's prints are not part of the result.
     with Progress() as progress, contextlib.redirect_stdout(sys.stderr):
         return [
             audit_dataset(dataset, cutters, models, limit, seed=seed, tell=progress.tell)
-            for dataset in datasets
+            for dataset in loaded
         ]
 
 

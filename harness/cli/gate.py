@@ -75,8 +75,7 @@ def gate(
 
     Every cell's means are checked. A drop fails if it is larger than --max-drop and unlikely to be
     chance: the one-sided 95 % interval of the drop, clustered by file, lies above 0. The queries
-    that fell most are named. A cell that is in BASE but not in RUN fails; one that is not in BASE
-    is skipped. Exits with 1 on failure, and with 2 if nothing can be checked.
+    that fell most are named. Exits with 1 on failure, and with 2 if nothing can be checked.
     """
     from chunkers.errors import InputError
     from harness.cli.progress import Progress
