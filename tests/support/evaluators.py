@@ -46,8 +46,9 @@ def installed(name):
 @functools.cache
 def fetched():
     """A folder that has all packages, one for all tests of a process."""
-    folder = Path(tempfile.mkdtemp(prefix="chunkmark-evaluators-"))
-    atexit.register(shutil.rmtree, folder)
+    parent = tempfile.mkdtemp(prefix="chunkmark-evaluators-")
+    atexit.register(shutil.rmtree, parent)
+    folder = Path(parent, "site-packages")  # dill pickles modules of other folders by their content
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder]
     subprocess.run([*pip, *PINNED], check=True)
     return folder
