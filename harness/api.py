@@ -42,25 +42,25 @@ def evaluate(
 
     Args:
         dataset: A data set from `load_dataset`, or built by hand.
-        chunkers: Spec of a chunker; 300|600 as a value runs both.
-        embedder: Spec of an embedder.
-        retriever: Spec of a retriever.
-        measures: Measure. See `chunkmark list measures`.
-        primary: Measure that the verdicts are about. By default SpanR@10000c, or nDCG@10 where
+        chunkers: Chunker, such as ast or fixed:max_size=300; 300|600 makes two chunkers.
+        embedder: Embedder, such as minilm or st:FOLDER.
+        retriever: Retriever, such as dense or bm25.
+        measures: Measure to compute. See `chunkmark list measures`.
+        primary: Measure that the verdicts are about. Default: SpanR@10000c, or nDCG@10 where
             documents are retrieved.
         margin: Largest difference that does not matter: 0.02 is 2 points.
         profile: Scoring conventions. See `chunkmark list profiles`.
         match_size: Choose each chunker's max_size so that its median chunk has C non-white-space
-            characters, or as many as the median chunk of CHUNKER.
-        depth: Minimum number of chunks ranked for each query; a larger cut-off of a measure raises
-            it.
-        limit: Number of queries to sample from each data set.
-        seed: Random seed.
-        mask_query: Hide from each query the lines it was made from. By default the data set
-            decides: call queries are masked.
-        max_failures: Maximum number (3) or share (1%) of files that a chunker may fail on and still
-            be scored.
-        file_timeout: Time limit for a file; twice this if it has a million characters, and so on.
+            characters, or as many as the median chunk of CHUNKER has.
+        depth: Minimum number of chunks ranked for each query. Measures that read more raise it.
+        limit: Number of queries to draw from each data set. Default: all.
+        seed: Random seed of drawn queries, random rankings and intervals.
+        mask_query: Hide from each query the lines that it was made from. Default: only if the data
+            set asks for it, as for queries made from calls.
+        max_failures: Number (3) or share (1%) of files that a chunker may fail on and still be
+            scored.
+        file_timeout: Seconds that a chunker may take for a file. Each million characters adds as
+            many again.
         out: The run folder. Without it, a temporary folder is used and removed, and `out` of the
             result is None.
 

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli.output import (
+    HELP,
     PARTIAL,
     DataDirOption,
     Format,
     FormatOption,
+    SampleSeedOption,
+    chunker_option,
     console,
     write,
     write_json,
@@ -32,37 +35,41 @@ _NUMBERS = ("source", "dataset", "audit", "of", "name", "value")
 
 
 def audit(
-    run: Annotated[Path | None, typer.Argument(metavar="RUN", help="Run folder.")] = None,
+    run: Annotated[
+        Path | None,
+        typer.Argument(metavar="RUN", help="Run folder to audit."),
+    ] = None,
     dataset: Annotated[
-        list[str] | None, typer.Option("-d", "--dataset", help="Spec of a data set. Repeatable.")
+        list[str] | None,
+        typer.Option("-d", "--dataset", help=f"{HELP['datasets']} Repeatable."),
     ] = None,
     embedder: Annotated[
         list[str] | None,
         typer.Option(
-            "-e", "--embedder", help="Embedder whose token limit applies. Default: minilm."
+            "-e",
+            "--embedder",
+            help="With -d: embedder whose token limit applies. Default: minilm. Repeatable.",
         ),
     ] = None,
-    chunker: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-c",
-            "--chunker",
-            help="Chunker whose chunks are audited; a|b allowed. Default: ast, fixed.",
-        ),
-    ] = None,
+    chunker: Annotated[list[str] | None, chunker_option("ast, fixed", "With -d. ")] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Audit the queries that a run with this limit samples."),
+        typer.Option(
+            min=1,
+            help="With -d: number of queries to draw, the same as `run` draws. Default: all.",
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the sample.")] = 0,
+    seed: SampleSeedOption = 0,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> int:
     """Audit a data set or a run for leaks and losses.
 
-    Finds queries that retrieve their own text, copies of targets, split targets and tokens beyond
-    the limit of the model. Data sets are audited with the tokenizers of the embedders; nothing is
-    embedded. Leaks need the texts: with a run, give its data set too, by -d.
+    Finds leaks (queries that retrieve their own text), copies of targets, targets that are cut, and
+    tokens beyond the limit of the embedder. Nothing is embedded. A run folder does not hold the
+    texts that show leaks; to find those of a run, give its data set too, by `-d`.
+
+    The exit code is 3 if a chunker fails on a file.
     """
     from chunkers.errors import InputError
     from harness.audit.audit import audit_run

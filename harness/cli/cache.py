@@ -25,19 +25,22 @@ class Action(StrEnum):
 
 
 def cache(
-    action: Annotated[Action, typer.Argument(help="Show the store, or remove it.")],
+    action: Annotated[
+        Action, typer.Argument(help="info shows the stored vectors, clear removes them.")
+    ],
     model: Annotated[
         list[str] | None,
         typer.Option(
-            help="Remove the vectors of this model only: its name, or the start of its "
-            "fingerprint. Repeatable."
+            help="With clear: remove only the vectors of this model, given by its name or by the "
+            "start of its fingerprint. Repeatable."
         ),
     ] = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
     """Show or remove the stored vectors.
 
-    Removing them loses no results; the next run embeds again.
+    Runs reuse vectors of texts that were embedded before. Removing them loses no results: the next
+    run embeds again.
     """
     from chunkers.errors import InputError
     from harness.embedding.vector_store import VectorStore

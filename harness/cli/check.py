@@ -21,7 +21,7 @@ def check(
         str,
         typer.Argument(
             metavar="CHUNKER",
-            help="Name of a chunker, or module:function for your own, with options if needed.",
+            help="Chunker, such as ast or fixed:max_size=300, or module:function for your own.",
         ),
     ],
     language: Annotated[
@@ -29,23 +29,31 @@ def check(
         typer.Option(
             "--language",
             metavar="NAME",
-            help="Language of the test sources; `text` is plain text. Default: python, javascript, "
+            help="Language of the test sources; text is plain text. Default: python, javascript, "
             "java, c and text, or those that the chunker reads. Repeatable.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random programs.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Random seed of the test sources.")
+    ] = 0,
     seconds: Annotated[
-        float, typer.Option("--time-limit", min=0.1, help="Time limit for a source, in seconds.")
+        float,
+        typer.Option(
+            "--time-limit", min=0.1, help="Seconds that the chunker may take for a source."
+        ),
     ] = 10.0,
     memory: Annotated[
-        int, typer.Option("--memory-limit", min=16, help="Memory limit for a source, in MiB.")
+        int,
+        typer.Option(
+            "--memory-limit", min=16, help="MiB of memory that the chunker may use for a source."
+        ),
     ] = 1024,
     form: FormatOption = Format.TABLE,
 ) -> int:
     """Test a chunker on difficult sources.
 
     The chunker runs in processes of its own, so that a hang, a crash and exhausted memory are
-    reported too. Exits with 1 if a check fails.
+    reported too. The exit code is 1 if a check fails.
     """
     from chunkers.testing import check_chunker
     from harness.cli.progress import Progress

@@ -15,6 +15,7 @@ from harness.cli.output import (
     Format,
     FormatOption,
     LanguageOption,
+    chunker_option,
     console,
     write,
     write_json,
@@ -31,19 +32,14 @@ if TYPE_CHECKING:
 
 
 def chunk(
-    file: Annotated[Path, typer.Argument(help="Source file.")],
-    chunker: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-c", "--chunker", help="Spec of a chunker; a|b allowed. Default: ast. Repeatable."
-        ),
-    ] = None,
+    file: Annotated[Path, typer.Argument(help="File to cut.")],
+    chunker: Annotated[list[str] | None, chunker_option("ast")] = None,
     embedder: Annotated[
         str | None,
         typer.Option(
             "-e",
             "--embedder",
-            help="Embedder for chunkers that use tokens or vectors. Default: minilm.",
+            help="Embedder for chunkers that count tokens or cut by vectors. Default: minilm.",
         ),
     ] = None,
     language: LanguageOption = None,
@@ -53,8 +49,10 @@ def chunk(
     """Show how chunkers cut a file.
 
     Prints sizes, lost text and split definitions. With one chunker, its chunks are printed.
-    With several, the file is printed, with chunk numbers beside the lines where chunks begin. Exits
-    with 3 if a chunker fails or the file cannot be parsed; the other chunkers are still shown.
+    With several, the file is printed once, with the number of each chunk beside its first line.
+
+    The exit code is 3 if a chunker fails or the file cannot be parsed; the other chunkers are still
+    shown.
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides, warn_unused

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli.output import (
+    BASELINE_HELP,
     PARTIAL,
     EncodingOption,
     ExcludeOption,
@@ -22,6 +23,8 @@ from harness.cli.output import (
     FormatOption,
     IncludeOption,
     LanguageOption,
+    TestSeedOption,
+    chunker_option,
     console,
     write,
     write_json,
@@ -53,35 +56,26 @@ class Header(StrEnum):
 
 def churn(
     repository: Annotated[
-        Path, typer.Argument(metavar="REPO", help="Git repository, bare or not.")
+        Path, typer.Argument(metavar="REPO", help="Git repository; it may be bare.")
     ],
-    chunker: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-c",
-            "--chunker",
-            help="Spec of a chunker; a|b allowed. Default: ast, fixed, function. Repeatable.",
-        ),
-    ] = None,
+    chunker: Annotated[list[str] | None, chunker_option(", ".join(_CHUNKERS))] = None,
     commits: Annotated[
-        int, typer.Option(min=1, help="Number of commits to replay, the newest of HEAD.")
+        int, typer.Option(min=1, help="Number of commits to replay, the newest ones of HEAD.")
     ] = 100,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Chunker to compare with. Default: fixed, or the first one."
-        ),
-    ] = None,
+    baseline: Annotated[str | None, typer.Option(metavar="CHUNKER", help=BASELINE_HELP)] = None,
     header: Annotated[
         Header,
         typer.Option(
-            help="Whether to replay each chunker with header=on too, and compare both forms."
+            help="With on: replay each chunker also with its option header=on, and compare it with "
+            "itself without headers."
         ),
     ] = Header.OFF,
     by: Annotated[
         list[Group] | None,
         typer.Option(
-            metavar="<language|size>", help="Also group edits by language or size. Repeatable."
+            metavar="<language|size>",
+            help="Also show the counts by language of the changed files, or by size of the edit "
+            "(changed characters). Repeatable.",
         ),
     ] = None,
     files: FilesOption = FilesKind.CODE,
@@ -94,20 +88,26 @@ def churn(
         typer.Option(
             "-e",
             "--embedder",
-            help="Embedder for chunkers that count tokens. Default: minilm.",
+            help="Embedder for chunkers that count tokens: its tokenizer is used. Default: minilm.",
         ),
     ] = None,
     margin: Annotated[
-        float, typer.Option(help="Largest difference that does not matter: 0.02 is 2 per cent.")
+        float,
+        typer.Option(
+            help="Largest difference that does not matter: 0.02 is 2 % of the characters that the "
+            "other chunker must embed again."
+        ),
     ] = 0.02,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the test of differences.")] = 0,
+    seed: TestSeedOption = 0,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Count what the edits of a history cost an index.
+    """Count what the commits of a repository cost an index.
 
-    Cuts the files that each commit changed, as they were before and after it, and counts the chunks
-    that must be embedded again and those whose ids move. Nothing is embedded, and the working tree
-    is not read. Exits with 3 if a chunker fails on a file.
+    Each commit is an edit: its changed files are cut as they were before and after it. Counts the
+    chunks that must be embedded again, and those that keep their text but get a new id, since their
+    lines moved. Nothing is embedded, and the working tree is not read.
+
+    The exit code is 3 if a chunker fails on a file of any commit.
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides, warn_unused

@@ -17,17 +17,26 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "run": ("harness.cli.run:run", "Compare chunkers on data sets."),
-    "list": ("harness.cli.listing:list_parts", "List the available parts, or show one in full."),
+    "list": (
+        "harness.cli.listing:list_parts",
+        "List chunkers, data sets and other parts, or show one in full.",
+    ),
     "chunk": ("harness.cli.chunk:chunk", "Show how chunkers cut a file."),
     "check-chunker": ("harness.cli.check:check", "Test a chunker on difficult sources."),
     "cache": ("harness.cli.cache:cache", "Show or remove the stored vectors."),
     "doctor": ("harness.cli.doctor:doctor", "Check the installation, the model and the data."),
     "verify": ("harness.cli.verify:verify", "Recompute every number of runs."),
     "score": ("harness.cli.score:score", "Score rankings or records of another system."),
-    "compare": ("harness.cli.compare:compare", "Compare chunkers by their differences."),
+    "compare": (
+        "harness.cli.compare:compare",
+        "Test whether the differences between chunkers are real.",
+    ),
     "report": ("harness.cli.report:report", "Write runs as one HTML page."),
-    "churn": ("harness.cli.churn:churn", "Count what the edits of a history cost an index."),
-    "leaderboard": ("harness.cli.leaderboard:leaderboard", "Rank configurations over tasks."),
+    "churn": ("harness.cli.churn:churn", "Count what the commits of a repository cost an index."),
+    "leaderboard": (
+        "harness.cli.leaderboard:leaderboard",
+        "Rank chunkers, embedders and retrievers over data sets.",
+    ),
     "gate": ("harness.cli.gate:gate", "Fail if a mean is too low, or fell since another run."),
     "audit": ("harness.cli.audit:audit", "Audit a data set or a run for leaks and losses."),
     "dataset build": ("harness.cli.dataset:build", "Build a data set from a repository."),
@@ -173,7 +182,7 @@ def _show_version(wanted: bool) -> None:
 
 
 def _set_options(
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),

@@ -7,9 +7,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 from harness.cli.output import (
+    HELP,
+    RUN_MEASURE_HELP,
     Format,
     FormatOption,
     RunsArgument,
+    TestSeedOption,
     console,
     require_different_runs,
     write,
@@ -24,31 +27,32 @@ def compare(
         typer.Option(
             metavar="FACTOR",
             help="What to compare: chunker, embedder, retriever, or an option of chunkers such as "
-            "max_size. language and corpus compare chunkers within each language or corpus.",
+            "max_size. With language or corpus, chunkers are compared within each language or "
+            "corpus.",
         ),
     ] = "chunker",
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Compare with this one alone. By default all pairs."),
+        typer.Option(
+            metavar="NAME",
+            help="Compare the others with this chunker, or with this value of --over. Default: "
+            "all pairs.",
+        ),
     ] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
             "-m",
             "--measure",
-            help="Measure of the run. The first is the primary one, the others are exploratory. "
-            "Default: the run's primary measure, else SpanR@10000c, or nDCG@10 where documents are "
-            "retrieved. Repeatable.",
+            help="Measure of the run to compare by. The first decides; the others are exploratory. "
+            f"{RUN_MEASURE_HELP} Repeatable.",
         ),
     ] = None,
     margin: Annotated[
         float | None,
-        typer.Option(
-            help="Largest difference that does not matter: 0.02 is 2 points. "
-            "Default: the run's margin."
-        ),
+        typer.Option(help=f"{HELP['margin']} Default: the run's --margin."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the test of differences.")] = 0,
+    seed: TestSeedOption = 0,
     allow_truncated: Annotated[
         bool,
         typer.Option(
@@ -60,24 +64,25 @@ def compare(
     tune: Annotated[
         Literal["dev/test"] | None,
         typer.Option(
-            help="Choose each chunker's value of an option, such as --over max_size, on half of "
-            "the files, and compare the chosen ones on the other half. Write --tune dev/test.",
+            help="With an option of chunkers, as in --over max_size: choose each chunker's best "
+            "value on half of the files (dev), and compare the chosen chunkers on the other half "
+            "(test).",
         ),
     ] = None,
     curves: Annotated[
         bool,
         typer.Option(
             "--curves",
-            help="Show SpanR at several budgets, and where the order of two chunkers changes. "
+            help="Also show SpanR at several budgets, and where the order of two chunkers changes. "
             "JSON always has them.",
         ),
     ] = False,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Compare chunkers by their differences.
+    """Test whether the differences between chunkers are real.
 
-    Each difference has an interval that is clustered by file, a p-value that is adjusted for the
-    number of pairs, and a verdict.
+    Each difference has an interval, for which queries on the same file count as one, a p-value that
+    is adjusted for the number of pairs, and a verdict.
     """
     from chunkers.errors import InputError
     from harness.cli.output import write_rows

@@ -22,6 +22,7 @@ from harness.cli.output import (
     FormatOption,
     IncludeOption,
     LanguageOption,
+    SampleSeedOption,
     warn_unused_languages,
     write,
     write_json,
@@ -51,45 +52,70 @@ class NamesKind(StrEnum):
 
 def build(
     repository: Annotated[
-        Path, typer.Argument(metavar="REPO", help="Git repository or plain folder.")
+        Path, typer.Argument(metavar="REPO", help="Git repository, or folder without git.")
     ],
     out: Annotated[
         Path,
         typer.Option(
-            "-o", "--out", metavar="FOLDER", help="Folder to write; use it with -d built:FOLDER."
+            "-o",
+            "--out",
+            metavar="FOLDER",
+            help="Folder to write; other commands read it as the data set built:FOLDER.",
         ),
     ],
     queries: Annotated[
         str,
-        typer.Option(help="Source of queries: docstring, commits, calls, or a file of questions."),
+        typer.Option(
+            help="What queries are made from: docstring (doc comments in any language), commits, "
+            "calls, or a file of your own questions."
+        ),
     ] = "docstring",
     whole: Annotated[
-        bool, typer.Option("--whole", help="Use whole doc comments, not their first sentence.")
+        bool,
+        typer.Option(
+            "--whole",
+            help="With --queries docstring: make each query from the whole doc comment, not from "
+            "its first sentence alone.",
+        ),
     ] = False,
     files: FilesOption = FilesKind.CODE,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of queries to sample. Default: all; 100 for commits."),
+        typer.Option(
+            min=1, help="Number of queries to draw. Default: all; 100 with --queries commits."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the sample.")] = 0,
+    seed: SampleSeedOption = 0,
     since: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM-DD", help="Use only commits from this date on.")
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD",
+            help="With --queries commits: make queries only from commits of this date or later.",
+        ),
     ] = None,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
     encoding: EncodingOption = None,
     long_lines: Annotated[
         LongLinesKind,
-        typer.Option(help="Cut the middle out of very long lines, or skip files with such lines."),
+        typer.Option(
+            help="For files with a few lines of over 10,000 characters: cut the middle out of "
+            "these lines, or skip the files."
+        ),
     ] = LongLinesKind.CUT,
     names: Annotated[
-        NamesKind, typer.Option(help="Whether a doc comment keeps the name of its definition.")
+        NamesKind,
+        typer.Option(
+            help="With --queries docstring: keep the definition's own name in the query, or strip "
+            "it."
+        ),
     ] = NamesKind.KEPT,
     leave_out: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="File of query ids to leave out, such as one written by dataset show --bad.",
+            help="Leave out the queries whose ids are in this file, one a line. "
+            "`dataset show --bad` writes such a file.",
         ),
     ] = None,
     language: LanguageOption = None,
@@ -97,7 +123,7 @@ def build(
 ) -> None:
     """Build a data set from a repository.
 
-    The output folder holds queries, targets and a copy of the indexed files.
+    The folder holds the queries, their targets and a copy of the indexed files.
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides
@@ -152,7 +178,8 @@ def info(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="DATASET|FOLDER", help="Spec of a data set, or the folder of a built one."
+            metavar="DATASET|FOLDER",
+            help="Data set, such as stdlib or repo:PATH, or folder of a built one.",
         ),
     ],
     language: LanguageOption = None,
@@ -161,8 +188,8 @@ def info(
 ) -> None:
     """Describe a data set and its known faults.
 
-    A name alone shows its card. A spec with an argument or options, as in repo:PATH, is loaded, and
-    its contents are counted too.
+    For a name alone, such as stdlib, shows the card. A data set with an argument or options, as in
+    repo:PATH, is also loaded, and its contents are counted.
     """
     from chunkers.plugins.spec import parse_spec
     from harness.building.folder import CARD, read_card
@@ -218,21 +245,23 @@ def _contents(dataset: Dataset) -> dict[str, Any]:
 
 
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a data set.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of a data set, without options.")
+    ],
     data_dir: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder to save in. Default: $CHUNKMARK_DATA, else the cache folder.",
+            help="Folder to save files in. Default: $CHUNKMARK_DATA, else the cache folder.",
         ),
     ] = None,
     form: FormatOption = Format.TABLE,
 ) -> int:
     """Fetch and check the files of a data set.
 
-    Files are saved beside those of the data set that exist already. Rerun the command to resume an
-    interrupted download. A file without a known sha256 is not fetched: the output says where to get
-    it and where to save it, and the exit code is 3.
+    Files that exist already are checked and kept. Rerun the command to resume an interrupted
+    download. A file without a known sha256 is not fetched: the output says where to get it and
+    where to save it, and the exit code is 3.
     """
     from chunkers.errors import InputError, suggestion
     from harness.cli.progress import Progress

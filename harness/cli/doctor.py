@@ -34,8 +34,8 @@ def doctor(
 ) -> int:
     """Check the installation, the model and the data.
 
-    Shows what fails or is absent. Exits with 1 if a check fails; absent extras and data sets are
-    not a failure.
+    Shows what fails or is absent. The exit code is 1 if a check fails; an absent extra or data set
+    is not a failure.
     """
     checks = [*_system(), *_parts(), _model(), *_folders(data_dir)]
     code = 0 if all(ok for _, ok, _ in checks) else FAILED

@@ -32,7 +32,7 @@ def gate(
         Path,
         typer.Argument(
             metavar="RUN",
-            help="Run folder, or JSON that `score` or `run` printed with `--format json`.",
+            help="Run folder, or file with what `score` or `run` printed with `--format json`.",
             callback=refuse_parts,
         ),
     ],
@@ -41,14 +41,14 @@ def gate(
         typer.Option(
             "--min",
             metavar="BOUND",
-            help="Lower bound of a mean: 'MRR>0.6' or 'nDCG@10>=0.5'. Repeatable.",
+            help="Fail if a mean is below this bound: 'MRR>0.6' or 'nDCG@10>=0.5'. Repeatable.",
         ),
     ] = None,
     against: Annotated[
         Path | None,
         typer.Option(
             metavar="BASE",
-            help="Run folder that drops are measured from, such as that of the main branch.",
+            help="Run folder to compare with, such as that of the main branch; needs --max-drop.",
             callback=refuse_parts,
         ),
     ] = None,
@@ -56,26 +56,33 @@ def gate(
         list[str] | None,
         typer.Option(
             metavar="DROP",
-            help="Largest drop of a mean since BASE: 'SpanR@10000c=0.01'. Repeatable.",
+            help="With --against: fail if a mean is lower than in BASE by more than this, and not "
+            "by chance: 'SpanR@10000c=0.01'. Repeatable.",
         ),
     ] = None,
     strict: Annotated[
         bool,
         typer.Option(
             "--strict",
-            help="Also fail if the queries are too few to detect a drop larger than --max-drop.",
+            help="With --max-drop: also fail if the queries are too few to detect such a drop.",
         ),
     ] = False,
     require: Annotated[
-        bool, typer.Option("--require", help="Fail if a measure is skipped or not in the run.")
+        bool,
+        typer.Option(
+            "--require",
+            help="Also fail if a check is skipped, such as one of a measure that the run lacks.",
+        ),
     ] = False,
     form: FormatOption = Format.TABLE,
 ) -> int:
     """Fail if a mean is too low, or fell since another run.
 
-    Every cell's means are checked. A drop fails if it is larger than --max-drop and unlikely to be
-    chance: the one-sided 95 % interval of the drop, clustered by file, lies above 0. The queries
-    that fell most are named. Exits with 1 on failure, and with 2 if nothing can be checked.
+    Checks the means of every combination of data set, chunker, embedder and retriever. A drop is
+    not by chance if its one-sided 95 % interval, for which queries on the same file count as one,
+    lies above 0. Names the queries that fell most.
+
+    The exit code is 1 if a check fails, and 2 if nothing can be checked.
     """
     from chunkers.errors import InputError
     from harness.cli.progress import Progress

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli.output import (
+    RUN_MEASURE_HELP,
     Format,
     FormatOption,
     RunsArgument,
+    TestSeedOption,
     refuse_foreign_file,
     require_different_runs,
     require_libraries,
@@ -33,42 +35,42 @@ def leaderboard(
         typer.Option(
             "-m",
             "--measure",
-            help="Measure of the runs. Default: their primary measure, else SpanR@10000c, or "
-            "nDCG@10 where documents are retrieved.",
+            help=f"Measure of the runs to rank by. {RUN_MEASURE_HELP}",
         ),
     ] = None,
     merge: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FOLDER",
-            help="Add a run folder from elsewhere. It is verified, and refused if its data, "
-            "schema or profile differ from those of RUN. Repeatable.",
+            help="Also rank the run in this folder, made by someone else. It is verified first, "
+            "and refused if its data, schema or profile differ from those of RUN. Repeatable.",
         ),
     ] = None,
     export: Annotated[
         list[str] | None,
         typer.Option(
             metavar="LAYOUT:FOLDER",
-            help="Also write the results as MTEB (mteb:FOLDER) or CoIR (coir:FOLDER) stores them. "
-            "Repeatable.",
+            help="Also write the results to FOLDER as MTEB (mteb:FOLDER) or CoIR (coir:FOLDER) "
+            "stores them. Repeatable.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the test of differences.")] = 0,
+    seed: TestSeedOption = 0,
     out: Annotated[
         Path | None,
         typer.Option(
             "-o",
             "--out",
             metavar="FILE",
-            help="Also write the board as one HTML page; replaces an earlier board.",
+            help="Also write the leaderboard as one HTML page; replaces an earlier one.",
         ),
     ] = None,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Rank configurations over tasks.
+    """Rank chunkers, embedders and retrievers over data sets.
 
-    One row for each combination of chunker, embedder, retriever and profile; one column for each
-    data set, and one for their unweighted mean. Ranks are tied where the difference is undecided.
+    The table has a row for each combination of chunker, embedder, retriever and profile, a column
+    for each data set, and a column for their unweighted mean. Ranks are tied where the difference
+    is undecided.
     """
     from chunkers.errors import InputError
     from harness.measures.grammar import parse_measure

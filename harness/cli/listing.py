@@ -33,16 +33,16 @@ class Kind(StrEnum):
 
 
 def list_parts(
-    kind: Annotated[Kind | None, typer.Argument(help="Kind of part; all by default.")] = None,
+    kind: Annotated[Kind | None, typer.Argument(help="What to list. Default: all.")] = None,
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Show one part in full.")
+        str | None, typer.Argument(metavar="NAME", help="Name in that list, to show in full.")
     ] = None,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
-    """List the available parts, or show one in full.
+    """List chunkers, data sets and other parts, or show one in full.
 
-    A table has one line for each part; csv, markdown and json have every field.
+    A table has one line for each part; the other formats have every field.
     """
     kinds = list(Kind) if kind is None else [kind]
     parts = {one.value: _parts(one, data_dir) for one in kinds}

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from harness.runs.config import RunConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,6 +48,29 @@ class Format(StrEnum):
     LATEX = "latex"
 
 
+HELP: dict[str, str] = {field.name: field.metadata["help"] for field in fields(RunConfig)}
+"""Texts of the options of `run`; other commands use them for the same options."""
+
+BASELINE_HELP = "Chunker that the others are compared with. Default: fixed, or the first one."
+PRICE_HELP = (
+    "Price of a million tokens, for all embedders or for one: 0.02 or EMBEDDER=0.02. Adds the "
+    "price of embedding the corpus to the costs. Repeatable."
+)
+RUN_MEASURE_HELP = (
+    "Default: the run's --primary, else SpanR@10000c, or nDCG@10 where documents are retrieved."
+)
+
+
+def chunker_option(default: str, applies: str = "") -> Any:
+    """`-c`, with its default and when it applies."""
+    text = f"{applies}{HELP['chunkers']} Default: {default}. Repeatable."
+    return typer.Option("-c", "--chunker", help=text)
+
+
+SampleSeedOption = Annotated[int, typer.Option(min=0, help="Random seed of the drawn queries.")]
+TestSeedOption = Annotated[
+    int, typer.Option(min=0, help="Random seed of the intervals and tests of differences.")
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 
 
@@ -60,7 +86,8 @@ DataDirOption = Annotated[
     typer.Option(
         "--data-dir",
         metavar="DIR",
-        help="Folder to search for data sets before $CHUNKMARK_DATA and the cache folder.",
+        help="Folder to search for the files of data sets before $CHUNKMARK_DATA and the cache "
+        "folder.",
         callback=_existing,
     ),
 ]
@@ -84,7 +111,9 @@ def refuse_parts(value: Any) -> Any:
 
 RunsArgument = Annotated[
     list[Path],
-    typer.Argument(metavar="RUN...", help="Run folders of `chunkmark run`.", callback=refuse_parts),
+    typer.Argument(
+        metavar="RUN...", help="Run folders written by `chunkmark run`.", callback=refuse_parts
+    ),
 ]
 
 
@@ -111,31 +140,35 @@ LanguageOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="PATTERN=LANGUAGE",
-        help="Override the language of files, by glob: '*.h=cpp'. Repeatable.",
+        help=f"{HELP['languages']} Repeatable.",
     ),
 ]
 EncodingOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="PATTERN=ENCODING",
-        help="Encoding of files that are not UTF-8, by glob: 'src/**=cp1251'. Repeatable.",
+        help="Read files that match PATTERN, if they are not UTF-8, in ENCODING: 'src/**=cp1251'. "
+        "Repeatable.",
     ),
 ]
 FilesOption = Annotated[
-    FilesKind, typer.Option(help="Index code, or all files of known languages.")
+    FilesKind,
+    typer.Option(help="Index code alone, or all files of known languages, Markdown and JSON too."),
 ]
 IncludeOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="PATTERN",
-        help="Index these files too, by a pattern as in .gitignore: 'vendor/'. Repeatable.",
+        help="Index files that match PATTERN even if they would be left out, such as 'vendor/'. "
+        "Patterns are as in .gitignore. Repeatable.",
     ),
 ]
 ExcludeOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="PATTERN",
-        help="Do not index these files, by a pattern as in .gitignore. Repeatable.",
+        help="Do not index files that match PATTERN, such as 'docs/'. Patterns are as in "
+        ".gitignore. Repeatable.",
     ),
 ]
 

@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from harness.cli.output import (
+    BASELINE_HELP,
+    PRICE_HELP,
     DataDirOption,
     Format,
     FormatOption,
@@ -34,36 +36,24 @@ def report(
             "-o",
             "--out",
             metavar="FILE",
-            help=f"HTML file; replaces an earlier report. Default: {_PAGE}.",
+            help=f"HTML file to write; replaces an earlier report. Default: {_PAGE}.",
         ),
     ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CHUNKER",
-            help="Chunker that the others are compared with. Default: fixed, or the first one.",
-        ),
-    ] = None,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PRICE",
-            help="Price of a million tokens, for all embedders or for one: 0.02 or "
-            "EMBEDDER=0.02. Repeatable.",
-        ),
-    ] = None,
+    baseline: Annotated[str | None, typer.Option(metavar="CHUNKER", help=BASELINE_HELP)] = None,
+    price: Annotated[list[str] | None, typer.Option(metavar="PRICE", help=PRICE_HELP)] = None,
     figures: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Also write each figure here: SVG, PNG, and CSV of its numbers."
+            metavar="FOLDER",
+            help="Also write each figure to this folder, as SVG, PNG, and CSV of its numbers.",
         ),
     ] = None,
     serve: Annotated[
         bool,
         typer.Option(
             "--serve",
-            help="Show the page on a free port of this machine, and update it while a run goes "
-            "on. Writes no file; ends with Ctrl-C.",
+            help="Write no file, but show the page on a free port of this machine, and update it "
+            "while a run goes on. Stop it with Ctrl-C.",
         ),
     ] = False,
     sources: Annotated[
@@ -71,7 +61,7 @@ def report(
         typer.Option(
             metavar="N",
             min=0,
-            help="Put at most this many characters of source text in the page. Default: 4,000,000.",
+            help="Maximum number of characters of source code in the page. Default: 4,000,000.",
         ),
     ] = None,
     data_dir: DataDirOption = None,
@@ -79,9 +69,9 @@ def report(
 ) -> int:
     """Write runs as one HTML page.
 
-    The page needs no network and no other file. It has the answer and what it rests on, all
-    measures with their intervals, and the command that repeats the run. `--format json` also
-    prints all of its numbers.
+    The page needs no network and no other file. It has the answer and the evidence for it, all
+    measures with their intervals, and the command that repeats the run. `--format json` also prints
+    all of its numbers.
     """
     from chunkers.errors import InputError
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from harness.cli.output import (
+    BASELINE_HELP,
     PARTIAL,
+    PRICE_HELP,
     DataDirOption,
     Format,
     console,
@@ -68,8 +70,8 @@ def run(
         Path | None,
         typer.Argument(
             metavar="SUITE",
-            help="TOML file of these options, such as `limit = 50`, or a built-in suite, see "
-            "`chunkmark list suites`. Options of the command line override it.",
+            help="TOML file that sets these options, as in `limit = 50`; or the name of a built-in "
+            "one, see `chunkmark list suites`. Options of the command line override it.",
         ),
     ] = None,
     data_dir: DataDirOption = None,
@@ -79,7 +81,7 @@ def run(
             "-o",
             "--out",
             metavar="DIR",
-            help="Run folder. Cells of earlier runs are kept in it.",
+            help="Run folder to write. Results of earlier runs in it are kept.",
             rich_help_panel=OUTPUT,
         ),
     ] = Path("chunkmark-run"),
@@ -87,9 +89,9 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="TAG",
-            help="Break results down by language, folder, folder:DEPTH, corpus, source (the file), "
-            "name-overlap or another tag of the queries. By default every tag that the data set "
-            "gives its queries. Repeatable.",
+            help="Also show the means of each group of queries: by language, folder, folder:DEPTH, "
+            "corpus, source (the file), name-overlap or another tag of the queries. Default: every "
+            "tag that the data set gives its queries. Repeatable.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -97,7 +99,7 @@ def run(
         str | None,
         typer.Option(
             metavar="CHUNKER",
-            help="Chunker that the others are compared with. Default: fixed, or the first one.",
+            help=BASELINE_HELP,
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -105,8 +107,7 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="PRICE",
-            help="Price of a million tokens, for all embedders or for one: 0.02 or "
-            "EMBEDDER=0.02. Adds the price of embedding the corpus to the costs. Repeatable.",
+            help=PRICE_HELP,
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -114,7 +115,7 @@ def run(
         bool,
         typer.Option(
             "--details",
-            help="Print all measures, costs, losses and break-downs.",
+            help="Also print all measures, costs, losses and break-downs, as tables.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
@@ -126,10 +127,12 @@ def run(
     """Compare chunkers on data sets.
 
     Without options, five built-in chunkers are compared on the data set `stdlib`. An interrupted
-    run resumes when the command is rerun.
+    run resumes when the command is rerun. The exit code is 3 if a chunker is not scored because it
+    failed on too many files.
 
-    A spec is the name of a part, with options if needed: `fixed:max_size=300,overlap=2`. For names
-    and options see `chunkmark list`. A function of your own is `mymodule:my_chunker,size=3`.
+    A chunker, data set, embedder or retriever is given by its name, with its own options if needed:
+    `fixed:max_size=300,overlap=2`. `chunkmark list` shows names and options. A function of your own
+    is a chunker too: `mymodule:my_chunker,size=3`.
     """
     config = _config(suite, data_dir, options)
     from harness.chunking.cutters import probe

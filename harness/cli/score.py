@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.output import Format, FormatOption, console, write, write_json, write_rows
+from harness.cli.output import HELP, Format, FormatOption, console, write, write_json, write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,15 +25,18 @@ _LINE = 40
 def score(
     words: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     run: Annotated[
-        Path | None, typer.Option("--run", metavar="FILE", help="Rankings; needs --qrels.")
+        Path | None, typer.Option("--run", metavar="FILE", help="Rankings to score; needs --qrels.")
     ] = None,
     qrels: Annotated[
-        Path | None, typer.Option("--qrels", metavar="FILE", help="Relevance judgements.")
+        Path | None,
+        typer.Option("--qrels", metavar="FILE", help="Relevance judgements of --run or --records."),
     ] = None,
     records: Annotated[
         Path | None,
         typer.Option(
-            "--records", metavar="FILE", help="Records: retrieved results and judgements."
+            "--records",
+            metavar="FILE",
+            help="Records to score: retrieved results, most often with their judgements.",
         ),
     ] = None,
     measure: Annotated[
@@ -41,27 +44,25 @@ def score(
         typer.Option(
             "-m",
             "--measure",
-            help=f"Measure. Default: {', '.join(DEFAULT_MEASURES)}. Repeatable.",
+            help=f"{HELP['measures']} Default: {', '.join(DEFAULT_MEASURES)}. Repeatable.",
         ),
     ] = None,
-    profile: Annotated[
-        str, typer.Option(help="Scoring conventions. See `chunkmark list profiles`.")
-    ] = "default",
+    profile: Annotated[str, typer.Option(help=HELP["profile"])] = "default",
     per_query: Annotated[
-        bool, typer.Option("--per-query", help="Show the values of every query.")
+        bool, typer.Option("--per-query", help="Also show the values of every query.")
     ] = False,
     f1_threshold: Annotated[
         float | None,
         typer.Option(
-            help="For records without labels: a text is relevant if its token F1 with the expected "
-            f"answer is at least this. Default: {THRESHOLD}."
+            help="With --records, for records without judgements: a text is relevant if its token "
+            f"F1 with the expected answer is at least this. Default: {THRESHOLD}."
         ),
     ] = None,
     source: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="For span measures of records: folder of the files that the records name.",
+            help="With --records: folder of the files that they name. Span measures need it.",
         ),
     ] = None,
     form: FormatOption = Format.TABLE,
@@ -70,26 +71,26 @@ def score(
 
     The format of a file is detected from its content and suffix.
 
-    `--run` is TREC, with lines of query, Q0, document, rank, score and tag; or JSON, either
+    `--run` reads TREC, whose lines are query, Q0, document, rank, score and tag; or JSON, either
     {query: {document: score}} or {query: [document, ...]} in rank order. The percent-encoded ids of
     chunkmark's own runs are decoded.
 
-    `--qrels` is TREC, with lines of query, 0, document and grade; a table of BEIR, with the columns
-    query, document and grade; or JSON, {query: {document: grade}}.
+    `--qrels` reads TREC, whose lines are query, 0, document and grade; BEIR's table with the
+    columns query, document and grade; or JSON, {query: {document: grade}}.
 
-    `--records` is JSON lines or a JSON array. Each object has query_id, and either retrieved_ids or
-    retrieved, a list of objects with id, text, path, start_line and end_line. The keys
-    relevant_ids, targets, expected, actual, correct and k are optional. EvalResults of memorybench
-    are records too, and so is a tab-separated table with the columns query_id, retrieved_ids,
-    relevant_ids and k, where spaces separate ids. A chunk such as `doc-<ID>::chunk-0` counts as its
-    document; several chunks of a document count once.
+    `--records` reads JSON lines or a JSON array. Each object has query_id, and either retrieved_ids
+    or retrieved, a list of objects with id, text, path, start_line and end_line. The keys
+    relevant_ids, targets, expected, actual, correct and k are optional. It also reads EvalResults
+    of memorybench, and a tab-separated table with the columns query_id, retrieved_ids, relevant_ids
+    and k, in which spaces separate ids. A chunk such as `doc-<ID>::chunk-0` counts as its document;
+    several chunks of a document count once.
 
-    A retrieved item is judged by qrels or relevant_ids; if the record has none, by the lines it
-    shares with a target; if no lines are known, by the file of a target; if there is no target, by
-    the words it shares with the expected answer.
+    A retrieved result is judged by qrels or relevant_ids. If there are none, it is relevant if it
+    shares lines with a target; if no lines are known, if it is from the file of a target; if there
+    is no target, if it shares enough words with the expected answer.
 
-    If no query has the labels that a measure needs, the measure is skipped rather than counted as
-    0; if every measure is skipped, the exit code is 2.
+    A measure is skipped if no query has the judgements that it needs. The exit code is 2 if every
+    measure is skipped.
     """
     from chunkers.errors import InputError
     from harness.cli.progress import Progress

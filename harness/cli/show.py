@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from chunkers.errors import InputError
-from harness.cli.output import DataDirOption, Format, FormatOption, write, write_json
+from harness.cli.output import DataDirOption, Format, SampleSeedOption, write, write_json
 from harness.reports.plain import plain
 from harness.support.wording import counted
 
@@ -31,28 +31,35 @@ def show(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="DATASET|FOLDER", help="Spec of a data set, or the folder of a built one."
+            metavar="DATASET|FOLDER",
+            help="Data set, such as stdlib or repo:PATH, or folder of a built one.",
         ),
     ],
     sample: Annotated[
         int | None, typer.Option(min=1, help="Number of queries to draw. Default: 25.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the sample.")] = 0,
+    seed: SampleSeedOption = 0,
     query: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Show this query. Repeatable.")
+        list[str] | None,
+        typer.Option(metavar="ID", help="Show the query with this id, and draw none. Repeatable."),
     ] = None,
     bad: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Ask about each query, and add the ids of rejected ones to FILE, for "
-            "dataset build --leave-out FILE.",
+            help="Ask whether each query is good, and add the ids of bad ones to FILE. "
+            "`dataset build --leave-out FILE` leaves them out.",
         ),
     ] = None,
     data_dir: DataDirOption = None,
-    form: FormatOption = Format.TABLE,
+    form: Annotated[
+        Format, typer.Option("--format", help="Output format: table or json.")
+    ] = Format.TABLE,
 ) -> None:
-    """Show queries beside the lines that answer them."""
+    """Show queries beside the lines that answer them.
+
+    Draws queries at random. Shows the text, tags and target lines of each.
+    """
     from harness.datasets.loading import load_dataset
 
     if form not in (Format.TABLE, Format.JSON):

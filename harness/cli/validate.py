@@ -37,24 +37,31 @@ def validate(
     dataset: Annotated[
         str,
         typer.Argument(
-            metavar="DATASET", help="Spec of a data set; with --suggest, a folder or repo:FOLDER."
+            metavar="DATASET",
+            help="Data set, such as stdlib or repo:PATH; with --suggest, a folder or repo:FOLDER.",
         ),
     ],
     run: Annotated[
         Path | None,
         typer.Option(
-            help="Run folder with this data set, to use its observed spread of scores.",
+            help="Run folder with this data set, whose scores show how far queries differ.",
             callback=refuse_parts,
         ),
     ] = None,
     measure: Annotated[
-        str | None, typer.Option("-m", "--measure", help="Measure of the run; needs --run.")
+        str | None,
+        typer.Option(
+            "-m",
+            "--measure",
+            help="With --run: measure whose scores are used. Default: SpanR@10000c, or nDCG@10 "
+            "where documents are retrieved.",
+        ),
     ] = None,
     suggest: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="List candidate places for the questions in this file.",
+            help="Instead of validating, list places that may answer the questions in this file.",
         ),
     ] = None,
     language: LanguageOption = None,
@@ -63,13 +70,13 @@ def validate(
 ) -> int:
     """Validate a data set and estimate its statistical power.
 
-    Checks targets, texts, duplicates, twins, leaks and balance. Reports the smallest difference
-    that is detected with 80 % probability, and the number of queries needed to detect 1, 2 and 5
-    points. Both are given for the worst case; with --run also for the spread observed in that run.
-    Exits with 1 if the data set is broken, for example if a target does not exist.
+    Checks targets, texts, duplicates, copies of targets, leaks and balance. Reports the smallest
+    difference that is detected with 80 % probability, and the number of queries needed to detect 1,
+    2 and 5 points. Both are given for the worst case; with `--run` also for the scores of that run.
+    The exit code is 1 if the data set is broken, for example if a target does not exist.
 
-    With --suggest, the places that share most distinctive words with each question are listed as
-    candidates to judge; none is assumed to be the answer.
+    With `--suggest`, lists the places that share the rarest words with each question. You judge
+    whether one of them is the answer.
     """
     from chunkers.errors import InputError
     from harness.audit import validation

@@ -27,17 +27,20 @@ def verify(
     published: Annotated[
         bool,
         typer.Option(
-            "--published", help="Also compare means with the published figures of the data sets."
+            "--published",
+            help="Also compare means with the figures published for the data sets.",
         ),
     ] = False,
     form: FormatOption = Format.TABLE,
 ) -> int:
     """Recompute every number of runs.
 
-    Recomputes the numbers from the stored chunks, targets and rankings, checks them with
-    pytrec_eval, and compares stored files with their hashes. Each reported difference gives its
-    cell, query and measure. Exits with 1 if there is a difference, or if a mean differs from the
-    published one by more than 0.005.
+    Computes the measures again from the stored chunks, targets and rankings, compares them with
+    those of pytrec_eval, and checks the stored files by their hashes. Names the cell
+    (data set, chunker, embedder and retriever), query and measure of each difference.
+
+    The exit code is 1 if there is a difference; with `--published` also if a mean is more than
+    0.005 away from the published one.
     """
     from harness.reports.published import compare_published
     from harness.runs.verify import verify as verify_run

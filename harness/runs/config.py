@@ -43,32 +43,41 @@ class RunConfig:
         InputError: A value of the wrong type or out of range.
     """
 
-    datasets: tuple[str, ...] = _option(COMPARE, ("stdlib",), "Spec of a data set.", short="-d")
-    chunkers: tuple[str, ...] = _option(
-        COMPARE, _CHUNKERS, "Spec of a chunker; 300|600 as a value runs both.", short="-c"
+    datasets: tuple[str, ...] = _option(
+        COMPARE, ("stdlib",), "Data set, such as stdlib or repo:PATH.", short="-d"
     )
-    embedders: tuple[str, ...] = _option(COMPARE, ("minilm",), "Spec of an embedder.", short="-e")
-    retrievers: tuple[str, ...] = _option(COMPARE, ("dense",), "Spec of a retriever.", short="-r")
+    chunkers: tuple[str, ...] = _option(
+        COMPARE,
+        _CHUNKERS,
+        "Chunker, such as ast or fixed:max_size=300; 300|600 makes two chunkers.",
+        short="-c",
+    )
+    embedders: tuple[str, ...] = _option(
+        COMPARE, ("minilm",), "Embedder, such as minilm or st:FOLDER.", short="-e"
+    )
+    retrievers: tuple[str, ...] = _option(
+        COMPARE, ("dense",), "Retriever, such as dense or bm25.", short="-r"
+    )
     languages: tuple[str, ...] = _option(
         COMPARE,
         (),
-        "Override the language of files, by glob: '*.h=cpp'.",
+        "Read files that match PATTERN as LANGUAGE: '*.h=cpp'.",
         metavar="PATTERN=LANGUAGE",
     )
     match_size: str | None = _option(
         COMPARE,
         None,
         "Choose each chunker's max_size so that its median chunk has C non-white-space characters, "
-        "or as many as the median chunk of CHUNKER.",
+        "or as many as the median chunk of CHUNKER has.",
         metavar="C|CHUNKER",
     )
     measures: tuple[str, ...] = _option(
-        SCORE, _SPANS + _RANKS, "Measure. See `chunkmark list measures`.", short="-m"
+        SCORE, _SPANS + _RANKS, "Measure to compute. See `chunkmark list measures`.", short="-m"
     )
     primary: str | None = _option(
         SCORE,
         None,
-        "Measure that the verdicts are about. By default SpanR@10000c, or nDCG@10 where documents "
+        "Measure that the verdicts are about. Default: SpanR@10000c, or nDCG@10 where documents "
         "are retrieved.",
         metavar="MEASURE",
     )
@@ -83,29 +92,34 @@ class RunConfig:
     depth: int = _option(
         SCORE,
         1000,
-        "Minimum number of chunks ranked for each query; a larger cut-off of a measure raises it.",
+        "Minimum number of chunks ranked for each query. Measures that read more raise it.",
         least=1,
     )
     mask_query: bool | None = _option(
         SCORE,
         None,
-        "Hide from each query the lines it was made from. By default the data set decides: call "
-        "queries are masked.",
+        "Hide from each query the lines that it was made from. Default: only if the data set asks "
+        "for it, as for queries made from calls.",
     )
     limit: int | None = _option(
-        LIMITS, None, "Number of queries to sample from each data set.", least=1
+        LIMITS, None, "Number of queries to draw from each data set. Default: all.", least=1
     )
-    seed: int = _option(LIMITS, 0, "Random seed.", least=0)
+    seed: int = _option(
+        LIMITS,
+        0,
+        "Random seed of drawn queries, random rankings and intervals.",
+        least=0,
+    )
     max_failures: str = _option(
         LIMITS,
         "1%",
-        "Maximum number (3) or share (1%) of files that a chunker may fail on and still be scored.",
+        "Number (3) or share (1%) of files that a chunker may fail on and still be scored.",
         metavar="N|SHARE",
     )
     file_timeout: float = _option(
         LIMITS,
         SECONDS,
-        "Time limit for a file; twice this if it has a million characters, and so on.",
+        "Seconds that a chunker may take for a file. Each million characters adds as many again.",
         metavar="SECONDS",
         least=0,
     )
