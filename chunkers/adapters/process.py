@@ -183,7 +183,7 @@ def make(
     version: str = "",
     options: str = "{}",
 ) -> ProcessChunker:
-    """Any program, by lines of JSON: docs/process-chunkers.md.
+    """A program of your own: docs/process-chunkers.md.
 
     Args:
         command: Program and arguments, split as by a shell; no shell runs.

@@ -8,7 +8,7 @@ FAMILY = "syntax"
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws") -> LineChunker:
-    """Whole lines along the syntax tree: split, then merged.
+    """Splits along the syntax tree, then merges small pieces.
 
     Args:
         max_size: No chunk is larger; a line that is larger is cut at tokens of the tree.

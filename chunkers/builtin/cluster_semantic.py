@@ -107,7 +107,7 @@ def best_cut(worth: NDArray[np.float64], most: Sequence[int]) -> list[int]:
 
 
 def make(*, max_size: int = 600, unit: Unit = "nws", unit_size: int = 100) -> LineChunker:
-    """The cut whose chunks are most similar inside.
+    """Makes chunks whose parts are most similar to each other.
 
     It is found by dynamic programming.
 

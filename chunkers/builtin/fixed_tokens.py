@@ -6,7 +6,7 @@ FAMILY = "fixed"
 
 
 def make(*, max_size: int = 254) -> LineChunker:
-    """As many whole lines as a number of tokens allows.
+    """As many whole lines as fit into a number of tokens.
 
     This is the usual meaning of chunks of a fixed number of tokens: tokens of the embedder that
     searches, or of the run's first embedder for lexical retrieval. Each line is tokenised alone.

@@ -30,7 +30,7 @@ class Profile:
 
     name: str = _decides("default", "the spec in canonical form")
     description: str = _decides(
-        "chunkmark's own: nothing leaves a mean unseen, copies of a target count",
+        "chunkmark's own: queries left out are reported, copies of a target count",
         "what it reproduces",
     )
     similarity: Literal["cosine", "dot-over-norms"] = _decides(
@@ -226,7 +226,7 @@ def _trec(
     if variant == "beir":
         return replace(
             trec,
-            description="BEIR and CoIR: pytrec_eval without identical ids; MRR, Accuracy their own",
+            description="BEIR and CoIR: pytrec_eval without the query's own id; own MRR, Accuracy",
             mrr="as-given-over-all-judged",
             same_id="dropped",
             places=5,
@@ -235,7 +235,7 @@ def _trec(
     if variant == "mteb":
         return replace(
             trec,
-            description="MTEB: pytrec_eval, and an MRR of its own",
+            description="MTEB: pytrec_eval, but its own MRR",
             mrr="id-desc-unrounded",
             places=5,
             sums="run-order",
@@ -246,7 +246,7 @@ def _trec(
 def _memorybench() -> Profile:
     return Profile(
         name="memorybench",
-        description="memorybench: recall is a hit, precision is of what was retrieved",
+        description="memorybench: R is 1 or 0, P is the share of what was retrieved",
         overlap="any-line",
         twins=False,
         id_ties="as-given",

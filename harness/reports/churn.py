@@ -287,7 +287,8 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
     whole = document["groups"][0]
     yield (
         "Less is better. c: non-white-space characters. all edits: the ratio of the totals, with "
-        "an interval over edits; median and p95: of single edits. Ids made from the content do not move."
+        "an interval over edits; median and p95: of single edits. Ids made from the content do not "
+        "move."
     )
     pairs = [pair for pair in whole["pairs"] if not pair["exploratory"]]
     if pairs:

@@ -1,4 +1,4 @@
-"""A model of a folder, `st:FOLDER`, of a model card, `st:NAME`, or of the hub, `st:org/name`."""
+"""A model of a folder, a model card or the hub: `st:FOLDER`, `st:NAME`, `st:org/name`."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ FAMILIES = (
     ),
     Family(
         name="Rprec",
-        description="precision in the first g, where g units are relevant",
+        description="precision in the first g, where g is the number of relevant units",
         source="Rprec of trec_eval",
         cut="none",
         evaluate=_rprec,
@@ -293,7 +293,7 @@ FAMILIES = (
     ),
     Family(
         name="Judged",
-        description="units with a judgement in the first k ÷ units retrieved there",
+        description="judged units in the first k ÷ retrieved units in the first k",
         source="Judged of ir_measures",
         cut="rank",
         evaluate=_judged,

@@ -1,4 +1,4 @@
-"""BM25 over the tokens of whole chunks, by bm25s: no model."""
+"""BM25 over the tokens of whole chunks, with the library bm25s: no model."""
 
 from __future__ import annotations
 
