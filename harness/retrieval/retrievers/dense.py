@@ -1,4 +1,4 @@
-"""Exact cosine similarity of the embedder's vectors: flat FAISS index, float64 rescoring."""
+"""Cosine similarity of unit vectors, exact: flat FAISS index and float64 rescoring."""
 
 from __future__ import annotations
 
