@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -36,6 +37,7 @@ from harness.support.json_files import (
 )
 from harness.support.paths import plain_path
 from harness.support.word_runs import RUN, leaked_queries
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,6 +123,14 @@ def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Bu
             del kept[key]
     if not kept:
         raise InputError(f"{file}: no question is left\n{'; '.join(left_out)}")
+    if left_out:
+        count = f"{left_out.total()} of {counted(len(questions), 'question')}"
+        command = f"chunkmark dataset info repo:{root or 'PATH'},queries={file}"
+        warnings.warn(
+            f"{file}: {count} left out, such as {next(iter(left_out))}; "
+            f"to see all, run `{command}`",
+            stacklevel=2,
+        )
     queries = (_query(kept[key], places[key], corpus, sources) for key in sorted(kept))
     return BuiltQueries((corpus,), tuple(queries), left_out)
 

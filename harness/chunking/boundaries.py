@@ -145,6 +145,20 @@ def definition_lines(source: Source) -> list[tuple[int, int, int]]:
     return functions
 
 
+def syntax_error_line(source: Source) -> int | None:
+    """The line, from 1, of the first syntax error; None without one, or without a grammar.
+
+    Raises:
+        UnparsedError: The parser does not return.
+    """
+    node = parse(source)
+    if node is None or not node.has_error:
+        return None
+    while child := next((c for c in node.children if c.has_error or c.is_missing), None):
+        node = child
+    return node.start_point.row + 1
+
+
 def _alone(source: Source, chunks: Iterable[Chunk]) -> Iterator[bool]:
     """For every chunk of a source without syntax errors, whether it has none."""
     if not _parses(source):

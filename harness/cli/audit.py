@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sys
+import warnings
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.audit.audit import Audit
+    from harness.model import Dataset
 
 _COLUMNS = ("audit", "of", "found", "interpretation")
 _NUMBERS = ("source", "dataset", "audit", "of", "name", "value")
@@ -84,7 +86,10 @@ def audit(
     audits = [] if run is None else list(audit_run(run))
     if dataset:
         parts = (chunker or ["ast", "fixed"], embedder or ["minilm"])
-        audits += _audit_datasets(dataset, *parts, (limit, seed), data_dir)
+        loaded = _load(dataset, seed, data_dir)
+        if run is not None:
+            _report_others(run, audits, loaded)
+        audits += _audit_datasets(loaded, *parts, limit, seed)
     if form is Format.JSON:
         write_json({"schema": "chunkmark.audit/1", "audits": list(map(_document, audits))})
     elif form in (Format.CSV, Format.LATEX):
@@ -98,32 +103,49 @@ def audit(
     return PARTIAL if failed else 0
 
 
+def _load(datasets: Sequence[str], seed: int, data_dir: Path | None) -> list[Dataset]:
+    from harness.datasets.loading import load_dataset
+    from harness.support.wording import distinct
+
+    texts = distinct("data set", datasets)
+    return [load_dataset(text, data_dir=data_dir, seed=seed) for text in texts]
+
+
+def _report_others(run: Path, audits: Sequence[Audit], datasets: Sequence[Dataset]) -> None:
+    """Warn of data sets that are not those of the run, neither by name nor by data."""
+    names = list(dict.fromkeys(one.dataset for one in audits))
+    known = {*names, *(one.fingerprint for one in audits)}
+    for dataset in datasets:
+        if known.isdisjoint((dataset.name, dataset.fingerprint)):
+            warnings.warn(
+                f"-d {dataset.name} is not a data set of {run}, which has {', '.join(names)}; "
+                "its findings say nothing about the run",
+                stacklevel=2,
+            )
+
+
 def _audit_datasets(
-    datasets: Sequence[str],
+    datasets: Sequence[Dataset],
     chunkers: Sequence[str],
     embedders: Sequence[str],
-    sample: tuple[int | None, int],
-    data_dir: Path | None,
+    limit: int | None,
+    seed: int,
 ) -> list[Audit]:
     from chunkers.plugins.loading import load_chunker
     from chunkers.plugins.spec import expand_spec
     from harness.audit.audit import audit_dataset
     from harness.cli.progress import Progress
-    from harness.datasets.loading import load_dataset
     from harness.runs.pipeline import load_embedder
     from harness.support.wording import distinct
 
     specs = [spec for text in chunkers for spec in expand_spec(text)]
     cutters = distinct("chunker", map(load_chunker, specs), attrgetter("name"))
     models = distinct("embedder", map(load_embedder, embedders), attrgetter("name"))
-    limit, seed = sample
-    texts = distinct("data set", datasets)
-    loaded = [load_dataset(text, data_dir=data_dir, seed=seed) for text in texts]
     # A plug-in's prints are not part of the result.
     with Progress() as progress, contextlib.redirect_stdout(sys.stderr):
         return [
             audit_dataset(dataset, cutters, models, limit, seed=seed, tell=progress.tell)
-            for dataset in loaded
+            for dataset in datasets
         ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from operator import attrgetter
 from pathlib import Path
@@ -23,7 +24,7 @@ from harness.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from chunkers.plugins.loading import LoadedChunker
     from chunkers.source import Source
@@ -51,8 +52,8 @@ def chunk(
     Prints sizes, lost text and split definitions. With one chunker, its chunks are printed.
     With several, the file is printed once, with the number of each chunk beside its first line.
 
-    The exit code is 3 if a chunker fails or the file cannot be parsed; the other chunkers are still
-    shown.
+    The exit code is 3 if a chunker fails, or if the parser hangs or crashes; the other chunkers are
+    still shown. A syntax error in the file or a file without text gives a warning.
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides, warn_unused
@@ -97,7 +98,7 @@ def chunk(
         for result in results
         for path, reason in result["boundaries"]["failures"]
     )
-    for line in failures:
+    for line in [*_remarks(source, file), *failures]:
         Progress().warn(line)
     if form is Format.JSON:
         write_json(
@@ -152,6 +153,21 @@ def _cut(
         store.close()
 
 
+def _remarks(source: Source, file: Path) -> Iterator[str]:
+    """Warnings of a file without text, and of a syntax error."""
+    from harness.chunking.boundaries import syntax_error_line
+    from harness.chunking.parsing import UnparsedError
+
+    if not source.text.strip():
+        yield f"{file} has no text, so there is nothing to cut"
+    with contextlib.suppress(UnparsedError):  # which is among the failures
+        if line := syntax_error_line(source):
+            yield (
+                f"{file}, line {line}: syntax error according to the {source.language} grammar; "
+                "definitions near it may not be recognised"
+            )
+
+
 def _result(chunker: LoadedChunker, chunked: ChunkedCorpus, source: Source) -> dict[str, Any]:
     from harness.chunking.boundaries import boundaries
     from harness.chunking.corpus import coverage_shares, size_statistics
@@ -168,6 +184,7 @@ def _result(chunker: LoadedChunker, chunked: ChunkedCorpus, source: Source) -> d
         "chunks": rows,
         "health": {
             **coverage_shares([chunked]),
+            **({} if source.text.strip() else {"coverage": None, "repeated": None}),
             **size_statistics([chunked], chunker),
             "blank": chunked.blank,
             "notes": dict(chunked.notes),

@@ -78,9 +78,10 @@ def gate(
 ) -> int:
     """Fail if a mean is too low, or fell since another run.
 
-    Checks the means of every combination of data set, chunker, embedder and retriever. A drop is
-    not by chance if its one-sided 95 % interval, for which queries on the same file count as one,
-    lies above 0. Names the queries that fell most.
+    Checks the means of every combination of data set, chunker, embedder and retriever. A drop fails
+    if it is larger than --max-drop and not by chance: its one-sided 95 % interval, for which
+    queries on the same file count as one, lies above 0. Names the queries that fell most. A
+    combination that is in BASE but not in RUN fails; one that is not in BASE is skipped.
 
     The exit code is 1 if a check fails, and 2 if nothing can be checked.
     """

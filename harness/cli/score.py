@@ -100,7 +100,7 @@ def score(
     from harness.support.wording import counted
 
     path = _input_file(words or [], run, records)
-    options = _options(measure, profile, f1_threshold, source)
+    options = _options(measure, profile, f1_threshold, source, records)
     files = (("--run", run, "rankings"), ("--records", records, "records"))
     for option, file, content in (*files, ("--qrels", qrels, "judgements")):
         if file is not None and not file.exists():
@@ -156,7 +156,11 @@ def _input_file(words: list[str], run: Path | None, records: Path | None) -> Pat
 
 
 def _options(
-    measures: list[str] | None, profile: str, threshold: float | None, source: Path | None
+    measures: list[str] | None,
+    profile: str,
+    threshold: float | None,
+    source: Path | None,
+    records: Path | None,
 ) -> ScoreOptions:
     from chunkers.errors import InputError
     from harness.measures.grammar import parse_measure
@@ -164,7 +168,7 @@ def _options(
     from harness.scoring.score_file import ScoreOptions
     from harness.support.wording import distinct
 
-    for_records = {"--f1-threshold": threshold, "--source": source}
+    for_records = {"--records": records, "--f1-threshold": threshold, "--source": source}
     given = tuple(name for name, value in for_records.items() if value is not None)
     threshold = THRESHOLD if threshold is None else threshold
     if not 0 < threshold <= 1:

@@ -98,9 +98,9 @@ def share(value: float | None) -> str:
     return NONE if value is None else f"{100 * value:.1f} %"
 
 
-def coverage(value: float) -> str:
+def coverage(value: float | None) -> str:
     """A share in per cent, rounded down: 100.0 % means all."""
-    return f"{math.floor(round(1000 * value, 6)) / 10:.1f} %"
+    return NONE if value is None else f"{math.floor(round(1000 * value, 6)) / 10:.1f} %"
 
 
 def milliseconds(times: Mapping[str, float] | None) -> str:

@@ -53,7 +53,14 @@ def print_gate(document: Mapping[str, Any], console: Console) -> None:
         for query, target, before, after in _queries(check):
             console.print(plain(f"{before} -> {after}  {query}"))
             console.print(plain(f"                {target}"))
-    console.print(f"gate: {document['verdict']}")
+    console.print(f"gate: {document['verdict']}{_skipped(document)}")
+
+
+def _skipped(document: Mapping[str, Any]) -> str:
+    """How many checks are skipped; empty without one."""
+    checks = document["checks"]
+    skipped = sum(check["verdict"] == "skipped" for check in checks)
+    return f"; {skipped} of {counted(len(checks), 'check')} skipped" if skipped else ""
 
 
 def as_markdown(document: Mapping[str, Any], notes: Iterable[str]) -> str:
@@ -63,7 +70,7 @@ def as_markdown(document: Mapping[str, Any], notes: Iterable[str]) -> str:
     lines = [
         f"### Retrieval: {document['verdict']}",
         "",
-        f"{failed} of {counted(len(checks), 'check')} failed.",
+        f"{failed} of {counted(len(checks), 'check')} failed{_skipped(document)}.",
         "",
         *markdown_table(*table_of(document)),
         *(f"- {markdown_escaped(note)}" for note in notes),

@@ -69,6 +69,8 @@ class FailedCell:
     @property
     def reason(self) -> str:
         """One line."""
+        if len(self.failures) <= parse_max_failures(self.allowed).of(self.files):
+            return f"failed on all {counted(self.files, 'file')}"
         first = f"the first {self.tried} of " if self.tried < self.files else ""
         return (
             f"failed on {len(self.failures)} of {first}{counted(self.files, 'file')}, "

@@ -222,7 +222,8 @@ class _ChunkerCells:
         self._session, self._query_set, self._chunker = session, query_set, chunker
         plan = session.plan
         self._files = sum(len(corpus.sources) for corpus in query_set.files)
-        self._most = plan.max_failures.of(self._files)
+        # A chunker that fails on every file has nothing to score.
+        self._most = min(plan.max_failures.of(self._files), max(self._files - 1, 0))
         self._chunks = ChunkingCache(
             query_set,
             chunker,

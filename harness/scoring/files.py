@@ -228,7 +228,9 @@ def load_run(
     if content is not None and not isinstance(content, dict):
         return _unique(content)
     if grades is None:
-        raise InputError(f"{file.path} has no judgements; add --qrels FILE")
+        raise InputError(
+            f"{file.path} holds rankings without judgements; write --run {file.path} --qrels FILE"
+        )
     if content is not None:
         return Rankings(_by_query(content, str(file.path), "score"))
     wanted = None if unjudged else grades.keys() | {unquote(query) for query in grades}

@@ -172,6 +172,8 @@ def score_file(
     )
     texts = _TextColumns(options, result.texts)
     if isinstance(loaded, Rankings):
+        if "--records" in options.for_records:
+            raise InputError(f"--records {run} holds rankings; write --run {run} --qrels {qrels}")
         if options.for_records:
             names = " and ".join(options.for_records)
             verb, them = ("is", "it") if len(options.for_records) == 1 else ("are", "them")
@@ -184,6 +186,8 @@ def score_file(
         if not any(query in inputs.grades for query in loaded.rankings):
             raise InputError(f"no query of {run} is judged in {qrels}; check the ids")
         result.strategies["qrels"] = sum(bool(row) for row in inputs.grades.values())
+        if file.shape == "json" and loaded.rankings == grades:
+            result.warnings.append(f"--run {run} equals --qrels {qrels}: does it hold judgements?")
         result.left_out[UNJUDGED] += loaded.unjudged
         if texts.columns:
             for query, case in _document_cases(inputs, options.profile):

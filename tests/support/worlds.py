@@ -102,7 +102,9 @@ def only_the_copy(source):
 
 
 def headless(source):
-    return [Span(0, len(source.text), embed_text=" \n ")]
+    """Whole files; only one has text to embed."""
+    text = source.text if source.path == "one/alpha.py" else " \n "
+    return [Span(0, len(source.text), embed_text=text)]
 
 
 def leaving(source):

@@ -292,6 +292,7 @@ class TestCommand:
         done = call(capsys, "audit", tmp_path / "run", "-d", "audited:made", "--format", "json")
         sources = [one["source"] for one in done.json["audits"]]
         assert sources == [str(tmp_path / "run"), "data set"]
+        assert "warning: -d audited:made is not a data set of" in done.err
 
     def test_a_chunker_that_fails_is_said(self, capsys):
         done = call(capsys, "audit", "-d", "audited:made", "-c", "worlds:leaving")

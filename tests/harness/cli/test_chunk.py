@@ -104,4 +104,4 @@ def test_a_file_of_which_nothing_is_kept_is_marked(capsys, file, tmp_path):
     assert "no chunk" in call(capsys, "chunk", file, "-c", spec).out
     file.write_text(" \n")
     blank = call(capsys, "chunk", file, "-c", "ast", "--format", "json").json["results"][0]
-    assert (blank["health"]["coverage"], blank["health"]["notes"]) == (1, {})
+    assert (blank["health"]["coverage"], blank["health"]["notes"]) == (None, {})

@@ -107,6 +107,21 @@ def test_files_in_the_wrong_place_are_refused(folder, capsys, files, words):
     says(call(capsys, "score", "--run", files[0], "--qrels", files[1]), 2, *words)
 
 
+@pytest.mark.parametrize("more", [(), ("--qrels", "qrels.trec")])
+def test_rankings_given_as_records_are_refused(folder, capsys, more):
+    for name in ("run.trec", "run.json"):
+        done = call(capsys, "score", "--records", name, *more)
+        says(done, 2, f"{name} holds rankings", f"write --run {name} --qrels")
+
+
+def test_judgements_given_as_a_ranking_in_json_are_reported(folder, capsys):
+    (folder / "same.json").write_text('{"q1": {"d1": 1}}')
+    (folder / "ranking.json").write_text('{"q1": {"d1": 2, "d2": 1}}')
+    equal = "warning: --run same.json equals --qrels qrels.trec: does it hold judgements?"
+    assert equal in call(capsys, "score", "--run", "same.json", "--qrels", "qrels.trec").err
+    assert call(capsys, "score", "--run", "ranking.json", "--qrels", "qrels.trec").err == ""
+
+
 def test_judgements_that_look_like_scores_are_reported(folder, capsys):
     done = call(capsys, "score", "--run", "run.trec", "--qrels", "run.json")
     says(done, 0, "warning: --qrels run.json has the grade 2.5: is it a ranking with scores?")
@@ -121,6 +136,77 @@ def test_records_without_labels_are_told_what_to_add(folder, capsys):
         "add relevant_ids, targets or expected to the records, or give --qrels FILE",
     )
     says(call(capsys, "score", "--records", "gone"), 2, "--records gone does not exist")
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("who,src/gone.py:1-3", "the file src/gone.py does not exist"),
+        ("who,a.py:90-95", "lines 90-95 are not in a.py"),
+        ("who,a.py::third", "third"),
+        ("return the number that was given to the caller now,a.py:1", "8 words in a row remain"),
+    ],
+)
+def test_questions_left_out_are_reported(folder, capsys, row, reason):
+    text = SOURCE + "# return the number that was given to the caller now\n"
+    (folder / "src" / "a.py").write_text(text)
+    good = "text,targets\nhow many days,a.py:6-8\n"
+    for name, arguments in (
+        ("a.csv", ("run", "-d", "repo:src,queries=a.csv", *RUN[3:])),
+        ("b.csv", ("dataset", "build", "src", "-o", "built", "--queries", "b.csv")),
+    ):
+        (folder / name).write_text(f"{good}{row}\n")
+        done = call(capsys, *arguments)
+        says(done, 0, f"warning: {name}: 1 of 2 questions left out, such as line 3: ", reason)
+        assert f"see all, run `chunkmark dataset info repo:src,queries={name}`" in done.err
+    (folder / "a.csv").write_text(good)
+    assert "left out" not in call(capsys, "run", "-d", "repo:src,queries=a.csv", *RUN[3:]).err
+
+
+def test_an_audit_of_another_data_set_than_the_run_is_reported(folder, capsys, monkeypatch):
+    (folder / "own.csv").write_text("text,targets\nhow many days,a.py:6-8\n")
+    (folder / "other").mkdir()
+    (folder / "other" / "b.py").write_text(SOURCE.replace("first", "third"))
+    assert call(capsys, *RUN).code == 0
+    monkeypatch.setattr("harness.cli.audit._audit_datasets", lambda *_: [])
+    for other in ("repo:other", "repo:src,queries=own.csv"):
+        done = call(capsys, "audit", "out", "-d", "repo:src", "-d", other)
+        says(done, 0, f"warning: -d {other} is not a data set of out, which has repo:src; its")
+        assert done.err.count("warning") == 1
+    for same in ("repo:src", "repo:./src"):
+        assert call(capsys, "audit", "out", "-d", same).err == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "warning"),
+    [
+        ("empty.py", "", "empty.py has no text, so there is nothing to cut"),
+        ("blank.py", " \n\n", "blank.py has no text"),
+        ("broken.py", "x = 1\n\ndef f(:\n", "broken.py, line 3: syntax error according to the py"),
+        ("broken.js", "let x = ;\n", "broken.js, line 1: syntax error"),
+        ("notes.txt", "def f(:\n", ""),
+    ],
+)
+def test_a_file_without_text_or_with_a_syntax_error_is_reported(
+    folder, capsys, name, text, warning
+):
+    (folder / name).write_text(text)
+    done = call(capsys, "chunk", name, "--format", "json")
+    assert done.code == 0
+    assert warning in done.err
+    assert bool(warning) == bool(done.err)
+    covered = done.json["results"][0]["health"]["coverage"]
+    assert covered == (1.0 if text.strip() else None)
+
+
+@pytest.mark.parametrize("allowed", ["100%", "1", "9"])
+def test_a_chunker_that_fails_on_every_file_is_not_scored(folder, capsys, allowed):
+    (folder / "failing.py").write_text("def cut(source):\n    raise ValueError('bad luck')\n")
+    run = ("run", "-d", "repo:src", "-r", "bm25", "-c", "failing:cut", "-o", "out")
+    done = call(capsys, *run, "--max-failures", allowed)
+    assert done.code == 3
+    assert "failed on all 1 file\n" in done.err
+    assert "0.000" not in done.out
 
 
 def test_an_embedder_that_nothing_needs_is_reported(folder, capsys):
