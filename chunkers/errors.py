@@ -49,6 +49,11 @@ STOPPING: tuple[type[BaseException], ...] = (KeyboardInterrupt, StoppedError)
 """Never caught together with the exceptions of plug-ins."""
 
 
+def install_command(extra: str) -> str:
+    """How to install an extra; a name or several with commas."""
+    return f"in a checkout of chunkmark: pip install -c constraints.txt '.[{extra}]'"
+
+
 def reason_of(error: BaseException) -> str:
     """The type and message of an exception in one line, cut to a maximum length."""
     name = type(error).__name__
@@ -61,13 +66,14 @@ def reason_of(error: BaseException) -> str:
     return " ".join(text.split())[:_LONGEST]
 
 
-def suggestion(name: str, names: Iterable[str], command: str = "") -> str:
+def suggestion(name: str, names: Iterable[str], command: str = "", *, mark: str = "") -> str:
     """A hint for an unknown name: similar names, or all names if they are few.
 
     Args:
         name: The unknown name.
         names: The known ones.
         command: What lists them; it is named if they are too many for a message.
+        mark: What is put before each name that is shown, such as the dashes of an option.
     """
     import difflib
 
@@ -79,8 +85,8 @@ def suggestion(name: str, names: Iterable[str], command: str = "") -> str:
         return [by_lower[key] for key in keys]
 
     if similar := near(0.65):
-        return f"did you mean {' or '.join(similar)}?"
+        return f"did you mean {' or '.join(mark + each for each in similar)}?"
     if len(names) <= _MOST_NAMES:
-        return f"choose from {', '.join(names)}"
-    nearest = f"the nearest of {len(names)} are {', '.join(near(0))}"
+        return f"choose from {', '.join(mark + each for each in names)}"
+    nearest = f"the nearest of {len(names)} are {', '.join(mark + each for each in near(0))}"
     return f"{nearest}; see `{command}`" if command else nearest

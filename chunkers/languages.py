@@ -194,15 +194,21 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, str]:
     Raises:
         InputError: A text has no `=` or no pattern, or names an unknown language.
     """
+    return parse_patterns("--language", "LANGUAGE, such as '*.h=cpp'", texts, known_language)
 
-    def known(language: str) -> str:
-        if language not in LANGUAGES:
-            raise InputError(
-                f"unknown language {language!r}; {suggestion(language, LANGUAGES, LIST)}"
-            )
-        return language
 
-    return parse_patterns("--language", "LANGUAGE, such as '*.h=cpp'", texts, known)
+def known_language(name: str, others: Iterable[str] = ()) -> str:
+    """A name that is a language, or one of some others.
+
+    Raises:
+        InputError: It is neither; the message suggests names.
+    """
+    names = [*others, *LANGUAGES]
+    if name in names:
+        return name
+    alias = linguist_language(name.lstrip("."))
+    hint = f"did you mean {alias}?" if alias else suggestion(name, names, LIST)
+    raise InputError(f"unknown language {name!r}; {hint}")
 
 
 def parse_patterns(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from packaging.requirements import Requirement
 
-from chunkers.errors import InputError, MissingError, reason_of
+from chunkers.errors import InputError, MissingError, install_command, reason_of
 from chunkers.locate import spans_of
 from chunkers.sizes import UNITS, check_limit
 from chunkers.source import Services, Source, Span
@@ -29,7 +29,7 @@ SAMPLE = Source(
 )
 """A file that every library can cut."""
 
-_EXTRA = "pip install 'chunkmark[chunkers]'"
+_EXTRA = install_command("chunkers")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, install_command
 from chunkers.grammars.bundled import BUNDLED
 from chunkers.grammars.extra import EXTRA
 
@@ -145,7 +145,7 @@ def source_of(grammar: Grammar) -> str:
 
 def missing_extra() -> str:
     """The message about a missing library."""
-    return f"{LIBRARY} is missing; with Python up to 3.12: pip install 'chunkmark[languages]'"
+    return f"{LIBRARY} is missing; with Python up to 3.12, {install_command('languages')}"
 
 
 def _missing(grammar: Grammar, language: str) -> str:

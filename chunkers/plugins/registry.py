@@ -8,6 +8,7 @@ import importlib.metadata
 import pkgutil
 import re
 import sys
+import traceback
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,7 +108,7 @@ class Registry:
         try:
             target: Any = importlib.import_module(module)
             for part in attribute.split("."):
-                if entry.origin == "module" and not hasattr(target, part):
+                if not hasattr(target, part):
                     raise InputError(f"{place}: {module} has no {part!r}; {_defined(target, part)}")
                 target = getattr(target, part)
         except InputError:
@@ -121,8 +122,21 @@ class Registry:
                 top = missing.partition(".")[0]
                 advice = f"start chunkmark in the folder that holds {top}, or install it"
                 raise InputError(f"{place}: no module {missing!r}; {advice}") from error
-            raise InputError(f"{place} cannot be loaded: {reason_of(error)}") from error
+            advice = _advice(error)
+            raise InputError(
+                f"{place}: {module} cannot be imported: {reason_of(error)}; {advice}"
+            ) from error
         return target
+
+
+def _advice(error: BaseException) -> str:
+    """What to do about the error of a module, with the line where it was raised."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"install {error.name.partition('.')[0]} in {sys.prefix}, where chunkmark runs"
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"correct {error.filename}, line {error.lineno}"
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"see {frame.filename}, line {frame.lineno}"
 
 
 def _defined(target: object, name: str) -> str:

@@ -35,7 +35,8 @@ _ARGUMENTS = {
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LARGEST = 2**31 - 1  # of whole numbers, so that no sum of sizes overflows
 _PLAIN = re.compile(r'[^",|]*')
-_SEVERAL = re.compile(r"[\w-]+([, ]\s*[\w-]+)+")
+_BLANK = re.compile(rf"\s+(?={_KEY.pattern}\s*=)")
+_SEVERAL = re.compile(r"[\w-]+([, |]\s*[\w-]+)+")
 _STRING = json.JSONDecoder(strict=True)
 
 
@@ -79,7 +80,10 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
         raise InputError(f"invalid spec {text!r}: not UTF-8") from None
     name, colon, rest = text.partition(":")
     if _SEVERAL.fullmatch(name):
-        raise InputError(f"{text!r} names several parts; repeat the option, as in -c ast -c fixed")
+        sweep = "; a|b is for the values of an option" if "|" in name else ""
+        raise InputError(
+            f"{text!r} names several parts; repeat the option, as in -c ast -c fixed{sweep}"
+        )
     if not name or name != name.strip() or any(mark in name for mark in ",=|"):
         raise InputError(f"invalid spec {text!r}; write name or name:key=value,key=value")
     if not colon:
@@ -108,6 +112,9 @@ def _items(text: str, rest: str) -> list[tuple[str | None, list[str]]]:
     items: list[tuple[str | None, list[str]]] = []
     at = 0
     while True:
+        if _BLANK.match(rest, at):
+            blank = re.compile(rf"(?<=[:,]){_BLANK.pattern}")
+            raise InputError(f"{text!r}: blank before an option; write {blank.sub('', text)}")
         match = _KEY.match(rest, at)
         key = None
         if match and rest[match.end() : match.end() + 1] == "=":

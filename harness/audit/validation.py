@@ -486,7 +486,7 @@ def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[s
         InputError: The folder is damaged, or has no two chunkers on this data set and measure.
     """
     headline = "SpanR@10000c" if dataset.gold == "span" else "nDCG@10"
-    name = str(parse_measure(measure or headline))
+    name = str(parse_measure(measure or headline, repeat=""))
     groups: defaultdict[str, list[tuple[Mapping[str, str], dict[str, float]]]] = defaultdict(list)
     others: set[str] = set()
     measures: set[str] = set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from harness.building.tree import Reading, read_commits, read_tree, without_file
 from harness.model import DEFINITIONS, GOLD_FOLLOWS, Dataset
 from harness.reading.decoding import parse_encodings
 from harness.support.files import unreadable
-from harness.support.paths import split_patterns
+from harness.support.paths import refuse_address, split_patterns
 from harness.support.progress import silent
 from harness.support.wording import counted, left_out_line
 
@@ -40,7 +39,6 @@ Of commits each counts as left out, and questions are refused unless one of them
 COMMITS = 100
 """Default limit of queries from commits, each of which has its own corpus."""
 
-_ADDRESS = re.compile(r"(https?|ssh|git|file):/|[\w.-]+@[\w.-]+:")
 _NOT_DRAWN = "not in the sample"
 
 
@@ -111,10 +109,7 @@ def build(root: Path, options: BuildOptions, tell: Tell = silent) -> Dataset:
 def _refuse(root: Path, options: BuildOptions) -> None:
     """Refuse what is not a folder, and options that are out of range or do not fit the queries."""
     if not root.is_dir():
-        if address := _ADDRESS.match(str(root)):
-            # A path has lost one of the two slashes.
-            text = str(root).replace(f"{address[1]}:/", f"{address[1]}://") if address[1] else root
-            raise InputError(f"{text} is an address; clone it and give the folder")
+        refuse_address(root)
         problem = "is not a folder" if root.exists() else "does not exist"
         raise InputError(f"{root} {problem}; give a repository or a folder")
     if options.limit is not None and options.limit < 1:

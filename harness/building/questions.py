@@ -198,7 +198,10 @@ def _csv(text: str, where: str) -> Iterator[tuple[int, Any]]:
             if not header:
                 header = [cell.strip().lower() for cell in row]
                 if not {"text", "targets"} <= set(header):
-                    raise InputError(f"{where}, line {line}: the header needs text and targets")
+                    raise InputError(
+                        f"{where}, line {line}: the header needs text and targets, "
+                        f"but has {', '.join(header):.120}"
+                    )
                 refuse_repeated_columns(header, f"{where}, line {line}")
                 continue
             if len(row) != len(header):

@@ -12,13 +12,13 @@ from chunkers.source import Source
 from harness.building.git.changes import changed_chars
 from harness.building.git.repository import open_repository
 from harness.building.git.trees import Trees
+from harness.model import Skipped
 from harness.support.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from harness.model import Skipped
     from harness.reading.reader import ReadRules
     from harness.support.progress import Tell
 
@@ -113,11 +113,13 @@ def read_edits(path: Path, rules: ReadRules, most: int, tell: Tell = silent) -> 
         )
     trees = Trees(repository, rules, "lower --commits")
     edits, left_out, paths = [], Counter[str](), set[str]()
+    skipped = Counter[str]()
     pairs = list(itertools.pairwise(reversed(commits)))
     for at, (old, new) in enumerate(pairs):
         tell("reading commits", at, len(pairs))
         changes = list(trees.changes(old.tree_id, new.tree_id))
         paths |= {file.path for change in changes for file in change if file}
+        skipped.update(new.reason for _, new in changes if isinstance(new, Skipped))
         renames = functools.partial(repository.renames, old.tree_id, new.tree_id)
         files = _file_edits(changes, renames)
         if files:
@@ -126,9 +128,11 @@ def read_edits(path: Path, rules: ReadRules, most: int, tell: Tell = silent) -> 
             left_out[UNINDEXED] += 1
     if not edits:
         several = f"none of the last {len(pairs)} commits changes an indexed file"
+        reasons = ", ".join(f"{count} ({reason})" for reason, count in skipped.most_common())
         raise repository.fault(
             f"{several if len(pairs) > 1 else 'the last commit changes no indexed file'}\n"
-            "raise --commits, or index more files by --files all or --include"
+            f"{f'not indexed: {reasons}; ' if reasons else ''}"
+            "raise --commits, index more files by --files all or --include, or exclude fewer"
         )
     return History(str(commits[0].id), len(pairs), tuple(edits), dict(left_out), frozenset(paths))
 

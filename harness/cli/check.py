@@ -74,13 +74,9 @@ def check(
 
 
 def _language(name: str) -> str | None:
-    from chunkers.errors import InputError, suggestion
-    from chunkers.languages import LIST, list_languages
+    from chunkers.languages import known_language
 
-    names = [_TEXT, *(language.name for language in list_languages())]
-    if name not in names:
-        raise InputError(f"unknown language {name!r}; {suggestion(name, names, LIST)}")
-    return None if name == _TEXT else name
+    return None if known_language(name, [_TEXT]) == _TEXT else name
 
 
 def _write(report: Report, form: Format) -> None:

@@ -24,8 +24,10 @@ from harness.cli.output import (
     IncludeOption,
     LanguageOption,
     TestSeedOption,
+    baseline_of,
     chunker_option,
     console,
+    refuse_spec,
     write,
     write_json,
     write_rows,
@@ -56,7 +58,10 @@ class Header(StrEnum):
 
 def churn(
     repository: Annotated[
-        Path, typer.Argument(metavar="REPO", help="Git repository; it may be bare.")
+        Path,
+        typer.Argument(
+            metavar="REPO", help="Git repository; it may be bare.", callback=refuse_spec
+        ),
     ],
     chunker: Annotated[list[str] | None, chunker_option(", ".join(_CHUNKERS))] = None,
     commits: Annotated[
@@ -206,15 +211,9 @@ def _pairs(
     names: Iterable[str], plain: Mapping[str, str], baseline: str | None
 ) -> list[tuple[str, str]]:
     """Each chunker with what it is compared with: a headed one with its plain one."""
-    from chunkers.errors import InputError, suggestion
-    from chunkers.plugins.loading import load_chunker
-
     own = [name for name in names if name not in plain]
-    baseline = None if baseline is None else load_chunker(baseline).name
-    if baseline is not None and baseline not in own:
-        raise InputError(
-            f"--baseline {baseline} is not one of the chunkers; {suggestion(baseline, own)}"
-        )
+    if baseline is not None:
+        baseline = baseline_of(baseline, own)
     against = baseline or (_BASELINE if _BASELINE in own else own[0])
     return [(name, against) for name in own if name != against] + list(plain.items())
 

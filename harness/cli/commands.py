@@ -68,7 +68,9 @@ class LazyGroup(TyperGroup):
         """Find a command as typer does, and import it."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             before = f"{ctx.command_path} ".partition(" ")[2]
+            flags = {name for each in self.get_params(ctx) for name in each.opts}
             hint = suggestion(args[0], self.commands, f"{ctx.command_path} --help")
+            hint = f"write --{args[0]}" if f"--{args[0]}" in flags else hint
             raise InputError(f"unknown command {before + args[0]!r}; {hint}")
         name, command, rest = super().resolve_command(ctx, args)
         path = f"{ctx.command_path} {name}".partition(" ")[2]

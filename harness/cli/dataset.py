@@ -23,6 +23,7 @@ from harness.cli.output import (
     IncludeOption,
     LanguageOption,
     SampleSeedOption,
+    refuse_spec,
     warn_unused_languages,
     write,
     write_json,
@@ -52,7 +53,10 @@ class NamesKind(StrEnum):
 
 def build(
     repository: Annotated[
-        Path, typer.Argument(metavar="REPO", help="Git repository, or folder without git.")
+        Path,
+        typer.Argument(
+            metavar="REPO", help="Git repository, or folder without git.", callback=refuse_spec
+        ),
     ],
     out: Annotated[
         Path,
@@ -131,12 +135,7 @@ def build(
     from harness.building.folder import refuse_folder, write_folder
     from harness.building.tree import Reading
     from harness.cli.progress import Progress
-    from harness.datasets.suites import part_of
 
-    if not repository.exists() and (part := part_of(str(repository))):
-        argument = str(repository).partition(":")[2]
-        advice = f"give the folder alone: {argument}" if argument else "give a repository"
-        raise InputError(f"{repository} is the spec of a {part.kind}; {advice}")
     refuse_folder(out)
     overrides = parse_overrides(language or ())
     included, excluded, encodings = (" ".join(t or ()) for t in (include, exclude, encoding))

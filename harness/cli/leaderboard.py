@@ -79,12 +79,15 @@ def leaderboard(
     from harness.reports.leaderboard.merging import merged_cells
     from harness.runs.stored_values import read_stored_cells
 
+    name = str(parse_measure(measure, repeat="")) if measure else None
     targets = [text.partition(":") for text in export or ()]
     for layout, _, folder in targets:
         if layout not in LAYOUTS or not folder:
             raise InputError(
                 f"--export takes mteb:FOLDER or coir:FOLDER, not {layout + ':' * bool(_) + folder}"
             )
+        if Path(folder).is_file():
+            raise InputError(f"--export {layout}:{folder}: {folder} is a file; name a folder")
     require_different_runs([*runs, *(merge or ())])
     if out is not None:
         require_libraries("page", ["jinja2"])
@@ -93,7 +96,7 @@ def leaderboard(
     own = tuple(cells)
     for run in merge or ():
         cells += merged_cells(own, run)
-    board = make_board(cells, str(parse_measure(measure)) if measure else None, seed)
+    board = make_board(cells, name, seed)
     for layout, _, folder in targets:
         export_board(board, layout, Path(folder))
     if out is not None:

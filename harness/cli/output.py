@@ -109,6 +109,18 @@ def refuse_parts(value: Any) -> Any:
     return value
 
 
+def refuse_spec(repository: Path | None) -> Path | None:
+    """Refuse the spec of a part in place of a repository."""
+    from chunkers.errors import InputError
+    from harness.datasets.suites import part_of
+
+    if repository and not repository.exists() and (part := part_of(str(repository))):
+        folder = str(repository).partition(":")[2].partition(",")[0]
+        advice = f"give the folder alone: {folder}" if folder else "give a repository"
+        raise InputError(f"{repository} is the spec of a {part.kind}; {advice}")
+    return repository
+
+
 RunsArgument = Annotated[
     list[Path],
     typer.Argument(
@@ -134,6 +146,22 @@ def require_different_runs(runs: Sequence[Path]) -> None:
     for number, run in enumerate(runs):
         if folders[number] in folders[:number]:
             raise InputError(f"run folder {run} is given more than once; give it once")
+
+
+def baseline_of(text: str, names: Sequence[str]) -> str:
+    """The one of some chunkers that `--baseline` names, by its name or by a spec."""
+    from contextlib import suppress
+
+    from chunkers.errors import InputError, suggestion
+    from chunkers.plugins.loading import load_chunker
+
+    name = text
+    if text not in names:
+        with suppress(InputError):
+            name = load_chunker(text).name
+    if name not in names:
+        raise InputError(f"--baseline {text}: not in this run; {suggestion(text, names)}")
+    return name
 
 
 LanguageOption = Annotated[
@@ -197,10 +225,10 @@ def require_libraries(what: str, names: Sequence[str]) -> None:
     """Refuse to make a page without the libraries that it needs."""
     from importlib.util import find_spec
 
-    from chunkers.errors import InputError
+    from chunkers.errors import InputError, install_command
 
     if missing := [name for name in names if find_spec(name) is None]:
-        raise InputError(f"a {what} needs {', '.join(missing)}; pip install 'chunkmark[report]'")
+        raise InputError(f"a {what} needs {', '.join(missing)}; {install_command('report')}")
 
 
 def refuse_foreign_file(path: Path, kind: str) -> None:

@@ -91,11 +91,14 @@ def _usage_message(error: Any) -> tuple[str, bool]:
     message = " ".join(error.format_message().replace("Value error, ", "").split())
     kind, parameter = type(error).__name__, getattr(error, "param", None)
     if kind == "NoSuchOption":
-        message, known = _unknown_option(error)
-        return message, not known
+        return _unknown_option(error), False
     if extra := _EXTRA.fullmatch(message):
         words = extra["words"].split()
-        message = f"unexpected argument{'s' * (len(words) > 1)} {' '.join(words)}"
+        if part := _misplaced_part(error.ctx, words):
+            return part, False
+        _, *names = error.ctx.command.collect_usage_pieces(error.ctx)
+        message = f"too many arguments: {' '.join(words)}; "
+        message += f"{error.ctx.command.name} takes {' '.join(names) or 'options alone'}"
     elif value := _VALUE.fullmatch(message):
         verb = "needs a value" if value["verb"] == "requires" else "takes no value"
         message = f"{value['option'][1:-1]} {verb}"
@@ -112,15 +115,27 @@ def _usage_message(error: Any) -> tuple[str, bool]:
     return message, True
 
 
-def _unknown_option(error: Any) -> tuple[str, bool]:
-    """The message on an unknown option, and whether it names similar ones."""
+def _misplaced_part(context: Any, extra: list[str]) -> str:
+    """What to do with the name of a part that is given as an argument; empty without one."""
+    from harness.datasets.suites import part_of
+
+    flags = {name for each in context.command.get_params(context) for name in each.opts}
+    given = [str(value) for value in context.params.values() if isinstance(value, Path)]
+    for word in (*extra, *(name for name in given if not Path(name).exists())):
+        part = part_of(word)
+        if part and part.flag in flags:
+            return f"{word} is a {part.kind}; write {part.flag} {word}"
+    return ""
+
+
+def _unknown_option(error: Any) -> str:
+    """The message on an unknown option, with similar ones, or all of a command that has few."""
     parameters = error.ctx.command.get_params(error.ctx)
     # The dashes would make all options alike.
     names = [name[2:] for each in parameters for name in each.opts if name.startswith("--")]
-    hint = suggestion(error.option_name.lstrip("-"), names)
-    known = hint.startswith("did you mean")
-    hint = re.sub(r"(?<=mean )|(?<= or )", "--", hint)
-    return f"unknown option {error.option_name}{f'; {hint}' if known else ''}", known
+    names.remove("help")
+    name, command = error.option_name.lstrip("-"), f"{error.ctx.command_path} --help"
+    return f"unknown option {error.option_name}; {suggestion(name, names, command, mark='--')}"
 
 
 def _value_message(parameter: Any, name: str, fault: Any) -> str:
@@ -134,12 +149,24 @@ def _value_message(parameter: Any, name: str, fault: Any) -> str:
     if fault["type"] == "greater_than_equal":
         return f"{name} must be at least {least:g}, not {value}"
     if choices := re.fullmatch(r".* is not one of (.*)\.", fault["msg"]):
-        names = ", ".join(re.findall(r"'([^']*)'", choices[1]))
-        if ", " not in names:
-            return f"{name} takes only the value {names}, not {value!r}"
+        names = re.findall(r"'([^']*)'", choices[1])
+        if len(names) == 1:
+            return f"{name} takes only the value {names[0]}, not {value!r}"
         title = name if name.startswith("-") else name.lower()
-        return f"unknown {title} {value!r}; choose from {names}"
+        hint = _listed_part(value, names) if title == "kind" else ""
+        return hint or f"unknown {title} {value!r}; {suggestion(value, names)}"
     return ""
+
+
+def _listed_part(name: str, kinds: list[str]) -> str:
+    """How `list` shows a part that is given in place of its kind; empty for another name."""
+    from harness.datasets.suites import part_of
+
+    part = part_of(name)
+    if part is None:
+        return ""
+    (kind,) = (kind for kind in kinds if kind[:-1] == part.kind.replace(" ", ""))
+    return f"{name} is a {part.kind}; write chunkmark list {kind} {name.partition(':')[0]}"
 
 
 def _least(name: str) -> int | None:

@@ -18,6 +18,7 @@ from harness.cli.output import (
     PRICE_HELP,
     DataDirOption,
     Format,
+    baseline_of,
     console,
     warn_unused_languages,
     write,
@@ -172,7 +173,7 @@ def run(
             size = counted(len(dataset.queries), "query", "queries")
             progress.note(f"--limit {config.limit}: {dataset.name} has {size}; all are used")
     if baseline is not None:
-        baseline = _baseline(baseline, [chunker.name for chunker in plan.chunkers])
+        baseline = baseline_of(baseline, [chunker.name for chunker in plan.chunkers])
     prices = parse_prices(price or (), [embedder.name for embedder in plan.embedders])
     if options["embedders"] and not plan.embedders:
         names = " ".join(options["embedders"])
@@ -197,20 +198,6 @@ def run(
     for note in other_cells_notes(out):
         progress.note(note)
     return PARTIAL if result.failed else 0
-
-
-def _baseline(text: str, names: list[str]) -> str:
-    """The name of one of the run's chunkers."""
-    from chunkers.errors import InputError, suggestion
-    from chunkers.plugins.loading import load_chunker
-
-    name = text
-    if text not in names:
-        with contextlib.suppress(InputError):
-            name = load_chunker(text).name
-    if name not in names:
-        raise InputError(f"--baseline {text}: not in this run; {suggestion(text, names)}")
-    return name
 
 
 def _config(suite: Path | None, data_dir: Path | None, options: dict[str, Any]) -> RunConfig:

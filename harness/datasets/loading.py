@@ -16,6 +16,7 @@ from harness.building.folder import CARD
 from harness.datasets.cards import card_names, load_card, missing_files
 from harness.datasets.negatives.mining import Kind, add_negatives
 from harness.model import Dataset, Relevance, Rule
+from harness.support.json_files import read_json
 from harness.support.progress import silent
 from harness.support.wording import counted
 
@@ -127,7 +128,9 @@ def _refuse_folder(text: str) -> None:
     kind = "built" if (folder / CARD).is_file() else "repo"
     kind = "beir" if (folder / "corpus.jsonl").is_file() else kind
     if (folder / "manifest.json").is_file() and (folder / "cells").is_dir():
-        raise InputError(f"{text} is a run folder, not a data set")
+        names = read_json(folder / "manifest.json").get("datasets")
+        known = f": {', '.join(names)}" if isinstance(names, dict) else ""
+        raise InputError(f"{text} is a run folder, not a data set; give a data set of it{known}")
     raise InputError(f"{text} is a folder; name it as {Spec(kind, text)}")
 
 

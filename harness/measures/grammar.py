@@ -48,8 +48,13 @@ def _is_measure(text: str) -> bool:
     return match is not None and _find(match["name"]) is not None
 
 
-def parse_measure(text: str) -> Measure:
+def parse_measure(text: str, *, repeat: str = "-m") -> Measure:
     """The measure of a name.
+
+    Args:
+        text: The name.
+        repeat: The option that takes one measure and is repeated for more; empty where there is
+            but one measure.
 
     Raises:
         InputError: An unknown name, or a cut-off that is missing, not allowed or not a positive
@@ -63,9 +68,13 @@ def parse_measure(text: str) -> Measure:
     if match is None or family is None:
         parts = re.split(r"[,\s]+", text.strip())
         if len(parts) > 1 and all(map(_is_measure, parts)):
-            raise InputError(
-                f"{text!r} names {len(parts)} measures; repeat the option: -m {' -m '.join(parts)}"
+            options = " ".join(f"{repeat} {part}" for part in parts)
+            advice = (
+                f"repeat the option: {options}"
+                if repeat
+                else f"give one at a time, such as {parts[0]}"
             )
+            raise InputError(f"{text!r} names {len(parts)} measures; {advice}")
         raise InputError(f"unknown measure {text!r}; {_nearest(text)}")
     cut = match["cut"]
     if cut is None:

@@ -145,8 +145,10 @@ def measures_of(
     names = [str(parse_measure(measure)) for measure in measures] or [primary_measure(contest)]
     for name in names:
         if len(contest.columns(name)) < 2:
-            hint = suggestion(name, known)
-            raise InputError(f"{contest.dataset}: fewer than two cells have {name}; {hint}")
+            raise InputError(
+                f"{contest.dataset}: fewer than two cells have {name}; {suggestion(name, known)}\n"
+                f"to add it, rerun `chunkmark run` with -m {name}"
+            )
     if baseline is not None and baseline not in contest.cells:
         raise InputError(
             f"--baseline {baseline}: not compared on {contest.dataset}; "

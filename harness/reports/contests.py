@@ -310,12 +310,15 @@ def why_none(cells: Sequence[StoredCell], over: str) -> str:
     if over not in {*PARTS, *GROUPS, *options}:
         parts = {part for part in PARTS if len({cell.names[part] for cell in cells}) > 1}
         groups = GROUPS if "chunker" in parts else ()
-        return f"--over {over}: {suggestion(over, sorted({*parts, *groups, *options}))}"
+        near = suggestion(over, (*PARTS, *GROUPS, *options))
+        few = suggestion(over, sorted({*parts, *groups, *options}))
+        return f"--over {over}: {near if near.startswith('did you mean') else few}"
     if over in PARTS and len({cell.names[over] for cell in cells}) == 1:
         name = cells[0].names[over]
+        problem = f"all cells have the {over} {name}; give a run with another"
         if name == "none":
-            return f"the run has no {over}; give a run with two or more"
-        return f"all cells have the {over} {name}; give a run with another"
+            problem = f"the run has no {over}; give a run with two or more"
+        return f"--over {over}: {problem}"
     for a, b in itertools.combinations(cells, 2):
         differing = "; ".join(ways(a, b, over))
         if differing:

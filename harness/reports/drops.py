@@ -50,9 +50,9 @@ def parse_allowed_drop(text: str) -> AllowedDrop:
     if match is None or not 0 <= most < 1:
         raise InputError(
             f"invalid drop {text!r}\n"
-            "write a measure, = and a number from 0 to below 1: --max-drop 'SpanR@10000c=0.01'"
+            "write one measure, = and a number from 0 to below 1: --max-drop 'SpanR@10000c=0.01'"
         )
-    return AllowedDrop(str(parse_measure(match[1])), most)
+    return AllowedDrop(str(parse_measure(match[1], repeat="")), most)
 
 
 def check_drops(

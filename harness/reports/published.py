@@ -73,12 +73,29 @@ def compare_published(runs: Sequence[Path]) -> list[Comparison]:
                 if same and mean is not None:
                     rows.append(Comparison(cell.folder.name, name, embedder, mean, published))
     if not rows:
-        raise InputError(
-            f"no published figure applies to {', '.join(map(str, runs))}; figures are of whole "
-            "documents (-c whole-file), -r dense and all queries\n"
-            "`chunkmark dataset info NAME` shows their profile, measure and model"
-        )
+        raise InputError(_why_none(runs))
     return rows
+
+
+def _why_none(runs: Sequence[Path]) -> str:
+    """Why no figure applies, and what to run so that one does."""
+    problem = f"no published figure applies to {', '.join(map(str, runs))}"
+    names = {
+        cell.names["dataset"] for run in runs for cell in read_stored_cells(run, earlier=False)
+    }
+    known = {name: load_card(name).published for name in card_names()}
+    figures = [(name, row) for name in sorted(names) for row in known.get(name, ())]
+    if not figures:
+        others = ", ".join(name for name, published in known.items() if published)
+        return f"{problem}: none of its data sets has one\nthose with a figure are {others}"
+    name, figure = figures[0]
+    model = find_model(figure.model)
+    embedder = figure.model if model is None else model.specs[0]
+    return (
+        f"{problem}: figures are of whole documents and all queries\n"
+        f"run `chunkmark run -d {name} -c whole-file -r dense -e {embedder} "
+        f"--profile {figure.profile} -m {figure.measure}`"
+    )
 
 
 def _is_plain(cell: StoredCell) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
+from chunkers.plugins.spec import Spec
 from harness.support.files import DAMAGE_ERRORS, PARTIAL, file_sha256
 from harness.support.json_files import read_json, write_json
 from harness.support.wording import counted
@@ -229,12 +230,23 @@ def read_manifest(run: Path) -> dict[str, Any]:
         InputError: The folder is not a run folder, or its manifest is damaged.
     """
     if not (run / "manifest.json").is_file():
-        reason = (
-            "is not a run folder: manifest.json is missing" if run.is_dir() else "does not exist"
-        )
-        reason = "is a file" if run.is_file() else reason
-        raise InputError(f"{run} {reason}\ngive the folder that `chunkmark run -o` wrote")
+        raise InputError(_not_a_run(run))
     return read_json(run / "manifest.json", "restore it, or run again into another folder with -o")
+
+
+def _not_a_run(path: Path) -> str:
+    """What a path is that is not a run folder, and what to do about it."""
+    advice = "give the folder that `chunkmark run -o` wrote"
+    if not path.is_dir():
+        return f"{path} {'is a file' if path.is_file() else 'does not exist'}\n{advice}"
+    run = next((each for each in path.parents if (each / "manifest.json").is_file()), None)
+    if run is not None:
+        return f"{path} is inside a run folder; give {run}"
+    spec = Spec("built" if (path / "dataset.json").is_file() else "repo", str(path))
+    return (
+        f"{path} is not a run folder: manifest.json is missing\n"
+        f"{advice}, or make a run of this folder by `chunkmark run -d {spec}`"
+    )
 
 
 def read_complete_manifest(run: Path) -> dict[str, Any]:

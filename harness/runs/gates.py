@@ -68,10 +68,10 @@ def parse_bound(text: str) -> Bound:
     if match is None or not math.isfinite(number):
         raise InputError(
             f"invalid bound {text!r}\n"
-            "write a measure, > or >=, and a number, in quotes: --min 'MRR>0.6'"
+            "write one measure, > or >=, and a number, in quotes: --min 'MRR>0.6'"
         )
     operator: Literal[">", ">="] = ">=" if match["operator"] == ">=" else ">"
-    bound = Bound(str(parse_measure(match["measure"])), operator, number)
+    bound = Bound(str(parse_measure(match["measure"], repeat="")), operator, number)
     if not bound.holds(1.0):
         raise InputError(
             f"bound {text!r} can never pass: {bound.measure} is at most 1; give a lower number"

@@ -119,8 +119,14 @@ def make_plan(config: RunConfig) -> Plan:
 
 
 def _refuse_primary(text: str | None, measures: list[str]) -> None:
-    if text is not None and (name := str(parse_measure(text))) not in measures:
+    if text is None:
+        return
+    try:
+        name = str(parse_measure(text, repeat=""))
+    except InputError as error:
+        raise InputError(f"primary: {error}") from None
+    if name not in measures:
         raise InputError(
-            f"primary {name} is not among the measures of the run; add it to them, or "
+            f"primary {name} is not among the measures of the run; add -m {name}, or "
             f"{suggestion(name, measures)}"
         )

@@ -100,9 +100,14 @@ def _shape_of_row(first: bytes, path: Path) -> Shape:
         return "run"  # its tag has spaces
     if fields not in _BY_FIELDS:
         is_text = b"\0" not in first and "\ufffd" not in first.decode("utf-8", "replace")
-        problem = f"{counted(fields, 'field')} in the first line" if is_text else "not a text file"
+        if not is_text:
+            raise InputError(
+                f"{path}: unknown format: not a text file\n"
+                "give rankings, judgements or records as text in UTF-8, or compressed by gzip"
+            )
         raise InputError(
-            f"{path}: unknown format: {problem}\nsee `chunkmark score --help` for the formats"
+            f"{path}: unknown format: {counted(fields, 'field')} in the first line\n"
+            "a ranking has six fields a line, judgements have four; see `chunkmark score --help`"
         )
     return _BY_FIELDS[fields]
 
@@ -245,7 +250,12 @@ def _load(file: InputFile, root: str = "") -> dict[str, Any] | Iterator[QueryRec
         return from_table(file.path, file.lines)
     if file.shape == "jsonl":
         return from_lines(file.path, file.lines, root)
-    document = parse_json(b"".join(line for _, line in file.lines), str(file.path))
+    try:
+        document = parse_json(b"".join(line for _, line in file.lines), str(file.path))
+    except InputError as error:
+        raise InputError(
+            f"{error}\ngive one JSON document, or one object a line in a file that ends in .jsonl"
+        ) from None
     rows = rows_of(document)
     if rows is not None:
         return from_array(rows, file.path, root)

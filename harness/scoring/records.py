@@ -210,7 +210,10 @@ def _row(cells: dict[str, str], where: str) -> QueryRecord:
 
 def _record(row: Any, where: str, root: str) -> QueryRecord:
     if not isinstance(row, dict):
-        raise InputError(f"{where}: a record must be an object, not {row!r:.40}")
+        raise InputError(
+            f"{where}: a record must be an object, not {row!r:.40}\n"
+            'write {"query_id": "q1", "retrieved_ids": ["d1"]}, or rankings as {"q1": ["d1"]}'
+        )
     if "itemId" in row and "query_id" not in row:
         return _from_eval_result(row, where, root)
     record = validated(_Record, row, where)

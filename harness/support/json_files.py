@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import gzip
 import itertools
 import json
@@ -208,6 +209,8 @@ def first_fault(error: ValidationError) -> str:
     start = f"{', '.join(before)}: " if before else ""
     if first["type"] in _FAULTS:
         text = _FAULTS[first["type"]].format(key=key, **first.get("ctx", {}))
+        if first["type"] == "missing":
+            text += _near_key(key, first["input"])
         return start + text.removeprefix(": ")
     names = [fault["type"].removesuffix("_type").partition("_")[0] for fault in (first, *types)]
     if any(name not in _NEEDED for name in names):
@@ -215,6 +218,13 @@ def first_fault(error: ValidationError) -> str:
     needed = " or ".join(dict.fromkeys(_NEEDED[name] for name in names))
     given = _GIVEN.get(type(first["input"]), "another type")
     return f"{start}{key or 'it'} must be {needed}, not {given}"
+
+
+def _near_key(missing: str, row: object) -> str:
+    """What to do with a key of a row that is like the missing one; empty without any."""
+    keys = {str(key).lower(): key for key in row} if isinstance(row, dict) else {}
+    near = difflib.get_close_matches(missing.lower(), keys, n=1, cutoff=0.75)
+    return f"; rename {keys[near[0]]!r:.60}" if near else ""
 
 
 def require_regular_file(path: Path) -> None:

@@ -3,8 +3,26 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_ADDRESS = re.compile(r"(https?|ssh|git|file):/|[\w.-]+@[\w.-]+:")
+
+
+def refuse_address(path: Path) -> None:
+    """Refuse an address in place of a repository's folder.
+
+    Raises:
+        InputError: The path is an address.
+    """
+    if address := _ADDRESS.match(str(path)):
+        # A path has lost one of the two slashes.
+        text = str(path).replace(f"{address[1]}:/", f"{address[1]}://") if address[1] else path
+        raise InputError(f"{text} is an address; clone it and give the folder")
 
 
 def plain_path(text: str, where: str, root: str = "") -> str:

@@ -27,6 +27,7 @@ from pygit2.enums import (
 
 from chunkers.errors import InputError
 from harness.reading.decoding import NO_FILE_ENCODINGS
+from harness.support.paths import refuse_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -197,6 +198,7 @@ def open_repository(path: Path) -> Repository:
         InputError: There is no repository, or one that reads files outside of it.
     """
     if not path.exists():
+        refuse_address(path)
         raise InputError(f"{path} does not exist; give a git repository")
     dot = path / ".git"
     if dot.is_symlink():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, ValidationError
 
-from chunkers.errors import InputError, suggestion
+from chunkers.errors import InputError, install_command, suggestion
 from harness.datasets.fetching.fetch import FileStatus
 from harness.datasets.loaders.beir import (
     Collection,
@@ -275,7 +275,7 @@ def _library(name: str) -> Any:
         library.load_dataset, library.data_files.sanitize_patterns  # noqa: B018
     except (ImportError, AttributeError):
         raise InputError(
-            f"{name}: the library datasets is missing; pip install 'chunkmark[hub]'"
+            f"{name}: the library datasets is missing; {install_command('hub')}"
         ) from None
     library.disable_progress_bars()
     return library

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from pydantic import Field, ValidationError
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, install_command
 from harness.embedding.embedder import EmbedderBase, encodable
 from harness.embedding.server import RefusedError, Server
 from harness.embedding.vector_store import StoredVector
@@ -100,7 +100,7 @@ def make(
         raise InputError(f"{name}: give max_tokens=, the number of tokens that the model sees")
     _key(key_env, name)
     if importlib.util.find_spec("openai") is None:
-        raise InputError(f"{name}: the openai package is missing; pip install 'chunkmark[openai]'")
+        raise InputError(f"{name}: the openai package is missing; {install_command('openai')}")
     return RemoteModel(
         name,
         argument,

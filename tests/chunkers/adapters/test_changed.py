@@ -7,7 +7,7 @@ from commands import call, says
 
 from chunkers import Services, Source, list_chunkers, load_chunker
 from chunkers.adapters import _library
-from chunkers.errors import InputError
+from chunkers.errors import InputError, install_command
 from harness.chunking.cutters import library_faults, probe
 from harness.cli import doctor
 
@@ -96,7 +96,7 @@ def test_versions_out_of_range_are_listed_as_not_usable(fake, capsys, version):
     fake("semchunk", version, "")
     done = call(capsys, "list", "chunkers", "semchunk", "--format", "json")
     (row,) = done.json["chunkers"]
-    reason = f"semchunk {version} is not supported, use <5,>=4: pip install 'chunkmark[chunkers]'"
+    reason = f"semchunk {version} is not supported, use <5,>=4: {install_command('chunkers')}"
     assert row["problem"] == f"chunker semchunk: {reason}"
 
 

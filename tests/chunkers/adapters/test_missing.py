@@ -7,10 +7,10 @@ import pytest
 from commands import call, says
 
 from chunkers import list_chunkers, load_chunker
-from chunkers.errors import MissingError
+from chunkers.errors import MissingError, install_command
 from harness.cli import doctor
 
-REASON = "chunker semchunk: semchunk is not installed: pip install 'chunkmark[chunkers]'"
+REASON = f"chunker semchunk: semchunk is not installed: {install_command('chunkers')}"
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ def test_chunkers_by_tokens_use_the_tokens_of_an_embedder(capsys, repo):
     [
         (["--commits", "0"], ["--commits must be at least 1"]),
         (["--commits", "1"], ["the last commit changes no indexed file", "--commits"]),
-        (["--exclude", "*"], ["none of the last 10 commits changes an indexed file"]),
+        (["--exclude", "*"], ["none of the last 10 commits changes an indexed", "(excluded); "]),
         (["--margin", "0"], ["--margin must be above 0"]),
         (["--margin", "nan"], ["--margin must be above 0"]),
         (["--seed", "-1"], ["--seed must be at least 0"]),

@@ -4,8 +4,10 @@ import importlib.metadata
 
 from commands import call, says
 
+from chunkers.errors import install_command
+
 FAMILIES = {"syntax", "text", "semantic", "fixed", "control", "process"}
-REASON = "chunker semchunk: semchunk is not installed: pip install 'chunkmark[chunkers]'"
+REASON = f"chunker semchunk: semchunk is not installed: {install_command('chunkers')}"
 
 
 def without_semchunk(monkeypatch):

@@ -2,13 +2,15 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from commands import call, says
 
-from chunkers.errors import suggestion
+from chunkers.errors import install_command, suggestion
 from harness.cli.commands import COMMANDS
 
+ROOT = Path(__file__).parents[3]
 SOURCE = '''def first(number):
     """Return the number that was given."""
     return number
@@ -39,6 +41,13 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "zero.trec").write_text("q1 0 d1 0\n")
     (tmp_path / "graded.trec").write_text("q1 0 d1 0\nq1 0 d1 1\n")
     (tmp_path / "latin.py").write_bytes(b"caf\xe9 = 1\n")
+    (tmp_path / "broken.py").write_text("import not_there.at_all\n")
+    (tmp_path / "raising.py").write_text("x = 1\nraise RuntimeError('bad day')\n")
+    (tmp_path / "wrong.py").write_text("def cut(source)\n    return []\n")
+    (tmp_path / "bad.json").write_text('{"q1": {"d1": 2.5')
+    (tmp_path / "array.json").write_text('["d1"]')
+    (tmp_path / "near.jsonl").write_text('{"text": "how many days", "Target": "a.py:6-8"}')
+    (tmp_path / "near.csv").write_text("text,target\nhow many days,a.py:6-8\n")
     (tmp_path / "undocumented").mkdir()
     (tmp_path / "undocumented" / "a.py").write_text("x = 1\n")
     return tmp_path
@@ -385,6 +394,62 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("chunk", "src/a.py", "-e", "minilm", "-e", "x"), ["-e/--embedder is given 2 times"]),
         (("gate", "out", *["--against", "out"] * 2), ["--against is given 2 times"]),
         (("check-chunker", "fixed:max_size=9|20"), ["give one value; a|b is allowed only with -c"]),
+        (("run", "-c", "ast: max_size=300"), ["blank before an option; write ast:max_size=300"]),
+        (
+            ("run", "-c", "ast:max_size=300, overlap=9"),
+            ["blank before an option; write ast:max_size=300,overlap=9"],
+        ),
+        (("run", "-c", "ast|fixed"), ["-c ast -c fixed; a|b is for the values of an option"]),
+        (("chunk", "src/a.py", "fixed"), ["fixed is a chunker; write -c fixed\n"]),
+        (("chunk", "ast", "src/a.py"), ["ast is a chunker; write -c ast\n"]),
+        (("chunk", "src/a.py", "b.py"), ["too many arguments: b.py; chunk takes FILE\n"]),
+        (("doctor", "x"), ["too many arguments: x; doctor takes options alone"]),
+        (("list", "ast"), ["ast is a chunker; write chunkmark list chunkers ast\n"]),
+        (("list", "repo:src"), ["repo:src is a data set; write chunkmark list datasets repo\n"]),
+        (("list", "chunker"), ["unknown kind 'chunker'; did you mean chunkers?"]),
+        ((*RUN, "--primary", "MAP@10"), ["--primary MAP@10 is not among", "add -m MAP@10, or"]),
+        ((*RUN, "--primary", "MRR,MAP"), ["--primary: 'MRR,MAP' names 2 measures; give one at a"]),
+        (("run", "-m", "MRR,MAP"), ["repeat the option: -m MRR -m MAP"]),
+        (("gate", "out", "--min", "MRR,MAP>0.1"), ["names 2 measures; give one at a time"]),
+        (("gate", "out", "-m", "MRR"), ["unknown option -m; choose from --min, --against,"]),
+        (("leaderboard", "out", "-m", "MRR,MAP"), ["names 2 measures; give one at a time"]),
+        (("leaderboard", "out", "--export", "mteb:run.trec"), ["run.trec is a file; name a fol"]),
+        (
+            ("audit", "src"),
+            ["src is not a run folder", "make a run of this folder by", "repo:src`"],
+        ),
+        (("churn", "repo:src"), ["spec of a data set; give the folder alone: src"]),
+        (("churn", "https://x.org/y"), ["https://x.org/y is an address; clone it and give"]),
+        (("churn", "gone", "--baseline", "nope"), ["--baseline nope: not in this run; choose fr"]),
+        (("dataset", "info", "repo:src,queries=near.jsonl"), ["'targets' is missing; rename 'Tar"]),
+        (
+            ("dataset", "info", "repo:src,queries=near.csv"),
+            ["header needs text and targets, but has text, target"],
+        ),
+        (("run", "-c", "broken:cut"), ["broken cannot be imported", "install not_there in "]),
+        (("run", "-c", "raising:cut"), ["raising cannot be imported", "raising.py, line 2"]),
+        (("run", "-c", "wrong:cut"), ["wrong cannot be imported", "wrong.py, line 1"]),
+        (
+            ("score", "--run", "picture.png", "--qrels", "qrels.trec"),
+            ["picture.png: unknown format: not a text file", "give rankings, judgements or rec"],
+        ),
+        (
+            ("score", "--run", "bad.json", "--qrels", "qrels.trec"),
+            ["bad.json, line 1", "invalid JSON", "give one JSON document, or one object a line"],
+        ),
+        (
+            ("score", "--run", "array.json", "--qrels", "qrels.trec"),
+            ["record must be an object, not 'd1'", 'write {"query_id": "q1", "retrieved_ids"'],
+        ),
+        (
+            ("dataset", "build", "src", "-o", "n", "--source", "x"),
+            ["unknown option --source; the nearest of", "chunkmark dataset build --help"],
+        ),
+        (("dataset", "show", "stdlib", "--run", "x"), ["option --run; choose from --sample, --se"]),
+        (("run", "--language", "*.x=py"), ["unknown language 'py'; did you mean python?"]),
+        (("check-chunker", "ast", "--language", "c++"), ["did you mean cpp?"]),
+        (("version",), ["unknown command 'version'; write --version\n"]),
+        (("dataset", "help"), ["unknown command 'dataset help'; write --help\n"]),
     ],
 )
 def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments, words):
@@ -413,6 +478,13 @@ def test_a_run_that_is_wrong_or_given_in_place_of_other_folders_is_refused(folde
     assert call(capsys, *RUN, "-c", "fixed:max_size=60").code == 0
     says(call(capsys, "compare", "out", "--over", "x"), 2, "--over x: choose from chunker, corpus")
     says(call(capsys, "compare", "out", "--baseline", "x"), 2, "--baseline x: not compared on repo")
+    says(call(capsys, "compare", "out", "--over", "embeder"), 2, "did you mean embedder?")
+    says(call(capsys, "compare", "out", "-m", "MAP"), 2, "rerun `chunkmark run` with -m MAP")
+    says(call(capsys, "audit", "out/cells"), 2, "out/cells is inside a run folder; give out\n")
+    for command in ("info", "show", "validate"):
+        done = call(capsys, "dataset", command, "out")
+        says(done, 2, "out is a run folder, not a data set; give a data set of it: repo:src\n")
+    says(call(capsys, "verify", "out", "--published"), 2, "none of its data sets has one", "cosqa")
     for name in ("r.pdf", "r", "src/r.py"):
         says(call(capsys, "report", "out", "-o", name), 2, f"-o {name}: a report is HTML", ".html")
     assert call(capsys, "dataset", "build", "src", "-o", "built").code == 0
@@ -506,3 +578,8 @@ def test_help_shows_no_python_type(capsys, command):
     usage = next(line for line in text.split("\n") if "Usage:" in line)
     assert "{" not in usage
     assert not re.search(r"<(bool|str|int|float|path|list)\b", text, re.IGNORECASE)
+
+
+def test_the_command_for_an_extra_is_that_of_the_readme():
+    command = install_command("chunkers,openai").partition(": ")[2]
+    assert f"`{command}`" in (ROOT / "README.md").read_text("utf-8")

@@ -102,7 +102,8 @@ def test_a_figure_applies_only_to_its_own_configuration(folder, capsys):
     ):
         made = run(capsys, folder, "run", *options)
         done = call(capsys, "verify", made, "--published")
-        says(done, 2, f"no published figure applies to {made}", "-c whole-file", "dataset info")
+        again = "run `chunkmark run -d small -c whole-file -r dense -e minilm --profile trec:"
+        says(done, 2, f"no published figure applies to {made}: figures are of whole", again)
         assert done.out == ""
     made = run(capsys, folder, "run", "-c", "whole-file", *profile)
     for changes in (

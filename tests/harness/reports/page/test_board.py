@@ -8,6 +8,7 @@ from commands import call, says
 from made_cells import cell, noise
 from report_pages import make_run
 
+from chunkers.errors import install_command
 from harness.datasets.loading import load_dataset
 from harness.reports.leaderboard.board import make_board
 from harness.reports.leaderboard.tables import board_rows, notes
@@ -110,4 +111,4 @@ def test_only_a_board_is_replaced(run, tmp_path, capsys, monkeypatch):
     says(done, 2, "cannot be written")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     done = call(capsys, "leaderboard", run, "-m", "MRR", "-o", tmp_path / "b.html")
-    says(done, 2, "a page needs jinja2; pip install 'chunkmark[report]'")
+    says(done, 2, f"a page needs jinja2; {install_command('report')}")

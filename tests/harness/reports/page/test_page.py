@@ -14,7 +14,7 @@ from commands import call, says
 from report_pages import rehash
 from worlds import grid, small
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, install_command
 from harness.datasets.loading import load_dataset
 from harness.model import Dataset
 from harness.reports.page.assemble import ReportOptions, make_report
@@ -521,4 +521,4 @@ def test_wrong_input_is_one_or_two_lines(run, tmp_path, capsys, monkeypatch):
     says(call(capsys, "report", run, "-o", tmp_path / "none" / "r.html"), 2, "cannot be written")
     says(call(capsys, "report", run, "--sources", "-1"), 2, "--sources")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    says(call(capsys, "report", run), 2, "jinja2", "pip install 'chunkmark[report]'")
+    says(call(capsys, "report", run), 2, "jinja2", install_command("report"))
