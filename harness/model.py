@@ -34,7 +34,7 @@ class Relevance:
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 1:
-            raise InputError(f"threshold={self.threshold} must be > 0 and ≤ 1")
+            raise InputError(f"threshold={self.threshold} must be above 0 and at most 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Target:
                 f"target {self.path}: invalid lines {first}-{last}; lines are 1-based and inclusive"
             )
         if not 0 < self.grade < math.inf:
-            raise InputError(f"target {self.path}: grade {self.grade} must be > 0 and finite")
+            raise InputError(f"target {self.path}: grade {self.grade} must be above 0 and finite")
 
 
 @dataclass(frozen=True, slots=True)

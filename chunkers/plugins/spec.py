@@ -85,7 +85,10 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
             f"{text!r} names several parts; repeat the option, as in -c ast -c fixed{sweep}"
         )
     if not name or name != name.strip() or any(mark in name for mark in ",=|"):
-        raise InputError(f"invalid spec {text!r}; write name or name:key=value,key=value")
+        form = "name or name:key=value,key=value"
+        if re.match(rf"[\w-]+,{_KEY.pattern}=", name):
+            form = text.replace(",", ":", 1)
+        raise InputError(f"invalid spec {text!r}; write {form}")
     if not colon:
         return (Spec(name),)
     if not rest and name in _ARGUMENTS:
@@ -215,6 +218,8 @@ def bind(
             problem = f"{part}: {spec.argument!r} is not key=value"
             if "max_size" in parameters and spec.argument.isdigit():
                 raise InputError(f"{problem}; write {spec.name}:max_size={spec.argument}")
+            if len(required := needed(make)) == 1:
+                raise InputError(f"{problem}; write {spec.name}:{required[0]}={spec.argument}")
             keys = sorted(parameters)
             own = f"its options are {', '.join(keys)}" if keys else "it has no options"
             raise InputError(f"{problem}; {own}")

@@ -517,6 +517,8 @@ def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[s
     if measures and name not in measures:
         raise InputError(f"{run} has no values of {name}; {suggestion(name, sorted(measures))}")
     other = f"it has cells of {', '.join(sorted(others))}; " if others else ""
+    if dataset.name in others:
+        other = f"its cells of {dataset.name} are of other data, which has changed since; "
     raise InputError(
         f"{run} has fewer than two chunkers on {dataset.name} with data "
         f"{dataset.fingerprint[:12]}\n{other}give a run of {dataset.name} with two chunkers or more"

@@ -61,6 +61,7 @@ def chunk(
     from chunkers.plugins.spec import expand_spec
     from chunkers.source import Source
     from harness.cli.progress import Progress
+    from harness.datasets.suites import part_of
     from harness.model import Corpus
     from harness.reading.decoding import NOT_UTF8, parse_encodings
     from harness.reading.reader import ReadRules, read_file
@@ -74,7 +75,10 @@ def chunk(
         languages=parse_overrides(language or ()), encodings=parse_encodings(encoding or ())
     )
     if not file.exists():
-        raise InputError(f"{file} does not exist; give a file")
+        part = part_of(str(file))
+        problem = f"is a {part.kind}, not a file" if part else "does not exist"
+        flag = f", and write {part.flag} {file}" if part and part.flag == "-c" else ""
+        raise InputError(f"{file} {problem}; give a file{flag}")
     require_regular_file(file)
     source = read_file(file, file.name, rules)
     warn_unused("--language", rules.languages, [file.name])

@@ -71,6 +71,7 @@ def list_parts(
 
 def _part(kind: Kind, name: str, parts: list[Row]) -> Row:
     from chunkers.errors import InputError, suggestion
+    from chunkers.languages import known_language
 
     rows = {row["name"]: row for row in parts}
     if kind is Kind.MEASURES and name not in rows:
@@ -83,6 +84,8 @@ def _part(kind: Kind, name: str, parts: list[Row]) -> Row:
         raise InputError(
             f"{name}: list takes a name without options; write chunkmark list {kind.value} {bare}"
         )
+    if name not in rows and kind is Kind.LANGUAGES:
+        known_language(name)
     if name not in rows:
         title = kind.value[:-1].replace("dataset", "data set")
         raise InputError(

@@ -94,8 +94,8 @@ def _usage_message(error: Any) -> tuple[str, bool]:
         return _unknown_option(error), False
     if extra := _EXTRA.fullmatch(message):
         words = extra["words"].split()
-        if part := _misplaced_part(error.ctx, words):
-            return part, False
+        if misplaced := _value_of_flag(error.ctx, words) or _misplaced_part(error.ctx, words):
+            return misplaced, False
         _, *names = error.ctx.command.collect_usage_pieces(error.ctx)
         message = f"too many arguments: {' '.join(words)}; "
         message += f"{error.ctx.command.name} takes {' '.join(names) or 'options alone'}"
@@ -109,10 +109,24 @@ def _usage_message(error: Any) -> tuple[str, bool]:
         if kind == "MissingParameter":
             name += f" {parameter.metavar}" if name.startswith("-") and parameter.metavar else ""
             choices = message.partition("Choose from: ")[2]
-            message = f"{name} is missing{choices and f'; choose from {choices}'}"
+            what = parameter.help or ""
+            what = what and f": {what[0].lower()}{what[1:].rstrip('.')}"
+            message = f"{name} is missing{what}{choices and f'; choose from {choices}'}"
         elif hasattr(cause, "errors"):  # typer checks values by pydantic
             return _value_message(parameter, name, cause.errors()[0]) or message, False
     return message, True
+
+
+def _value_of_flag(context: Any, extra: list[str]) -> str:
+    """What to do with a value that is given to a flag, such as `--whole yes`; empty without one."""
+    flags = [
+        each.opts[-1]
+        for each in context.command.get_params(context)
+        if getattr(each, "is_flag", False) and context.params.get(each.name)
+    ]
+    if flags and extra[0].lower() in ("yes", "no", "on", "off", "true", "false", "1", "0"):
+        return f"{' and '.join(flags)} takes no value; remove {extra[0]}"
+    return ""
 
 
 def _misplaced_part(context: Any, extra: list[str]) -> str:
@@ -135,7 +149,15 @@ def _unknown_option(error: Any) -> str:
     names = [name[2:] for each in parameters for name in each.opts if name.startswith("--")]
     names.remove("help")
     name, command = error.option_name.lstrip("-"), f"{error.ctx.command_path} --help"
-    return f"unknown option {error.option_name}; {suggestion(name, names, command, mark='--')}"
+    hint = suggestion(name, names, command, mark="--")
+    if hasattr(error.ctx.command, "commands") and not hint.startswith("did you mean"):
+        hint = "options come after the name of a command, as in `chunkmark run -c ast`"
+    root = error.ctx.find_root()
+    if any(error.option_name in each.opts for each in root.command.get_params(root)):
+        hint = (
+            f"write it before the command: chunkmark {error.option_name} {error.ctx.command.name}"
+        )
+    return f"unknown option {error.option_name}; {hint}"
 
 
 def _value_message(parameter: Any, name: str, fault: Any) -> str:
@@ -145,7 +167,11 @@ def _value_message(parameter: Any, name: str, fault: Any) -> str:
     if fault["type"] in ("int_parsing", "float_parsing"):
         kind = "a whole number" if fault["type"] == "int_parsing" else "a number"
         of = "" if least is None else f" of at least {least:g}"
-        return f"{name} must be {kind}{of}, not {value!r}"
+        share = (
+            re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?%", str(value)) if kind == "a number" else None
+        )
+        example = f"; write {float(share[1]) / 100:g}" if share else ""
+        return f"{name} must be {kind}{of}, not {value!r}{example}"
     if fault["type"] == "greater_than_equal":
         return f"{name} must be at least {least:g}, not {value}"
     if choices := re.fullmatch(r".* is not one of (.*)\.", fault["msg"]):

@@ -12,10 +12,10 @@ from chunkers.errors import InputError, suggestion
 from chunkers.languages import parse_overrides, pattern_of
 from chunkers.plugins.registry import PluginEntry, Registry
 from chunkers.plugins.spec import Spec, bind, canonical, parse_spec
-from harness.building.folder import CARD
 from harness.datasets.cards import card_names, load_card, missing_files
 from harness.datasets.negatives.mining import Kind, add_negatives
 from harness.model import Dataset, Relevance, Rule
+from harness.runs.folder import dataset_spec, is_run_folder
 from harness.support.json_files import read_json
 from harness.support.progress import silent
 from harness.support.wording import counted
@@ -125,13 +125,12 @@ def _refuse_folder(text: str) -> None:
     folder = Path(text)
     if text in card_names() or text in DATASETS.entries() or not folder.is_dir():
         return
-    kind = "built" if (folder / CARD).is_file() else "repo"
-    kind = "beir" if (folder / "corpus.jsonl").is_file() else kind
-    if (folder / "manifest.json").is_file() and (folder / "cells").is_dir():
+    if is_run_folder(folder):
         names = read_json(folder / "manifest.json").get("datasets")
         known = f": {', '.join(names)}" if isinstance(names, dict) else ""
         raise InputError(f"{text} is a run folder, not a data set; give a data set of it{known}")
-    raise InputError(f"{text} is a folder; name it as {Spec(kind, text)}")
+    spec = dataclasses.replace(dataset_spec(folder), argument=text)
+    raise InputError(f"{text} is a folder; name it as {spec}")
 
 
 def _relabelled(dataset: Dataset, overrides: Mapping[str, str]) -> Dataset:

@@ -13,6 +13,7 @@ from chunkers.plugins.loading import CHUNKERS
 from harness.datasets.cards import card_names
 from harness.datasets.loading import DATASETS
 from harness.runs.config import RunConfig
+from harness.runs.folder import dataset_spec, is_run_folder
 from harness.runs.pipeline import EMBEDDERS, RETRIEVERS
 from harness.support.card_folder import cards_dir
 from harness.support.data_folders import find_data
@@ -94,9 +95,14 @@ def _find(suite: Path) -> Path:
     files = _built_in()
     if str(suite) in files:
         return files[str(suite)]
+    if is_run_folder(suite):
+        raise InputError(
+            f"{suite} is a run folder, not a suite; to add to it, write -o {suite}, "
+            f"to read it, `chunkmark compare {suite}`"
+        )
     if suite.is_dir():
         raise InputError(
-            f"{suite} is a folder, not a suite; to use its code, write -d repo:{suite}"
+            f"{suite} is a folder, not a suite; to use its code, write -d {dataset_spec(suite)}"
         )
     if part := part_of(str(suite)):
         raise InputError(f"{suite} is a {part.kind}, not a suite; write {part.flag} {suite}")

@@ -48,6 +48,16 @@ def _is_measure(text: str) -> bool:
     return match is not None and _find(match["name"]) is not None
 
 
+def _refuse_several(text: str, repeat: str) -> None:
+    """Refuse measures in one text, between commas or blanks."""
+    parts = re.split(r"[,\s]+", text.strip())
+    if len(parts) > 1 and all(map(_is_measure, parts)):
+        advice = f"give one at a time, such as {parts[0]}"
+        if repeat:
+            advice = f"repeat the option: {' '.join(f'{repeat} {part}' for part in parts)}"
+        raise InputError(f"{text!r} names {len(parts)} measures; {advice}")
+
+
 def parse_measure(text: str, *, repeat: str = "-m") -> Measure:
     """The measure of a name.
 
@@ -66,15 +76,7 @@ def parse_measure(text: str, *, repeat: str = "-m") -> Measure:
     match = _NAME.fullmatch(text)
     family = _find(match["name"]) if match else None
     if match is None or family is None:
-        parts = re.split(r"[,\s]+", text.strip())
-        if len(parts) > 1 and all(map(_is_measure, parts)):
-            options = " ".join(f"{repeat} {part}" for part in parts)
-            advice = (
-                f"repeat the option: {options}"
-                if repeat
-                else f"give one at a time, such as {parts[0]}"
-            )
-            raise InputError(f"{text!r} names {len(parts)} measures; {advice}")
+        _refuse_several(text, repeat)
         raise InputError(f"unknown measure {text!r}; {_nearest(text)}")
     cut = match["cut"]
     if cut is None:
@@ -86,6 +88,7 @@ def parse_measure(text: str, *, repeat: str = "-m") -> Measure:
     number = _CUT.fullmatch(cut.strip())
     unit = "c" if family.cut == "budget" else ""
     if number is None or number["unit"].lower() != unit:
+        _refuse_several(text, repeat)
         kind = "non-white-space characters (c)" if unit else "ranks"
         raise InputError(
             f"{text!r}: the cut-off must be a positive whole number of {kind}; "

@@ -237,16 +237,27 @@ def read_manifest(run: Path) -> dict[str, Any]:
 def _not_a_run(path: Path) -> str:
     """What a path is that is not a run folder, and what to do about it."""
     advice = "give the folder that `chunkmark run -o` wrote"
-    if not path.is_dir():
-        return f"{path} {'is a file' if path.is_file() else 'does not exist'}\n{advice}"
-    run = next((each for each in path.parents if (each / "manifest.json").is_file()), None)
-    if run is not None:
+    if not path.exists():
+        return f"{path} does not exist\n{advice}"
+    if run := next(filter(is_run_folder, path.parents), None):
         return f"{path} is inside a run folder; give {run}"
-    spec = Spec("built" if (path / "dataset.json").is_file() else "repo", str(path))
+    if not path.is_dir():
+        return f"{path} is a file\n{advice}"
     return (
         f"{path} is not a run folder: manifest.json is missing\n"
-        f"{advice}, or make a run of this folder by `chunkmark run -d {spec}`"
+        f"{advice}, or make a run of this folder by `chunkmark run -d {dataset_spec(path)}`"
     )
+
+
+def is_run_folder(folder: Path) -> bool:
+    """Whether a folder looks like the one of a run."""
+    return (folder / "manifest.json").is_file() and (folder / "cells").is_dir()
+
+
+def dataset_spec(folder: Path) -> Spec:
+    """The spec of the data set that a folder holds, which is not that of a run."""
+    kind = "built" if (folder / "dataset.json").is_file() else "repo"
+    return Spec("beir" if (folder / "corpus.jsonl").is_file() else kind, str(folder))
 
 
 def read_complete_manifest(run: Path) -> dict[str, Any]:

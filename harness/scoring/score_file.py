@@ -241,7 +241,7 @@ class _TextColumns:
         """The values of a measure, in order of query id."""
         rows = sorted(self.columns[measure], key=lambda row: row[0])
         values = np.array([value for _, value in rows], dtype=np.float64)
-        why = "" if rows else "no query has what it compares"
+        why = "" if rows else f"no query has the texts that {measure} compares"
         return Column([query for query, _ in rows], values, why)
 
 

@@ -206,7 +206,7 @@ def open_repository(path: Path) -> Repository:
     if not dot.exists() and not is_bare(path):
         raise InputError(
             f"{path} is not a git repository: it has no .git and is not a bare repository\n"
-            "name the top folder of a clone"
+            f"name the top folder of a clone{f': {top}' if (top := repository_of(path)) else ''}"
         )
     top = dot if dot.exists() else path
     fault = ownership_fault(path, top)

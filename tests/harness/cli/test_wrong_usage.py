@@ -450,6 +450,29 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("check-chunker", "ast", "--language", "c++"), ["did you mean cpp?"]),
         (("version",), ["unknown command 'version'; write --version\n"]),
         (("dataset", "help"), ["unknown command 'dataset help'; write --help\n"]),
+        (("-c", "ast"), ["unknown option -c; options come after the name of a command"]),
+        (("dataset", "-c", "ast"), ["unknown option -c; options come after the name of a com"]),
+        (("--verson",), ["unknown option --verson; did you mean --version?\n"]),
+        (("run", "--debug"), ["write it before the command: chunkmark --debug run\n"]),
+        (("gate", "out", "--require", "yes"), ["--require takes no value; remove yes\n"]),
+        (("verify",), ["RUN... is missing: run folders of `chunkmark run`\n"]),
+        (("dataset", "build", "src"), ["--out FOLDER is missing: folder to write; use it with"]),
+        (("cache",), ["ACTION is missing: show the store, or remove it; choose from info, clear"]),
+        (("compare", "out", "--format", "jsn"), ["unknown --format 'jsn'; did you mean json?\n"]),
+        ((*RUN, "--margin", "2%"), ["--margin must be a number, not '2%'; write 0.02\n"]),
+        ((*RUN, "--margin", "2.2.2%"), ["--margin must be a number, not '2.2.2%'\n"]),
+        (("run", "-d", "stdlib,limit=5"), ["invalid spec 'stdlib,limit=5'; write stdlib:limit=5"]),
+        (("run", "-c", "process:cut"), ["'cut' is not key=value; write process:command=cut"]),
+        (("run", "-m", "nDCG@10,MRR"), ["repeat the option: -m nDCG@10 -m MRR"]),
+        (("run", "-m", "nDCG@10 MRR"), ["repeat the option: -m nDCG@10 -m MRR"]),
+        (("run", "-d", "repo:src,threshold=2"), ["must be above 0 and at most 1"]),
+        (("list", "languages", "py"), ["unknown language 'py'; did you mean python?"]),
+        (("chunk", "ast"), ["ast is a chunker, not a file; give a file, and write -c ast\n"]),
+        (("chunk", "repo:src"), ["repo:src is a data set, not a file; give a file\n"]),
+        (
+            ("score", "--run", "run.trec", "--qrels", "qrels.trec", "-m", "EM"),
+            ["no query has the texts that ExactMatch compares"],
+        ),
     ],
 )
 def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments, words):
@@ -480,11 +503,17 @@ def test_a_run_that_is_wrong_or_given_in_place_of_other_folders_is_refused(folde
     says(call(capsys, "compare", "out", "--baseline", "x"), 2, "--baseline x: not compared on repo")
     says(call(capsys, "compare", "out", "--over", "embeder"), 2, "did you mean embedder?")
     says(call(capsys, "compare", "out", "-m", "MAP"), 2, "rerun `chunkmark run` with -m MAP")
-    says(call(capsys, "audit", "out/cells"), 2, "out/cells is inside a run folder; give out\n")
+    for inside in ("out/cells", "out/manifest.json"):
+        says(call(capsys, "audit", inside), 2, f"{inside} is inside a run folder; give out\n")
+    says(call(capsys, "run", "out"), 2, "out is a run folder, not a suite; to add to it, write -o")
     for command in ("info", "show", "validate"):
         done = call(capsys, "dataset", command, "out")
         says(done, 2, "out is a run folder, not a data set; give a data set of it: repo:src\n")
     says(call(capsys, "verify", "out", "--published"), 2, "none of its data sets has one", "cosqa")
+    with (folder / "src" / "a.py").open("a") as file:
+        file.write("# changed\n")
+    done = call(capsys, "dataset", "validate", "repo:src", "--run", "out")
+    says(done, 2, "its cells of repo:src are of other data, which has changed since; give a run")
     for name in ("r.pdf", "r", "src/r.py"):
         says(call(capsys, "report", "out", "-o", name), 2, f"-o {name}: a report is HTML", ".html")
     assert call(capsys, "dataset", "build", "src", "-o", "built").code == 0
