@@ -25,6 +25,7 @@ def evaluate(
     chunkers: Sequence[str] = RunConfig.chunkers,
     embedder: str = RunConfig.embedders[0],
     retriever: str = RunConfig.retrievers[0],
+    index: str | None = RunConfig.index,
     measures: Sequence[str] = RunConfig.measures,
     primary: str | None = RunConfig.primary,
     margin: float = RunConfig.margin,
@@ -45,6 +46,7 @@ def evaluate(
         chunkers: Chunker, such as ast or fixed:max_size=300; 300|600 makes two chunkers.
         embedder: Embedder, such as minilm or st:FOLDER.
         retriever: Retriever, such as dense or bm25.
+        index: Index that searches vectors: flat (exact), hnsw, ivf or pgvector:DSN. Default: flat.
         measures: Measure to compute. See `chunkmark list measures`.
         primary: Measure that the verdicts are about. Default: SpanR@10000c, or nDCG@10 where
             documents are retrieved.
@@ -79,6 +81,7 @@ def evaluate(
         chunkers=tuple(chunkers),
         embedders=(embedder,),
         retrievers=(retriever,),
+        index=index,
         measures=tuple(measures),
         primary=primary,
         margin=margin,

@@ -49,6 +49,11 @@ class Registry:
     packages: tuple[str, ...]
     group: str
 
+    @property
+    def _plural(self) -> str:
+        """What `chunkmark list` calls the parts of the kind."""
+        return self.kind.replace(" ", "") + ("es" if self.kind.endswith("x") else "s")
+
     def entries(self) -> dict[str, PluginEntry]:
         """Every part, in order of name. An entry point cannot replace a built-in."""
         entries: dict[str, PluginEntry] = {}
@@ -97,7 +102,7 @@ class Registry:
                 f"{self.kind} {spec.name}:{spec.argument}: "
                 f"options follow a comma; write {spec.name}:{attribute},{option}"
             )
-        hint = suggestion(spec.name, entries, f"chunkmark list {self.kind.replace(' ', '')}s")
+        hint = suggestion(spec.name, entries, f"chunkmark list {self._plural}")
         own = "" if hint.startswith("did you mean") else ", or write module:function for your own"
         raise InputError(f"unknown {self.kind} {spec.name!r}; {hint}{own}")
 

@@ -52,6 +52,10 @@ class Spec:
         """The spec without some options."""
         return replace(self, options=tuple(item for item in self.options if item[0] not in keys))
 
+    def with_option(self, key: str, value: str) -> Spec:
+        """The spec with another option, at its end."""
+        return replace(self, options=(*self.options, (key, value)))
+
     def __str__(self) -> str:
         items = [] if self.argument is None else [_quoted(self.argument)]
         items += [f"{key}={_quoted(value)}" for key, value in self.options]

@@ -25,6 +25,7 @@ class Kind(StrEnum):
     DATASETS = "datasets"
     EMBEDDERS = "embedders"
     RETRIEVERS = "retrievers"
+    INDEXES = "indexes"
     MEASURES = "measures"
     PROFILES = "profiles"
     LANGUAGES = "languages"
@@ -144,13 +145,13 @@ def _parts(kind: Kind, data_dir: Path | None) -> list[Row]:
         from harness.datasets.loading import list_datasets
 
         return [dataclasses.asdict(one) for one in list_datasets(data_dir)]
-    if kind in (Kind.EMBEDDERS, Kind.RETRIEVERS):
+    if kind in (Kind.EMBEDDERS, Kind.RETRIEVERS, Kind.INDEXES):
         from harness.retrieval.options import ranking_options
+        from harness.retrieval.vector_index import INDEXES
         from harness.runs.pipeline import EMBEDDERS, RETRIEVERS, describe
 
-        return (
-            describe(EMBEDDERS) if kind is Kind.EMBEDDERS else describe(RETRIEVERS, ranking_options)
-        )
+        registries = {Kind.EMBEDDERS: EMBEDDERS, Kind.RETRIEVERS: RETRIEVERS, Kind.INDEXES: INDEXES}
+        return describe(registries[kind], ranking_options if kind is Kind.RETRIEVERS else None)
     if kind in (Kind.MEASURES, Kind.MODELS):
         return _measures() if kind is Kind.MEASURES else _models()
     if kind is Kind.PROFILES:

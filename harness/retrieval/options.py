@@ -24,11 +24,13 @@ class RankingOptions:
         expand: The chunks that follow each ranked chunk; see `harness.retrieval.expansion`.
         hops: Number of rankings of a query; see `harness.retrieval.hops`.
         hop_chunks: Number of units of the first ranking that make the second query and stay first.
+        index: Spec of the index that searches vectors.
     """
 
     expand: Expand = "none"
     hops: int = 1
     hop_chunks: int = 5
+    index: str = "flat"
 
 
 def require_range(option: str, value: float, low: int, high: int) -> None:
@@ -39,7 +41,11 @@ def require_range(option: str, value: float, low: int, high: int) -> None:
 
 
 def ranking_options(
-    *, expand: Expand = "none", hops: Literal["1", "2"] = "1", hop_chunks: int = 5
+    *,
+    expand: Expand = "none",
+    hops: Literal["1", "2"] = "1",
+    hop_chunks: int = 5,
+    index: str = "flat",
 ) -> RankingOptions:
     """The options of every retriever.
 
@@ -49,15 +55,21 @@ def ranking_options(
     require_range("hop_chunks", hop_chunks, 1, _MOST)
     if hops == "1" and hop_chunks != RankingOptions.hop_chunks:
         raise InputError(f"hop_chunks={hop_chunks}: needs hops=2")
-    return RankingOptions(expand, int(hops), hop_chunks)
+    return RankingOptions(expand, int(hops), hop_chunks, index)
 
 
 def refuse_profile(name: str, options: RankingOptions, profile: Profile) -> None:
     """Refuse options that a profile does not allow.
 
     Raises:
-        InputError: Two hops under a profile that reproduces rankings of one query each.
+        InputError: Two hops, or another index than `flat`, under a profile that reproduces rankings
+            of one query each, in which every text is scored.
     """
+    if options.index != "flat" and profile.similarity != "cosine":
+        raise InputError(
+            f"retriever {name}: index={options.index} is refused under profile {profile.name}, "
+            "which scores every text; choose another profile"
+        )
     if options.hops > 1 and profile.similarity != "cosine":
         raise InputError(
             f"retriever {name}: hops=2 is refused under profile {profile.name}, which reproduces "

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.retrieval.indexes import flat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from harness.retrieval.vector_index import VectorIndex
 
 Ties = Literal["corpus-order", "float32-id-desc", "id-desc"]
 Pooling = Literal["max", "first", "sum"]
@@ -38,6 +41,7 @@ class Material:
         pooling: How the scores of a unit's chunks are combined.
         similarity: `cosine` of unit vectors, or `dot-over-norms`, for which `vectors` are those of
             the model, not scaled.
+        vector_index: Builds the index that searches the vectors.
     """
 
     texts: tuple[str, ...]
@@ -49,6 +53,7 @@ class Material:
     n_units: int
     pooling: Pooling = "max"
     similarity: Similarity = "cosine"
+    vector_index: VectorIndex = field(default_factory=flat.make)
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,15 @@ class Index(Protocol):
 
         Missing units rank last.
         """
+        ...
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """An index that can search many queries together."""
+
+    def prepare(self, queries: Sequence[SearchQuery], depth: int) -> None:
+        """Search queries whose scores are asked for afterwards, at least to a depth."""
         ...
 
 

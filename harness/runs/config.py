@@ -58,6 +58,11 @@ class RunConfig:
     retrievers: tuple[str, ...] = _option(
         COMPARE, ("dense",), "Retriever, such as dense or bm25.", short="-r"
     )
+    index: str | None = _option(
+        COMPARE,
+        None,
+        "Index that searches vectors: flat (exact), hnsw, ivf or pgvector:DSN. Default: flat.",
+    )
     languages: tuple[str, ...] = _option(
         COMPARE,
         (),

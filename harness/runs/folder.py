@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.plugins.spec import Spec
+from harness.retrieval.vector_index import public_name
 from harness.support.files import DAMAGE_ERRORS, PARTIAL, file_sha256
 from harness.support.json_files import read_json, write_json
 from harness.support.wording import counted
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from chunkers.plugins.loading import LoadedChunker
     from harness.model import Dataset
+    from harness.runs.config import RunConfig
     from harness.runs.failures import FailedCell
     from harness.runs.plan import Plan
     from harness.runs.query_set import QuerySet
@@ -154,6 +156,12 @@ def _is_alive(pid: str) -> bool:
     return True
 
 
+def _public(config: RunConfig) -> dict[str, Any]:
+    """The configuration without the address of a server, which may hold a password."""
+    index = None if config.index is None else public_name(config.index)
+    return dataclasses.asdict(config) | {"index": index}
+
+
 class Manifest:
     """`manifest.json`, written at the start of a run and after every cell."""
 
@@ -163,7 +171,7 @@ class Manifest:
         self._document: dict[str, Any] = {
             "schema": f"{MANIFEST}1",
             "status": "running",
-            "config": dataclasses.asdict(plan.config),
+            "config": _public(plan.config),
             "profile": dataclasses.asdict(plan.profile),
             "budget": plan.budget,
             "chunkers": {chunker.name: chunker.version for chunker in plan.chunkers},

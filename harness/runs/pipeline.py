@@ -6,14 +6,16 @@ import inspect
 import time
 from collections import defaultdict
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from chunkers.errors import InputError
 from chunkers.grammars.loading import grammar_versions
 from chunkers.plugins.registry import Registry
 from chunkers.plugins.spec import bind, canonical, parse_spec
-from harness.retrieval.options import ranking_options
+from harness.retrieval.indexes import flat
+from harness.retrieval.options import RankingOptions, ranking_options
+from harness.retrieval.vector_index import load_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
     from chunkers.plugins.loading import LoadedChunker
     from harness.embedding.embedder import Embedder
     from harness.measures.profiles import Profile
-    from harness.retrieval.options import RankingOptions
     from harness.retrieval.ranking import Index, Material, Order, Ranker, Retriever
+    from harness.retrieval.vector_index import VectorIndex
     from harness.support.progress import Tell
 
 EMBEDDERS = Registry("embedder", ("harness.embedding.embedders",), "chunkmark.embedders")
@@ -31,10 +33,11 @@ RETRIEVERS = Registry("retriever", ("harness.retrieval.retrievers",), "chunkmark
 
 @dataclass(frozen=True)
 class LoadedRetriever:
-    """A retriever with the options that every retriever has."""
+    """A retriever with the options that every retriever has, and the index of its vectors."""
 
     retriever: Retriever
     options: RankingOptions
+    vector_index: VectorIndex = field(default_factory=flat.make)
 
     @property
     def dense(self) -> bool:
@@ -47,11 +50,13 @@ class LoadedRetriever:
         version = self.retriever.version
         if self.options.expand == "parent":  # the parent of a chunk depends on the syntax tree
             version += f"; parents {grammar_versions()}"
+        if self.vector_index.version:
+            version += f"; index {self.vector_index.version}"
         return version
 
     def index(self, material: Material) -> Index | Ranker:
         """Index one corpus."""
-        return self.retriever.index(material)
+        return self.retriever.index(replace(material, vector_index=self.vector_index))
 
 
 @dataclass(frozen=True)
@@ -104,19 +109,31 @@ def load_embedder(text: str) -> Embedder:
     return cast("Embedder", embedder).renamed(canonical(make, spec, bound))
 
 
-def load_retriever(text: str) -> tuple[str, LoadedRetriever]:
+def load_retriever(text: str, index: str | None = None) -> tuple[str, LoadedRetriever]:
     """The canonical name and the retriever of a spec.
 
+    Args:
+        text: The spec.
+        index: Spec of the index of vectors, for a retriever that has vectors and names none.
+
     Raises:
-        InputError: Unknown name, key or value.
+        InputError: Unknown name, key or value, or an index for a retriever without vectors.
     """
     entry, spec = RETRIEVERS.find(parse_spec(text))
     make = RETRIEVERS.load(entry)
     bound = bind(make, spec, RETRIEVERS.kind, ranking_options)
-    name = canonical(make, spec, bound, ranking_options)
     shared = inspect.signature(ranking_options).parameters.keys() & bound
-    options = ranking_options(**{key: bound.pop(key) for key in shared})
-    return name, LoadedRetriever(_make(RETRIEVERS.kind, spec.name, make, bound), options)
+    common = {key: bound.pop(key) for key in shared}
+    retriever = cast("Retriever", _make(RETRIEVERS.kind, spec.name, make, bound))
+    chosen = common.get("index", index)
+    vector_index: VectorIndex = flat.make()
+    if "index" in common and not retriever.dense:
+        raise InputError(f"retriever {text}: index={chosen} needs vectors; leave it out")
+    if chosen is not None and retriever.dense:
+        common["index"], vector_index = load_index(chosen)
+        spec = spec.without("index").with_option("index", common["index"])
+    name = canonical(make, spec, bound | common, ranking_options)
+    return name, LoadedRetriever(retriever, ranking_options(**common), vector_index)
 
 
 def _make(kind: str, name: str, make: Callable[..., Any], bound: dict[str, Any]) -> Any:

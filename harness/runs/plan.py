@@ -13,6 +13,7 @@ from chunkers.plugins.spec import expand_spec
 from harness.measures.grammar import family_of, parse_measure
 from harness.measures.profiles import load_profile
 from harness.retrieval.options import refuse_profile
+from harness.retrieval.vector_index import public_name
 from harness.runs.failures import MaxFailures, parse_max_failures
 from harness.runs.matching import parse_match_size
 from harness.runs.pipeline import load_embedder, load_retriever, refuse_unknown_embedder
@@ -89,7 +90,13 @@ def make_plan(config: RunConfig) -> Plan:
     specs = [spec for text in config.chunkers for spec in expand_spec(text)]
     chunkers = distinct("chunker", map(load_chunker, specs), attrgetter("name"))
     profile = load_profile(config.profile)
-    retrievers = distinct("retriever", map(load_retriever, config.retrievers), itemgetter(0))
+    retrievers = [load_retriever(text, config.index) for text in config.retrievers]
+    retrievers = distinct("retriever", retrievers, itemgetter(0))
+    if config.index is not None and not any(retriever.dense for _, retriever in retrievers):
+        raise InputError(
+            f"index {public_name(config.index)} is not used: no retriever of this run has vectors; "
+            "leave it out, or add -r dense"
+        )
     for name, retriever in retrievers:
         refuse_profile(name, retriever.options, profile)
     match = parse_match_size(config.match_size)

@@ -1,70 +1,28 @@
-"""Cosine similarity of unit vectors, exact: flat FAISS index and float64 rescoring."""
+"""Cosine similarity of unit vectors: an index finds candidates, which are scored in float64."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.parity.dot_over_norms import dot_over_norms, norms
+from harness.retrieval.indexes import flat
 from harness.retrieval.ranking import Index, Material, SearchQuery, pool
-from harness.support.arrays import fixed_order_dot
+from harness.support.arrays import fixed_order_dot, ranges
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-_SPARE = 32  # rows that FAISS returns beyond the requested number
+    from harness.retrieval.vector_index import VectorSearch
+
 _FLOAT32_STEP = 2.0**-23  # scores closer than this may change places under a float32 tie rule
-
-
-@dataclass(frozen=True)
-class VectorIndex:
-    """Unit vectors in a flat inner-product index.
-
-    Attributes:
-        rows: Unit vectors, shape (n, d).
-        flat: The FAISS index over them; None without rows.
-    """
-
-    rows: NDArray[np.float32]
-    flat: Any
-
-    @classmethod
-    def build(cls, rows: NDArray[np.float32]) -> VectorIndex:
-        """Index unit vectors, shape (n, d), none of them zero or non-finite."""
-        if len(rows) == 0:
-            return cls(rows, None)
-        import faiss
-
-        flat = faiss.IndexFlatIP(rows.shape[1])
-        flat.add(np.ascontiguousarray(rows))
-        return cls(rows, flat)
-
-    def search(
-        self, query: NDArray[np.float32], count: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
-        """The nearest rows.
-
-        Args:
-            query: A unit vector, shape (d,).
-            count: Minimum number of rows.
-
-        Returns:
-            Row numbers, unordered, their float64 scores, and an upper bound of the scores of all
-            other rows, -inf if there are none.
-        """
-        if self.flat is None:
-            return np.zeros(0, np.int64), np.zeros(0), -np.inf
-        count = min(len(self.rows), count + _SPARE)
-        similarities, numbers = self.flat.search(np.ascontiguousarray(query[None, :]), count)
-        nearest = numbers[0][numbers[0] >= 0]
-        scores = fixed_order_dot(self.rows[nearest], query)
-        if len(nearest) == len(self.rows):
-            return nearest, scores, -np.inf
-        # A float32 dot product of unit vectors of d components is off by less than d * 2**-23.
-        return nearest, scores, float(similarities[0].min()) + len(query) * 2.0**-23
+_MANY = 50_000  # vectors from which all queries are searched together
 
 
 @dataclass(frozen=True)
@@ -73,49 +31,90 @@ class DenseIndex:
 
     Attributes:
         material: The corpus.
-        vectors: The usable vectors.
+        search: The index of the usable vectors.
+        vectors: The usable vectors, shape (n, d).
         rows: The text of each vector, shape (n,).
     """
 
     material: Material
-    vectors: VectorIndex
+    search: VectorSearch
+    vectors: NDArray[np.float32]
     rows: NDArray[np.int64]
+    _together: dict[bytes, _Candidates] = field(default_factory=dict)
 
     @property
     def nbytes(self) -> int:
-        """Size of the vectors, in bytes."""
-        return int(self.vectors.rows.nbytes)
+        """Size of the index, in bytes."""
+        return self.search.nbytes
 
     @cached_property
-    def _chunk_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Pairs of a chunk and the row of one of its texts, by chunk."""
+    def _chunks(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Chunks by the row of their texts: the first of each row, their number, the chunks."""
         row_of = np.full(len(self.material.texts), -1, dtype=np.int64)
         row_of[self.rows] = np.arange(len(self.rows))
-        pairs = [(c, row_of[t]) for c, ts in enumerate(self.material.chunk_texts) for t in ts]
-        table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        table = table[table[:, 1] >= 0]
-        return table[:, 0], table[:, 1]
+        lengths = [len(texts) for texts in self.material.chunk_texts]
+        owner = np.repeat(np.arange(len(lengths)), lengths)
+        texts = np.fromiter(chain.from_iterable(self.material.chunk_texts), np.int64, sum(lengths))
+        rows = row_of[texts]
+        order = np.argsort(rows, kind="stable")[int((rows < 0).sum()) :]
+        count = np.bincount(rows[order], minlength=len(self.rows))
+        return np.cumsum(count) - count, count, owner[order]
+
+    def prepare(self, queries: Sequence[SearchQuery], depth: int) -> None:
+        """Search all queries of a large corpus together, which is many times faster."""
+        vectors = [v for query in queries if (v := query.vector) is not None and v.any()]
+        if len(self.rows) < _MANY or not vectors:
+            return
+        matrix = np.array(vectors, dtype=np.float32)
+        found = self.search.search(matrix, depth)
+        for query, rows, bound in zip(matrix, found.rows, found.bounds.tolist(), strict=True):
+            self._together[query.tobytes()] = _Candidates(rows, bound, depth)
 
     def scores(
         self, query: SearchQuery, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Best score of each unit; at least those that can be in the first `depth`."""
-        if query.vector is None or not query.vector.any():
+        if len(self.rows) == 0 or query.vector is None or not query.vector.any():
             return np.zeros(0, np.int64), np.zeros(0)
-        chunks, rows = self._chunk_rows
         count = len(self.rows) if self.material.pooling == "sum" else depth
         while True:
-            nearest, scores, bound = self.vectors.search(query.vector, count)
-            by_row = np.full(len(self.rows), -np.inf)
-            by_row[nearest] = scores
-            scored = by_row[rows] > -np.inf
-            kept, start = np.unique(chunks[scored], return_index=True)
-            best = np.maximum.reduceat(by_row[rows[scored]], start) if len(kept) else np.zeros(0)
-            units, pooled = pool(best, kept, self.material)
+            rows, bound = self._candidates(query.vector, count)
+            units, pooled = self._pooled(rows, fixed_order_dot(self.vectors[rows], query.vector))
             certain = int((pooled > bound + _FLOAT32_STEP).sum())
             if certain >= depth or bound == -np.inf:
                 return units, pooled
             count *= 2
+
+    def _candidates(
+        self, vector: NDArray[np.float32], count: int
+    ) -> tuple[NDArray[np.int64], float]:
+        """Rows that may be among the first `count`, and a bound of the scores of all others."""
+        known = self._together.get(vector.tobytes())
+        if known is None or known.count < count:
+            found = self.search.search(np.ascontiguousarray(vector[None, :]), count)
+            known = _Candidates(found.rows[0], float(found.bounds[0]), count)
+        return known.rows[known.rows >= 0], known.bound
+
+    def _pooled(
+        self, rows: NDArray[np.int64], scores: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Scores of rows, combined to those of their chunks, and these to those of units."""
+        first, count, chunks_of = self._chunks
+        owner, places = ranges(first[rows], count[rows])
+        chunks, own = chunks_of[places], scores[owner]
+        order = np.argsort(chunks, kind="stable")
+        chunks, start = np.unique(chunks[order], return_index=True)
+        best = np.maximum.reduceat(own[order], start) if len(chunks) else np.zeros(0)
+        return pool(best, chunks, self.material)
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """The rows found by a search for `count` rows, and a bound of the scores of all others."""
+
+    rows: NDArray[np.int64]
+    bound: float
+    count: int
 
 
 @dataclass(frozen=True)
@@ -167,9 +166,12 @@ class Dense:
         if material.similarity == "dot-over-norms":
             return DotOverNorms(material, material.vectors)
         rows = np.flatnonzero(material.usable)
-        return DenseIndex(material, VectorIndex.build(material.vectors[rows]), rows)
+        every = len(rows) == len(material.vectors)
+        vectors = material.vectors if every else material.vectors[rows]
+        index = material.vector_index if len(rows) else flat.make()
+        return DenseIndex(material, index.build(vectors), vectors, rows)
 
 
 def make() -> Dense:
-    """Cosine similarity, exact."""
+    """Cosine similarity of unit vectors."""
     return Dense()

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from harness.embedding.text_vectors import unit_vectors
+from harness.retrieval.indexes import flat
 from harness.retrieval.ranking import Material, Order, Rankable, SearchQuery, id_places, rank
-from harness.retrieval.retrievers.dense import Dense, VectorIndex
+from harness.retrieval.retrievers.dense import Dense
 from harness.support.arrays import fixed_order_dot
 
 
@@ -171,11 +172,13 @@ def test_the_fixed_order_dot_is_one_dimension_after_the_other():
         assert got == total
 
 
-def test_the_bound_covers_every_row_that_was_not_returned():
+def test_the_bound_covers_every_row_that_was_not_returned(monkeypatch):
     rng = np.random.default_rng(5)
     rows, _ = unit_vectors(rng.normal(size=(2000, 48)).astype(np.float32))
-    index = VectorIndex.build(rows)
-    kept, _, bound = index.search(rows[7], 5)
-    others = np.setdiff1d(np.arange(len(rows)), kept)
-    assert len(kept) == 37
-    assert (fixed_order_dot(rows[others], rows[7]) <= bound).all()
+    for block in (1 << 16, 100):
+        monkeypatch.setattr(flat, "_BLOCK", block)
+        neighbours = flat.make().build(rows).search(rows[7:8], 5)
+        kept = neighbours.rows[0]
+        others = np.setdiff1d(np.arange(len(rows)), kept)
+        assert len(kept) == len(np.unique(kept)) == 37
+        assert (fixed_order_dot(rows[others], rows[7]) <= neighbours.bounds[0]).all()

@@ -1,0 +1,1 @@
+"""Indexes of unit vectors: one file each, chosen by `--index`."""
