@@ -15,7 +15,6 @@ from harness.retrieval.options import require_range
 from harness.retrieval.vector_index import SPARE, Neighbours, float32_bound
 
 if TYPE_CHECKING:
-
     from numpy.typing import NDArray
 
 _SECONDS = 10  # to connect

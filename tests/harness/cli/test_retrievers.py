@@ -88,7 +88,7 @@ def test_the_list_shows_the_options_of_every_retriever(folder):
     rows = {row["name"]: row["options"] for row in json.loads(done.stdout)["retrievers"]}
     assert {"bm25", "bow", "dense", "hybrid", "vsa"} <= set(rows)
     for options in rows.values():
-        assert options.endswith("expand=none, hops=1, hop_chunks=5")
+        assert options.endswith("expand=none, hops=1, hop_chunks=5, index=flat")
 
 
 @pytest.mark.parametrize(
