@@ -36,6 +36,7 @@ def evaluate(
     seed: int = RunConfig.seed,
     mask_query: bool | None = RunConfig.mask_query,
     max_failures: str = RunConfig.max_failures,
+    engine: str = RunConfig.engine,
     file_timeout: float = RunConfig.file_timeout,
     out: Path | str | None = None,
 ) -> RunResult:
@@ -61,6 +62,8 @@ def evaluate(
             set asks for it, as for queries made from calls.
         max_failures: Number (3) or share (1%) of files that a chunker may fail on and still be
             scored.
+        engine: Where files are cut and texts embedded: local, ray for local processes of Ray, or
+            ray:ADDRESS for a cluster.
         file_timeout: Seconds that a chunker may take for a file. Each million characters adds as
             many again.
         out: The run folder. Without it, a temporary folder is used and removed, and `out` of the
@@ -92,6 +95,7 @@ def evaluate(
         seed=seed,
         mask_query=mask_query,
         max_failures=max_failures,
+        engine=engine,
         file_timeout=file_timeout,
     )
     plan = make_plan(config)

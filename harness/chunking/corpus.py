@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from chunkers.processes.isolation import Limits, Outcome
     from chunkers.processes.pool import Task
     from chunkers.source import Source, Span
+    from harness.chunking.cutters import MakeCutter
     from harness.model import Corpus
 
     Failed = tuple[str, str, str]
@@ -139,6 +140,7 @@ def chunk_corpora(
     keep_blank: bool = False,
     limits: Limits | None = None,
     most: int | None = None,
+    cutter: MakeCutter = cutter,
 ) -> list[ChunkedCorpus]:
     """Chunk every source, on all cores. A failure on one file affects that file alone.
 
@@ -146,7 +148,7 @@ def chunk_corpora(
     corpora share their chunks. `progress` gets the numbers of distinct files that are
     finished and of all.
     `keep_blank` makes chunks of spans of white space alone. `limits` are those of a file; `most` is
-    how many may fail, None for any.
+    how many may fail, None for any; `cutter` makes what cuts.
 
     Raises:
         TooManyFailuresError: More files fail, or there is text and no file has a chunk; after a few

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from chunkers.source import Source, Span
     from harness.model import Corpus
 
+    MakeCutter = Callable[
+        [LoadedChunker, Services, Limits], contextlib.AbstractContextManager["Cutter"]
+    ]
+
 HERE = "cut in the main process: no limits, and no fixed hash seed"
 """The note on files that were not cut in a separate process."""
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from harness.embedding.embedder import Embedder
     from harness.embedding.vector_store import VectorStore
     from harness.model import Corpus
+    from harness.runs.engine import Engine
     from harness.runs.pipeline import PhaseTimer
     from harness.runs.query_set import QuerySet
 
@@ -135,6 +136,7 @@ class ChunkingCache:
     keep_blank: bool
     limits: Limits
     most: int
+    engine: Engine
 
     def __post_init__(self) -> None:
         self._results: dict[str, ChunkedFiles | TooManyFailuresError] = {}
@@ -176,6 +178,7 @@ class ChunkingCache:
                 keep_blank=self.keep_blank,
                 limits=self.limits,
                 most=self.most,
+                cutter=self.engine.cutter,
             )
         if helper is None or vectors is None:
             return ChunkedFiles(corpora, timer.seconds["chunking"])

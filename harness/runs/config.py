@@ -121,6 +121,13 @@ class RunConfig:
         "Number (3) or share (1%) of files that a chunker may fail on and still be scored.",
         metavar="N|SHARE",
     )
+    engine: str = _option(
+        LIMITS,
+        "local",
+        "Where files are cut and texts embedded: local, ray for local processes of Ray, or "
+        "ray:ADDRESS for a cluster.",
+        metavar="ENGINE",
+    )
     file_timeout: float = _option(
         LIMITS,
         SECONDS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from harness.measures.grammar import family_of, parse_measure
 from harness.measures.profiles import load_profile
 from harness.retrieval.options import refuse_profile
 from harness.retrieval.vector_index import public_name
+from harness.runs.engine import Local, load_engine
 from harness.runs.failures import MaxFailures, parse_max_failures
 from harness.runs.matching import parse_match_size
 from harness.runs.pipeline import load_embedder, load_retriever, refuse_unknown_embedder
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
     from harness.runs.config import RunConfig
+    from harness.runs.engine import Engine
     from harness.runs.pipeline import LoadedRetriever
 
 BUDGET = 40_000
@@ -44,6 +46,7 @@ class Plan:
         retrievers: Names and retrievers, in the order asked for.
         max_failures: How many files a chunker may fail on.
         match: The median chunk that chunkers are given, or the chunker that has it.
+        engine: What cuts and embeds.
     """
 
     config: RunConfig
@@ -54,6 +57,7 @@ class Plan:
     retrievers: tuple[tuple[str, LoadedRetriever], ...]
     max_failures: MaxFailures
     match: int | LoadedChunker | None = None
+    engine: Engine = field(default_factory=Local)
 
     @property
     def cells(self) -> int:
@@ -104,9 +108,11 @@ def make_plan(config: RunConfig) -> Plan:
     helped = any(needs_embedder(chunker) for chunker in cutting)
     for text in config.embedders:
         refuse_unknown_embedder(text)
+    engine = load_engine(config.engine)
     embedders: list[Embedder] = []
     if helped or any(retriever.dense for _, retriever in retrievers):
-        embedders = distinct("embedder", map(load_embedder, config.embedders), attrgetter("name"))
+        loaded = (engine.embedder(load_embedder(text)) for text in config.embedders)
+        embedders = distinct("embedder", loaded, attrgetter("name"))
         for embedder in embedders:
             embedder.fingerprint()
     measures = tuple(distinct("measure", map(parse_measure, config.measures)))
@@ -122,6 +128,7 @@ def make_plan(config: RunConfig) -> Plan:
         retrievers=tuple(retrievers),
         max_failures=max_failures,
         match=match,
+        engine=engine,
     )
 
 

@@ -143,6 +143,7 @@ def run(
             tell(RESULTS, session.computed, session.computed + total - len(cells))
     finally:
         store.close()
+        plan.engine.close()
     session.manifest.complete({**session.seconds, "total": time.perf_counter() - started})
     return RunResult(
         out=out,
@@ -206,6 +207,7 @@ def _chunkers(session: _Session, query_set: QuerySet) -> Sequence[LoadedChunker]
                 progress,
                 keep_blank=plan.profile.blank == "index",
                 limits=limits_of(plan.config.file_timeout),
+                cutter=plan.engine.cutter,
             )
 
     chunkers, lines = match_sizes(plan.chunkers, plan.match, cut)
@@ -231,6 +233,7 @@ class _ChunkerCells:
             keep_blank=plan.profile.blank == "index",
             limits=limits_of(plan.config.file_timeout),
             most=self._most,
+            engine=plan.engine,
         )
         self._options = MetricOptions(
             plan.measures, plan.profile, query_set.dataset.relevance, plan.config.seed
