@@ -30,10 +30,6 @@ class Engine(Protocol):
         """The embedder, whose texts are embedded there."""
         ...
 
-    def close(self) -> None:
-        """End the processes."""
-        ...
-
 
 class Local:
     """The processes of this program."""
@@ -47,9 +43,6 @@ class Local:
     def embedder(self, embedder: Embedder) -> Embedder:
         """The embedder as it is."""
         return embedder
-
-    def close(self) -> None:
-        """Nothing to end: processes end with each chunker."""
 
 
 def load_engine(text: str) -> Engine:

@@ -57,27 +57,37 @@ def connect(address: str) -> RayEngine:
         import ray.data
     except ImportError:
         raise InputError("engine ray: Ray is not installed; pip install 'chunkmark[ray]'") from None
-    own = not ray.is_initialized()
-    if own:
-        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-        local: dict[str, Any] = {
-            "num_cpus": len(os.sched_getaffinity(0)),
-            "object_store_memory": _OBJECTS,
-            "include_dashboard": False,
-            # Plug-ins are found where this process finds them.
-            "runtime_env": {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}},
-        }
-        where = f"no cluster at {address}" if address else "Ray did not start"
-        try:
-            _reach(address)
-            ray.init(**quiet, **({"address": address} if address else local))
-        except (OSError, RuntimeError, ValueError) as error:
-            raise InputError(f"engine ray: {where} ({str(error).splitlines()[0]})") from None
+    _start(address)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False  # the run has its own
     context.print_on_execution_start = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
-    return RayEngine(own)
+    return RayEngine()
+
+
+def _start(address: str) -> None:
+    """Connect this process, once: Ray leaves the cluster when the process ends."""
+    import ray
+
+    if ray.is_initialized():
+        joined = ray.get_runtime_context().gcs_address
+        if address not in ("", "auto", joined):
+            raise InputError(f"engine ray: this process is connected to {joined}, not {address}")
+        return
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    local: dict[str, Any] = {
+        "num_cpus": len(os.sched_getaffinity(0)),
+        "object_store_memory": _OBJECTS,
+        "include_dashboard": False,
+        # Plug-ins are found where this process finds them.
+        "runtime_env": {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}},
+    }
+    where = f"no cluster at {address}" if address else "Ray did not start"
+    try:
+        _reach(address)
+        ray.init(**quiet, **({"address": address} if address else local))
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"engine ray: {where} ({str(error).splitlines()[0]})") from None
 
 
 def _reach(address: str) -> None:
@@ -89,13 +99,7 @@ def _reach(address: str) -> None:
 
 @dataclass(frozen=True)
 class RayEngine:
-    """A Ray cluster.
-
-    Attributes:
-        own: Whether this program joined or started it.
-    """
-
-    own: bool
+    """The cluster that this process is connected to."""
 
     @contextlib.contextmanager
     def cutter(
@@ -120,13 +124,6 @@ class RayEngine:
     def embedder(self, embedder: Embedder) -> Embedder:
         """The embedder on the cluster, if it runs a model; servers and stored vectors stay here."""
         return RayEmbedder(embedder) if isinstance(embedder, Encoder) else embedder
-
-    def close(self) -> None:
-        """Leave the cluster, or end local Ray."""
-        import ray
-
-        if self.own:
-            ray.shutdown()
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,6 @@ def run(
             tell(RESULTS, session.computed, session.computed + total - len(cells))
     finally:
         store.close()
-        plan.engine.close()
     session.manifest.complete({**session.seconds, "total": time.perf_counter() - started})
     return RunResult(
         out=out,

@@ -29,8 +29,10 @@ def model(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def no_stored_vectors(tmp_path, monkeypatch):
+def nothing_shared(tmp_path, monkeypatch):
     monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "cache"))
+    yield
+    ray.shutdown()
 
 
 def many_files():
