@@ -175,4 +175,4 @@ def check_limit(max_size: int, overlap: int = 0) -> None:
     if max_size < 1:
         raise InputError(f"max_size={max_size}: must be at least 1")
     if not 0 <= overlap < max_size:
-        raise InputError(f"overlap={overlap}: must be >= 0 and < max_size={max_size}")
+        raise InputError(f"overlap={overlap}: must be at least 0 and below max_size={max_size}")

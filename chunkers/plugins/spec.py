@@ -37,6 +37,7 @@ _LARGEST = 2**31 - 1  # of whole numbers, so that no sum of sizes overflows
 _PLAIN = re.compile(r'[^",|]*')
 _BLANK = re.compile(rf"\s+(?={_KEY.pattern}\s*=)")
 _SEVERAL = re.compile(r"[\w-]+([, |]\s*[\w-]+)+")
+_UNCOLONED = re.compile(rf"(?P<name>[\w-]+)[\s,;(]+(?P<options>{_KEY.pattern}=[^()]*)\)?")
 _STRING = json.JSONDecoder(strict=True)
 
 
@@ -90,8 +91,8 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
         )
     if not name or name != name.strip() or any(mark in name for mark in ",=|"):
         form = "name or name:key=value,key=value"
-        if re.match(rf"[\w-]+,{_KEY.pattern}=", name):
-            form = text.replace(",", ":", 1)
+        if match := _UNCOLONED.fullmatch(text):
+            form = f"{match['name']}:{match['options']}"
         raise InputError(f"invalid spec {text!r}; write {form}")
     if not colon:
         return (Spec(name),)
@@ -107,7 +108,7 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
                 raise InputError(f"invalid spec {text!r}: write key=value after the first item")
             argument = values[0]
         elif any(key == seen for seen, _ in sweeps):
-            raise InputError(f"{text!r}: duplicate key {key!r}")
+            raise InputError(f"{text!r}: duplicate key {key!r}; give it once")
         else:
             sweeps.append((key, values))
     keys = [key for key, _ in sweeps]

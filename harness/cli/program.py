@@ -152,6 +152,9 @@ def _unknown_option(error: Any) -> str:
     hint = suggestion(name, names, command, mark="--")
     if hasattr(error.ctx.command, "commands") and not hint.startswith("did you mean"):
         hint = "options come after the name of a command, as in `chunkmark run -c ast`"
+    key = name.replace("-", "_")
+    if key in ("max_size", "overlap", "header", "unit") and "chunker" in names:
+        hint = f"it is an option of chunkers; write it in a spec, as in -c fixed:{key}=VALUE"
     root = error.ctx.find_root()
     if any(error.option_name in each.opts for each in root.command.get_params(root)):
         hint = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import InputError, suggestion
+from chunkers.errors import STOPPING, InputError, reason_of, suggestion
 from chunkers.languages import parse_overrides, pattern_of
 from chunkers.plugins.registry import PluginEntry, Registry
 from chunkers.plugins.spec import Spec, bind, canonical, parse_spec
@@ -106,7 +106,18 @@ def load_dataset(
         bound["languages"] = overrides
     if "tell" in inspect.signature(load).parameters:
         bound["tell"] = tell
-    dataset = load(*positional, **bound)
+    try:
+        dataset = load(*positional, **bound)
+    except InputError:
+        raise
+    # A plug-in may raise anything.
+    except BaseException as error:
+        if type(error) in STOPPING or spec.name in card_names():
+            raise
+        raise InputError(
+            f"data set {spec.name}: its loader failed: {reason_of(error)}\n"
+            "give a function load(data_dir) that returns a Dataset"
+        ) from error
     if not isinstance(dataset, Dataset):
         raise InputError(
             f"data set {spec.name}: its loader returned {type(dataset).__name__}, not a Dataset"

@@ -319,6 +319,11 @@ def why_none(cells: Sequence[StoredCell], over: str) -> str:
         if name == "none":
             problem = f"the run has no {over}; give a run with two or more"
         return f"--over {over}: {problem}"
+    if over in options and len(_specs(cells, over)) == len(_specs(cells)):
+        return (
+            f"--over {over}: no chunker has two values of it; run a sweep, as in "
+            f"-c 'fixed:{over}=A|B'"
+        )
     for a, b in itertools.combinations(cells, 2):
         differing = "; ".join(ways(a, b, over))
         if differing:
@@ -327,6 +332,11 @@ def why_none(cells: Sequence[StoredCell], over: str) -> str:
                 f"differ in {differing}\nrun both with the same, or compare that with --over"
             )
     return f"no two cells differ in {over} alone"
+
+
+def _specs(cells: Iterable[StoredCell], without: str = "") -> set[str]:
+    """The specs of the chunkers of cells, without an option."""
+    return {str(parse_spec(cell.names["chunker"]).without(without)) for cell in cells}
 
 
 def agreed(what: str, values: Iterable[_Value], remedy: str) -> _Value:

@@ -106,8 +106,9 @@ def _shape_of_row(first: bytes, path: Path) -> Shape:
                 "give rankings, judgements or records as text in UTF-8, or compressed by gzip"
             )
         raise InputError(
-            f"{path}: unknown format: {counted(fields, 'field')} in the first line\n"
-            "a ranking has six fields a line, judgements have four; see `chunkmark score --help`"
+            f"{path}: unknown format: {counted(fields, 'field')} in the first line"
+            f"{', which has commas' if b',' in first and fields == 1 else ''}\na ranking has six "
+            "fields a line between blanks, judgements have four; see `chunkmark score --help`"
         )
     return _BY_FIELDS[fields]
 

@@ -197,6 +197,9 @@ _GIVEN = {
 }  # fmt: skip
 
 
+_MOST_KEYS = 6  # that a message lists
+
+
 def first_fault(error: ValidationError) -> str:
     """The first error of a validation, with its key; it quotes no value."""
     first, *others = error.errors(include_url=False)
@@ -221,10 +224,11 @@ def first_fault(error: ValidationError) -> str:
 
 
 def _near_key(missing: str, row: object) -> str:
-    """What to do with a key of a row that is like the missing one; empty without any."""
-    keys = {str(key).lower(): key for key in row} if isinstance(row, dict) else {}
-    near = difflib.get_close_matches(missing.lower(), keys, n=1, cutoff=0.75)
-    return f"; rename {keys[near[0]]!r:.60}" if near else ""
+    """The key of a row that is like the missing one, or its keys if they are few."""
+    keys = {str(key).lower(): str(key) for key in row} if isinstance(row, dict) else {}
+    if near := difflib.get_close_matches(missing.lower(), keys, n=1, cutoff=0.75):
+        return f"; rename {keys[near[0]]!r:.60}"
+    return f"; there are {', '.join(keys.values()):.80}" if 0 < len(keys) <= _MOST_KEYS else ""
 
 
 def require_regular_file(path: Path) -> None:

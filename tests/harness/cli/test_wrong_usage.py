@@ -47,6 +47,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "bad.json").write_text('{"q1": {"d1": 2.5')
     (tmp_path / "array.json").write_text('["d1"]')
     (tmp_path / "near.jsonl").write_text('{"text": "how many days", "Target": "a.py:6-8"}')
+    (tmp_path / "far.jsonl").write_text('{"query": "how many days", "answer": "a.py:6-8"}')
     (tmp_path / "near.csv").write_text("text,target\nhow many days,a.py:6-8\n")
     (tmp_path / "undocumented").mkdir()
     (tmp_path / "undocumented" / "a.py").write_text("x = 1\n")
@@ -450,6 +451,23 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("check-chunker", "ast", "--language", "c++"), ["did you mean cpp?"]),
         (("version",), ["unknown command 'version'; write --version\n"]),
         (("dataset", "help"), ["unknown command 'dataset help'; write --help\n"]),
+        (("run", "-d", "json:loads"), ["json:loads: its loader failed", "returns a Dataset"]),
+        (
+            ("run", "-d", "repo:src", "-r", "json:loads"),
+            ["retriever json:loads cannot be created", "give a function that returns the retr"],
+        ),
+        (
+            ("run", "-d", "repo:src", "-e", "json:JSONDecoder"),
+            ["embedder json:JSONDecoder: it returned JSONDecoder, which has no method"],
+        ),
+        (("run", "-c", "fixed(max_size=300)"), ["write fixed:max_size=300\n"]),
+        (("run", "-c", "fixed;max_size=300"), ["write fixed:max_size=300\n"]),
+        (("run", "--max-size", "300"), ["an option of chunkers; write it in a spec, as in -c"]),
+        (
+            ("score", "--run", "near.csv", "--qrels", "qrels.trec"),
+            ["1 field in the first line, which has commas", "six fields a line between blanks"],
+        ),
+        (("dataset", "info", "repo:src,queries=far.jsonl"), ["is missing; there are query, answ"]),
         (("-c", "ast"), ["unknown option -c; options come after the name of a command"]),
         (("dataset", "-c", "ast"), ["unknown option -c; options come after the name of a com"]),
         (("--verson",), ["unknown option --verson; did you mean --version?\n"]),
@@ -502,6 +520,9 @@ def test_a_run_that_is_wrong_or_given_in_place_of_other_folders_is_refused(folde
     says(call(capsys, "compare", "out", "--over", "x"), 2, "--over x: choose from chunker, corpus")
     says(call(capsys, "compare", "out", "--baseline", "x"), 2, "--baseline x: not compared on repo")
     says(call(capsys, "compare", "out", "--over", "embeder"), 2, "did you mean embedder?")
+    for tune in ((), ("--tune", "dev/test")):
+        done = call(capsys, "compare", "out", "--over", "max_size", *tune)
+        says(done, 2, "no chunker has two values of it; run a sweep", "'fixed:max_size=A|B'")
     says(call(capsys, "compare", "out", "-m", "MAP"), 2, "rerun `chunkmark run` with -m MAP")
     for inside in ("out/cells", "out/manifest.json"):
         says(call(capsys, "audit", inside), 2, f"{inside} is inside a run folder; give out\n")
