@@ -228,7 +228,7 @@ def _near_key(missing: str, row: object) -> str:
     keys = {str(key).lower(): str(key) for key in row} if isinstance(row, dict) else {}
     if near := difflib.get_close_matches(missing.lower(), keys, n=1, cutoff=0.75):
         return f"; rename {keys[near[0]]!r:.60}"
-    return f"; there are {', '.join(keys.values()):.80}" if 0 < len(keys) <= _MOST_KEYS else ""
+    return f"; its keys are {', '.join(keys.values()):.80}" if 0 < len(keys) <= _MOST_KEYS else ""
 
 
 def require_regular_file(path: Path) -> None:

@@ -168,7 +168,7 @@ def test_what_cannot_be_imported_is_refused_in_one_line(plug, spec):
         ("function:max_size=0", "max_size=0"),
         ("random-cuts:max_size=0", "max_size=0"),
         ("ast:unit=bytes", "nws, chars, tokens"),
-        ("ast:overlap=-1", "overlap=-1: must be >= 0"),
+        ("ast:overlap=-1", "overlap=-1: must be at least 0"),
         ("ast:max_size=300,overlap=400", "overlap=400: must be at least 0 and below max_size=300"),
         ("function:overlap=600", "overlap=600: must be at least 0 and below max_size=600"),
         ("fixed-tokens:overlap=254", "overlap=254: must be at least 0 and below max_size=254"),

@@ -467,7 +467,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
             ("score", "--run", "near.csv", "--qrels", "qrels.trec"),
             ["1 field in the first line, which has commas", "six fields a line between blanks"],
         ),
-        (("dataset", "info", "repo:src,queries=far.jsonl"), ["is missing; there are query, answ"]),
+        (("dataset", "info", "repo:src,queries=far.jsonl"), ["is missing; its keys are query, a"]),
         (("-c", "ast"), ["unknown option -c; options come after the name of a command"]),
         (("dataset", "-c", "ast"), ["unknown option -c; options come after the name of a com"]),
         (("--verson",), ["unknown option --verson; did you mean --version?\n"]),
