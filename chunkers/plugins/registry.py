@@ -12,10 +12,13 @@ import traceback
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import STOPPING, InputError, reason_of, suggestion
 from chunkers.plugins.spec import Spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 
@@ -132,6 +135,40 @@ class Registry:
                 f"{place}: {module} cannot be imported: {reason_of(error)}; {advice}"
             ) from error
         return target
+
+    def make(
+        self, entry: PluginEntry, make: Callable[..., Any], bound: Mapping[str, Any], method: str
+    ) -> Any:
+        """Call what makes a part; raises InputError, with its kind and name, if it fails.
+
+        Args:
+            entry: The part.
+            make: What `load` returned.
+            bound: Its keyword arguments.
+            method: The method that every part of the kind has.
+        """
+        name = entry.name
+        try:
+            part = make(**bound)
+        except InputError as error:
+            message = str(error)
+            own = message.startswith((f"{name}: ", f"{name}:"))
+            place = self.kind if own else f"{self.kind} {name}:"
+            raise type(error)(f"{place} {message}") from error
+        # A plug-in may raise anything.
+        except BaseException as error:
+            if type(error) in STOPPING or entry.origin == "built-in":
+                raise
+            raise InputError(
+                f"{self.kind} {entry.shown} cannot be created: {reason_of(error)}\n"
+                f"give a function that returns the {self.kind}"
+            ) from error
+        if not callable(getattr(part, method, None)):
+            raise InputError(
+                f"{self.kind} {entry.shown}: it returned {type(part).__name__}, which has no "
+                f"method {method}"
+            )
+        return part
 
 
 def _advice(error: BaseException) -> str:

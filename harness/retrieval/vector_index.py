@@ -73,7 +73,7 @@ def load_index(text: str) -> tuple[str, VectorIndex]:
     make: Any = INDEXES.load(entry)
     bound = bind(make, spec, INDEXES.kind)
     name = canonical(make, replace(spec, argument=None), bound)
-    return name, cast("VectorIndex", make(**bound))
+    return name, cast("VectorIndex", INDEXES.make(entry, make, bound, "build"))
 
 
 def public_name(text: str) -> str:

@@ -7,9 +7,9 @@ import time
 from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from chunkers.errors import STOPPING, InputError, reason_of
+from chunkers.errors import InputError
 from chunkers.grammars.loading import grammar_versions
 from chunkers.plugins.registry import Registry
 from chunkers.plugins.spec import bind, canonical, parse_spec
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from chunkers.plugins.loading import LoadedChunker
-    from chunkers.plugins.registry import PluginEntry
     from harness.embedding.embedder import Embedder
     from harness.measures.profiles import Profile
     from harness.retrieval.ranking import Index, Material, Order, Ranker, Retriever
@@ -106,7 +105,7 @@ def load_embedder(text: str) -> Embedder:
     entry, spec = EMBEDDERS.find(parse_spec(text))
     make = EMBEDDERS.load(entry)
     bound = bind(make, spec, EMBEDDERS.kind)
-    embedder = _make(EMBEDDERS.kind, entry, make, bound, "fingerprint")
+    embedder = EMBEDDERS.make(entry, make, bound, "fingerprint")
     return cast("Embedder", embedder).renamed(canonical(make, spec, bound))
 
 
@@ -125,7 +124,7 @@ def load_retriever(text: str, index: str | None = None) -> tuple[str, LoadedRetr
     bound = bind(make, spec, RETRIEVERS.kind, ranking_options)
     shared = inspect.signature(ranking_options).parameters.keys() & bound
     common = {key: bound.pop(key) for key in shared}
-    retriever = cast("Retriever", _make(RETRIEVERS.kind, entry, make, bound, "index"))
+    retriever = cast("Retriever", RETRIEVERS.make(entry, make, bound, "index"))
     chosen = common.get("index", index)
     vector_index: VectorIndex = flat.make()
     if "index" in common and not retriever.dense:
@@ -135,32 +134,6 @@ def load_retriever(text: str, index: str | None = None) -> tuple[str, LoadedRetr
         spec = spec.without("index").with_option("index", common["index"])
     name = canonical(make, spec, bound | common, ranking_options)
     return name, LoadedRetriever(retriever, ranking_options(**common), vector_index)
-
-
-def _make(
-    kind: str, entry: PluginEntry, make: Callable[..., Any], bound: dict[str, Any], method: str
-) -> Any:
-    """Make a part, which has a method; its errors begin with its kind and name."""
-    name = entry.name
-    try:
-        part = make(**bound)
-    except InputError as error:
-        message = str(error)
-        named = message.startswith((f"{name}: ", f"{name}:"))
-        raise type(error)(f"{kind} {message}" if named else f"{kind} {name}: {message}") from error
-    # A plug-in may raise anything.
-    except BaseException as error:
-        if type(error) in STOPPING or entry.origin == "built-in":
-            raise
-        raise InputError(
-            f"{kind} {entry.shown} cannot be created: {reason_of(error)}\n"
-            f"give a function that returns the {kind}"
-        ) from error
-    if not callable(getattr(part, method, None)):
-        raise InputError(
-            f"{kind} {entry.shown}: it returned {type(part).__name__}, which has no method {method}"
-        )
-    return part
 
 
 def describe(

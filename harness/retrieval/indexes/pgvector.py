@@ -52,7 +52,7 @@ class Server:
             )
         except psycopg.Error as error:
             raise InputError(
-                f"index pgvector: no connection ({_line(error)}); write pgvector:DSN, or set "
+                f"pgvector: no connection ({_line(error)}); write pgvector:DSN, or set "
                 "PGHOST and the other variables of libpq"
             ) from None
         weakref.finalize(self, connection.close)
@@ -60,7 +60,7 @@ class Server:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
         except psycopg.Error as error:
-            raise InputError(f"index pgvector: the server refused: {_line(error)}") from None
+            raise InputError(f"pgvector: the server refused: {_line(error)}") from None
         register_vector(connection)
         return connection
 
@@ -217,7 +217,7 @@ def make(
         import pgvector.psycopg  # noqa: F401
     except ImportError:
         raise InputError(
-            "index pgvector: the package is not installed; pip install 'chunkmark[pgvector]'"
+            "pgvector: the package is not installed; pip install 'chunkmark[pgvector]'"
         ) from None
     server = Server(argument)
     _ = server.connection  # a server that does not answer is refused before any work
