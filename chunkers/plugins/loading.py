@@ -46,6 +46,7 @@ class LoadedChunker:
         unit: The unit of the limit.
         windows: `max` if its long chunks are embedded by windows, else None.
         embeds: Whether it needs an embedder.
+        headed: Whether its options put a header before the text of a chunk that is embedded.
         texts: The texts of a source that it will embed, if it can tell in advance.
         languages: The languages that it reads; empty for all.
         exceptions: The checks of `chunkers.testing` that it is known to fail.
@@ -60,6 +61,7 @@ class LoadedChunker:
     unit: Unit
     windows: str | None
     embeds: bool = False
+    headed: bool = False
     texts: Callable[[Source, Services], list[str]] | None = None
     languages: tuple[str, ...] = ()
     exceptions: tuple[str, ...] = ()
@@ -147,7 +149,7 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
     if shared.get("header"):
         version = f"{loaded.version}; headers {grammar_versions()}"
         headed = functools.partial(_chunk, name, functools.partial(_headed, chunk))
-        loaded = replace(loaded, chunk=headed, version=version)
+        loaded = replace(loaded, chunk=headed, version=version, headed=True)
     return replace(loaded, made_by=entry.target)
 
 
@@ -178,6 +180,7 @@ def _declared(
         unit=unit,
         windows=windows,
         embeds=bool(getattr(chunker, "embeds", False)),
+        headed=options.get("header") is True,
         texts=getattr(chunker, "texts", None),
         languages=_names(name, chunker, "languages"),
         exceptions=_names(name, chunker, "exceptions"),

@@ -14,6 +14,7 @@ from chunkers.source import Services
 from harness.audit.self_retrieval import SelfRetrieval, find_leaks, summarise
 from harness.chunking.corpus import chunk_corpora, count_repeated, duplicates
 from harness.chunking.layout import squeezed
+from harness.embedding.embedder import PassageEmbedder
 from harness.relevance.chunk_gold import ChunkTable
 from harness.relevance.masking import spliced
 from harness.runs.chunking import counter
@@ -178,6 +179,9 @@ def chunk_truncation(
     """
     if embedder.limit is None:
         return None
+    if isinstance(embedder, PassageEmbedder):  # it sees whole files
+        tokens = embedder.count_tokens([chunk.text for part in chunked for chunk in part.chunks])
+        return Truncation(len(tokens), int(tokens.sum()), 0.0, 0, None)
     texts = texts_of(chunked, embedder, windows)
     used = [n for corpus in texts.embedded_of_chunk for numbers in corpus for n in numbers]
     tokens = embedder.count_tokens(texts.embedded)

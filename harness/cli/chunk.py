@@ -134,6 +134,7 @@ def _cut(
     """The corpus cut by each chunker; the embedder is loaded only if one of them needs it."""
     from harness.chunking.corpus import chunk_corpus
     from harness.cli.progress import Progress
+    from harness.embedding.embedder import plain
     from harness.embedding.vector_store import VectorStore
     from harness.runs.chunking import ChunkVectors, counter
     from harness.runs.pipeline import load_embedder, refuse_unknown_embedder
@@ -146,7 +147,7 @@ def _cut(
         if embedder is not None:
             Progress().warn(f"-e {embedder} is not used: no chunker needs an embedder")
         return [chunk_corpus(corpus, one) for one in chunkers]
-    helper = load_embedder(embedder or "minilm")
+    helper = plain(load_embedder(embedder or "minilm"))
     helper.fingerprint()  # fails before any work if the model is missing
     store = VectorStore(cache_dir() / "vectors.sqlite")
     try:

@@ -7,7 +7,8 @@ import dataclasses
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 from chunkers.errors import InputError
 
@@ -77,6 +78,53 @@ class Embedder(Protocol):
     def with_fewer_rows(self) -> Embedder:
         """The same embedder with smaller batches, which has another fingerprint."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk as a place in its file.
+
+    Attributes:
+        text: The text of the whole file.
+        start: First character of the chunk.
+        end: After its last character.
+    """
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def own(self) -> str:
+        """The text of the chunk."""
+        return self.text[self.start : self.end]
+
+
+@runtime_checkable
+class PassageEmbedder(Protocol):
+    """An embedder by which the vector of a chunk depends on its file too.
+
+    It is also an `Embedder`: queries have no file.
+    """
+
+    @property
+    def plain(self) -> Embedder:
+        """The same model without files, for the texts that a chunker embeds to cut."""
+        ...
+
+    def embed_passages(
+        self, passages: Sequence[Passage]
+    ) -> Iterator[list[tuple[int, StoredVector]]]:
+        """Embed chunks, and yield pairs of a chunk's index and its vector.
+
+        A vector must be a function of its passage alone.
+        """
+        ...
+
+
+def plain(embedder: Embedder) -> Embedder:
+    """The embedder for texts that are not chunks of a file."""
+    return embedder.plain if isinstance(embedder, PassageEmbedder) else embedder
 
 
 class EmbedderBase(abc.ABC):

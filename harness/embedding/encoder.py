@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.embedding.embedder import EmbedderBase, OutOfMemoryError
+from harness.embedding.embedder import EmbedderBase
 from harness.embedding.fixed_shapes import BUCKETS, batches, runtime
 from harness.embedding.model_cards import refuse_other_model
 from harness.embedding.model_folders import folder_sha256, is_checkpoint, prompts_of
@@ -94,7 +94,7 @@ class Encoder(EmbedderBase):
             "shape": {"rows": self.rows, "buckets": BUCKETS},
             "precision": "float32",
             "keeps": "tail" if role == "query-tail" else "head",
-            "prompt": self._prompt(role),
+            "prompt": self.prompt_of(role),
         }
         if self.max_tokens is not None:
             identity["max_tokens"] = self.max_tokens
@@ -104,7 +104,8 @@ class Encoder(EmbedderBase):
             identity["checkpoint"] = {"pooling": "mean", "without_limit": DEFAULT_TOKENS}
         return identity
 
-    def _prompt(self, role: Role) -> str:
+    def prompt_of(self, role: Role) -> str:
+        """What is put before every text of a role."""
         kind, option = "query", self.query_prompt
         if role == "document":
             kind, option = "document", self.prompt
@@ -115,7 +116,12 @@ class Encoder(EmbedderBase):
         return prompts_of(self.folder)
 
     @cached_property
-    def _loaded(self) -> Loaded:
+    def loaded(self) -> Loaded:
+        """The model.
+
+        Raises:
+            InputError: It cannot be loaded, or is not as its card says.
+        """
         _ = self.weights  # checked before anything is loaded
         loaded = load(self.folder, self.name, self.max_tokens)
         if self.card is not None:
@@ -125,25 +131,30 @@ class Encoder(EmbedderBase):
     @cached_property
     def limit(self) -> int:
         """Tokens of a document that the model sees, without special ones and its prompt's."""
-        return self._room("document")
+        return self.room("document")
 
     @cached_property
     def query_limit(self) -> int:
         """Tokens of a query that the model sees, without special ones and its prompt's."""
-        return self._room("query-head")
+        return self.room("query-head")
 
-    def _room(self, role: Role) -> int:
-        room = self._loaded.room - len(self._loaded.ids([self._prompt(role)])[0])
+    def room(self, role: Role) -> int:
+        """Tokens of a text of a role that the model sees, without special ones and its prompt's.
+
+        Raises:
+            InputError: There are none.
+        """
+        room = self.loaded.room - len(self.loaded.ids([self.prompt_of(role)])[0])
         if room < 1:
             raise InputError(
-                f"{self.name}: special tokens and the prompt {self._prompt(role)[:40]!r} "
-                f"fill all {self._loaded.limit} tokens that the model sees"
+                f"{self.name}: special tokens and the prompt {self.prompt_of(role)[:40]!r} "
+                f"fill all {self.loaded.limit} tokens that the model sees"
             )
         return room
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """Tokens of each whole text, without special ones and prompt, shape (n,)."""
-        return np.array([len(ids) for ids in self._loaded.ids(texts)], dtype=np.int64)
+        return np.array([len(ids) for ids in self.loaded.ids(texts)], dtype=np.int64)
 
     def embed(self, texts: Sequence[str], role: Role) -> Iterator[list[tuple[int, StoredVector]]]:
         """Embed texts, a batch at a time.
@@ -158,8 +169,8 @@ class Encoder(EmbedderBase):
             OutOfMemoryError: A batch did not fit.
             InputError: The prompt alone fills the model's limit.
         """
-        self._room(role)
-        loaded, prompt = self._loaded, self._prompt(role)
+        self.room(role)
+        loaded, prompt = self.loaded, self.prompt_of(role)
         started = time.perf_counter()
         whole = loaded.ids([prompt + text for text in texts])
         per_token = (time.perf_counter() - started) / max(1, sum(map(len, whole)))
@@ -184,28 +195,9 @@ class Encoder(EmbedderBase):
             ]
 
     def _forward(self, texts: list[list[int]], width: int) -> NDArray[np.float32]:
-        import torch
-
-        loaded = self._loaded
-        rows = texts + [[*loaded.before, *loaded.after]] * (self.rows - len(texts))
-        tokens = torch.full((self.rows, width), loaded.padding, dtype=torch.long)
-        mask = torch.zeros((self.rows, width), dtype=torch.long)
-        for number, row in enumerate(rows):
-            tokens[number, : len(row)] = torch.tensor(row, dtype=torch.long)
-            mask[number, : max(1, len(row))] = 1  # a model that sees nothing may return NaN
-        features = {"input_ids": tokens, "attention_mask": mask}
-        if loaded.has_types:
-            features["token_type_ids"] = torch.zeros_like(tokens)
-        try:
-            with torch.inference_mode():
-                output = loaded.model.forward(features)["sentence_embedding"]
-        except (MemoryError, RuntimeError) as error:
-            if isinstance(error, MemoryError) or "memory" in str(error).lower():
-                raise OutOfMemoryError(str(error)) from error
-            raise
-        vectors: NDArray[np.float32] = output[: len(texts)].numpy().astype(np.float32)
-        for number in range(len(texts)):
-            if not rows[number]:
+        vectors = self.loaded.forward(texts, self.rows, width, "sentence_embedding")
+        for number, ids in enumerate(texts):
+            if not ids:
                 vectors[number] = 0.0  # there is no token to take the mean of
         return vectors
 

@@ -167,3 +167,39 @@ def prompts_of(folder: Path) -> dict[str, str]:
         kind: next((prompts[name] for name in names if prompts.get(name)), "")
         for kind, names in aliases.items()
     }
+
+
+def modules_of(folder: Path, who: str) -> list[str]:
+    """The modules of a model in order, such as `Transformer`, `Pooling(mean)`, `Normalize`.
+
+    Args:
+        folder: The model's folder.
+        who: The embedder, for messages.
+
+    Raises:
+        InputError: Its settings cannot be read.
+    """
+    if is_checkpoint(folder):
+        return ["Transformer", "Pooling(mean)"]  # as `harness.embedding.pretrained` loads it
+    try:
+        modules = json.loads((folder / "modules.json").read_text("utf-8"))
+        places = [(module["type"].rpartition(".")[2], module["path"]) for module in modules]
+        return [
+            f"Pooling({_pooling(folder / path)})" if kind == "Pooling" else kind
+            for kind, path in places
+        ]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InputError(f"{who}: the modules of {folder} cannot be read: {error}") from error
+
+
+def _pooling(module: Path) -> str:
+    """How a Pooling module pools, by its settings of today or by a flag for each way."""
+    config = json.loads((module / "config.json").read_text("utf-8"))
+    mode = config.get("pooling_mode")
+    if mode is None:
+        flags = [
+            key for key, on in config.items() if key.startswith("pooling_mode_") and on is True
+        ]
+        names = (key.removeprefix("pooling_mode_").removesuffix("_tokens") for key in flags)
+        mode = [name.removesuffix("_token") for name in names] or ["mean"]
+    return mode if isinstance(mode, str) else "+".join(map(str, mode))

@@ -6,10 +6,12 @@ Nothing is downloaded, no code of a model runs, and weights are read from .safet
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from chunkers.errors import InputError
-from harness.embedding.embedder import encodable
+from harness.embedding.embedder import OutOfMemoryError, encodable
 from harness.embedding.model_folders import (
     NO_LIMIT,
     is_checkpoint,
@@ -21,9 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
 DEFAULT_TOKENS = 1024
 """Limit of a model if neither it nor its tokenizer states one, as with ByT5, which was pre-trained
 on this many bytes. Special tokens and the prompt's are included."""
+
+Output = Literal["sentence_embedding", "token_embeddings"]
 
 _SMALLEST = 8  # CANINE's convolutions need four positions
 _PROBES = ("a", "1", "def")
@@ -72,6 +78,71 @@ class Loaded:
         )
         ids: list[list[int]] = encoding["input_ids"]
         return ids
+
+    def places(self, text: str) -> tuple[list[int], NDArray[np.int64]]:
+        """The tokens of a whole text, without special ones, and the characters of each.
+
+        Returns:
+            Ids, and the offsets [start, end) of their characters, shape (n, 2).
+
+        Raises:
+            InputError: The tokenizer does not say where its tokens are.
+        """
+        if not self.tokenizer.is_fast:
+            kind = type(self.tokenizer).__name__
+            raise InputError(f"its tokenizer, {kind}, does not say where in a text a token is")
+        encoding = self.tokenizer(
+            encodable(text),
+            add_special_tokens=False,
+            return_attention_mask=False,
+            return_offsets_mapping=True,
+            verbose=False,
+        )
+        offsets = np.array(encoding["offset_mapping"], dtype=np.int64).reshape(-1, 2)
+        return encoding["input_ids"], offsets
+
+    def forward(
+        self,
+        texts: Sequence[Sequence[int] | NDArray[np.int32]],
+        rows: int,
+        width: int,
+        output: Output,
+    ) -> NDArray[np.float32]:
+        """Run the model on one batch of a fixed shape.
+
+        Args:
+            texts: The ids of each text, special ones included; at most `rows`.
+            rows: Rows of the batch; the missing ones hold special tokens alone.
+            width: Tokens of every row, filled with padding.
+            output: What to return.
+
+        Returns:
+            The vectors of the texts, shape (len(texts), d), or the hidden states of their tokens,
+            shape (len(texts), width, d).
+
+        Raises:
+            OutOfMemoryError: The batch did not fit.
+        """
+        import torch
+
+        filled = [*texts, *[[*self.before, *self.after]] * (rows - len(texts))]
+        tokens = torch.full((rows, width), self.padding, dtype=torch.long)
+        mask = torch.zeros((rows, width), dtype=torch.long)
+        for number, row in enumerate(filled):
+            tokens[number, : len(row)] = torch.tensor(row, dtype=torch.long)
+            mask[number, : max(1, len(row))] = 1  # a model that sees nothing may return NaN
+        features = {"input_ids": tokens, "attention_mask": mask}
+        if self.has_types:
+            features["token_type_ids"] = torch.zeros_like(tokens)
+        try:
+            with torch.inference_mode():
+                result = self.model.forward(features)[output]
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, MemoryError) or "memory" in str(error).lower():
+                raise OutOfMemoryError(str(error)) from error
+            raise
+        values: NDArray[np.float32] = result[: len(texts)].numpy().astype(np.float32)
+        return values
 
 
 def load(folder: Path, name: str, max_tokens: int | None = None) -> Loaded:

@@ -1,25 +1,27 @@
-"""Vectors of texts, through the store: whole, or by windows of a long text."""
+"""Vectors of texts and passages, through the store: whole, or by windows of a long text."""
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.embedding.embedder import Role
+from harness.embedding.embedder import PassageEmbedder, Role
 from harness.embedding.vector_store import StoredVector, text_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from harness.embedding.embedder import Embedder
+    from harness.embedding.embedder import Embedder, Passage
     from harness.embedding.vector_store import VectorStore
 
+_Item = TypeVar("_Item")
 _COMMIT_SECONDS = 1.0  # what a kill can cost at most, besides the current batch
 
 
@@ -62,21 +64,87 @@ def embed_texts(
         OutOfMemoryError: A batch did not fit; the batches before it are stored.
         InputError: A vector has another width than the model's stored ones; it is not stored.
     """
+    return _embed(
+        texts,
+        [text_key(text) for text in texts],
+        lambda missing: embedder.embed(missing, role),
+        embedder,
+        store=store,
+        role=role,
+        progress=progress,
+    )
+
+
+def embed_passages(
+    passages: Sequence[Passage],
+    embedder: Embedder,
+    store: VectorStore,
+    progress: Callable[[int, int], None] | None = None,
+) -> Vectors:
+    """Embed chunks in their files; those whose vectors are stored are not embedded again.
+
+    Args:
+        passages: Any passages; equal ones are embedded once.
+        embedder: A `PassageEmbedder`.
+        store: The store of vectors.
+        progress: Called with the number of passages that are done and their total, from 0 on.
+
+    Raises:
+        OutOfMemoryError, InputError: As `embed_texts`.
+    """
+    if not isinstance(embedder, PassageEmbedder):
+        raise TypeError(f"{embedder.name} embeds texts without their files")
+    return _embed(
+        passages,
+        passage_keys(passages),
+        embedder.embed_passages,
+        embedder,
+        store=store,
+        role="document",
+        progress=progress,
+    )
+
+
+def passage_keys(passages: Iterable[Passage]) -> list[bytes]:
+    """The addresses of passages: each the sha256 of its file's text and its place in it.
+
+    No text has such an address: what is hashed is not UTF-8.
+    """
+    files: dict[str, bytes] = {}
+    keys = []
+    for passage in passages:
+        if passage.text not in files:
+            files[passage.text] = text_key(passage.text)
+        place = f"{passage.start}:{passage.end}".encode()
+        keys.append(hashlib.sha256(b"\xff" + files[passage.text] + place).digest())
+    return keys
+
+
+def _embed(
+    items: Sequence[_Item],
+    keys: Sequence[bytes],
+    embed: Callable[[list[_Item]], Iterable[list[tuple[int, StoredVector]]]],
+    embedder: Embedder,
+    *,
+    store: VectorStore,
+    role: Role,
+    progress: Callable[[int, int], None] | None,
+) -> Vectors:
+    """The vectors of texts or passages with their addresses, stored or embedded now."""
     fingerprint = embedder.fingerprint(role)
     # A model's documents and queries are compared, so they have one width.
     roles = sorted({embedder.fingerprint(name) for name in get_args(Role)})
     width = store.width(roles)
-    keys = [text_key(text) for text in texts]
-    by_key = dict(zip(keys, texts, strict=True))
+    by_key = dict(zip(keys, items, strict=True))
     known = store.get(fingerprint, sorted(by_key))
-    # Sorted by content, so that nothing depends on the order of the texts.
+    # Sorted by content, so that nothing depends on the order of the items.
     missing = sorted(by_key.keys() - known.keys())
     pending: list[tuple[bytes, StoredVector]] = []
     done, last = 0, time.monotonic()
     try:
         if progress and missing:
             progress(0, len(missing))
-        for batch in embedder.embed([by_key[key] for key in missing], role) if missing else ():
+        for batch in embed([by_key[key] for key in missing]) if missing else ():
             width = _checked_width(width, [row for _, row in batch], embedder.name, roles)
             pending += [(missing[index], vector) for index, vector in batch]
             done += len(batch)

@@ -15,7 +15,7 @@ from harness.runs.chunking import UNITS
 from harness.runs.health import chunk_health, pair_truncation, truncation, uncovered_targets
 from harness.runs.record import ChunkRow, FileRow, MaskRow, QueryRow, RankingRow, Record, finite
 from harness.runs.search import rank_cell, unit_ids
-from harness.runs.texts import embed_documents, embed_queries, texts_of
+from harness.runs.texts import embed_chunks, embed_documents, embed_queries, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +70,7 @@ def compute(
     Raises:
         OutOfMemoryError: An embedding batch did not fit into memory.
         InputError: The embedder cannot be used.
+        RewrittenError: The embedder needs the places of chunks, and a chunk has another text.
     """
     chunked, embedder, chunker = files.corpora, pipeline.embedder, pipeline.chunker
     corpora = spliced(query_set.corpora, query_set.masks, chunked)
@@ -80,7 +81,7 @@ def compute(
         with timer.phase("embedding") as progress:
             texts = replace(
                 texts,
-                documents=embed_documents(texts.embedded, embedder, store, progress),
+                documents=embed_chunks(texts, embedder, store, progress),
                 queries=embed_queries(query_set.queries, pipeline.profile, embedder, store),
             )
 

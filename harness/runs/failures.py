@@ -52,9 +52,10 @@ def parse_max_failures(text: str) -> MaxFailures:
 
 @dataclass(frozen=True)
 class FailedCell:
-    """A cell that is not scored: its chunker failed on too many files.
+    """A cell that is not scored: its chunker failed on too many files, or its parts do not fit.
 
-    `failures` are corpus, path and reason of each; `tried` of `files` were tried.
+    `failures` are corpus, path and reason of each; `tried` of `files` were tried. `refused` says
+    why the embedder cannot embed the chunks, or is empty.
     """
 
     dataset: str
@@ -65,10 +66,13 @@ class FailedCell:
     tried: int
     allowed: str
     failures: tuple[tuple[str, str, str], ...]
+    refused: str = ""
 
     @property
     def reason(self) -> str:
         """One line."""
+        if self.refused:
+            return self.refused
         if len(self.failures) <= parse_max_failures(self.allowed).of(self.files):
             return f"failed on all {counted(self.files, 'file')}"
         first = f"the first {self.tried} of " if self.tried < self.files else ""

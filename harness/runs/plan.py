@@ -10,6 +10,7 @@ from chunkers.errors import InputError, suggestion
 from chunkers.languages import parse_overrides
 from chunkers.plugins.loading import LoadedChunker, load_chunker
 from chunkers.plugins.spec import expand_spec
+from harness.embedding.embedder import PassageEmbedder
 from harness.measures.grammar import family_of, parse_measure
 from harness.measures.profiles import load_profile
 from harness.retrieval.options import refuse_profile
@@ -21,6 +22,8 @@ from harness.runs.pipeline import load_embedder, load_retriever, refuse_unknown_
 from harness.support.wording import distinct
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from harness.embedding.embedder import Embedder
     from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
@@ -115,6 +118,8 @@ def make_plan(config: RunConfig) -> Plan:
         embedders = distinct("embedder", loaded, attrgetter("name"))
         for embedder in embedders:
             embedder.fingerprint()
+    if any(retriever.dense for _, retriever in retrievers):
+        _refuse_headers(chunkers, embedders)
     measures = tuple(distinct("measure", map(parse_measure, config.measures)))
     for measure in measures:
         family_of(measure)  # refuses what no cell has
@@ -130,6 +135,17 @@ def make_plan(config: RunConfig) -> Plan:
         match=match,
         engine=engine,
     )
+
+
+def _refuse_headers(chunkers: Sequence[LoadedChunker], embedders: Sequence[Embedder]) -> None:
+    """Refuse headers, which are not in the file, to embedders of places in it."""
+    headed = [chunker.name for chunker in chunkers if chunker.headed]
+    for embedder in embedders:
+        if headed and isinstance(embedder, PassageEmbedder):
+            raise InputError(
+                f"embedder {embedder.name} pools the tokens of a chunk in its file, but the header "
+                f"of {headed[0]} is not there\ntake another embedder for that chunker"
+            )
 
 
 def _refuse_primary(text: str | None, measures: list[str]) -> None:

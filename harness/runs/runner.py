@@ -13,7 +13,7 @@ from chunkers.errors import InputError
 from chunkers.source import Services
 from harness.chunking.corpus import TooManyFailuresError, chunk_corpora
 from harness.chunking.cutters import limits_of
-from harness.embedding.embedder import OutOfMemoryError
+from harness.embedding.embedder import OutOfMemoryError, plain
 from harness.embedding.vector_store import VectorStore
 from harness.measures.grammar import family_of
 from harness.relevance.masking import refuse_mask
@@ -31,6 +31,7 @@ from harness.runs.provenance import RANKING, SCORING, code_hash
 from harness.runs.query_set import prepare
 from harness.runs.record import read_record, write_record
 from harness.runs.results import JudgedCell, MetricOptions, judge, qrels_of, score
+from harness.runs.texts import RewrittenError
 from harness.support.data_folders import cache_dir
 from harness.support.files import file_sha256
 from harness.support.json_files import read_json, write_json, write_json_lines
@@ -253,6 +254,7 @@ class _ChunkerCells:
         }
         while True:
             helper = (embedder or self._borrowed) if needs_embedder(self._chunker) else None
+            helper = helper and plain(helper)  # what a chunker embeds has no file
             identity = self._identity(name, retriever, embedder, helper)
             key = cell_key(identity)
             stored = session.folder.has(key)
@@ -261,7 +263,7 @@ class _ChunkerCells:
             try:
                 self._compute(names, identity, retriever, embedder, helper)
                 break
-            except TooManyFailuresError as error:
+            except (TooManyFailuresError, RewrittenError) as error:
                 return self._failed(names, error)
             except OutOfMemoryError:
                 if embedder is not None:
@@ -361,14 +363,20 @@ class _ChunkerCells:
         profile = session.plan.profile.name
         return CellResult(**names, profile=profile, key=key, cell=cell, metrics=self._metrics(path))
 
-    def _failed(self, names: dict[str, str], error: TooManyFailuresError) -> FailedCell:
+    def _failed(
+        self, names: dict[str, str], error: TooManyFailuresError | RewrittenError
+    ) -> FailedCell:
         failed = FailedCell(
             **names,
-            files=error.files,
-            tried=error.tried,
+            files=self._files,
+            tried=self._files,
             allowed=self._session.plan.max_failures.text,
-            failures=error.failures,
+            failures=(),
         )
+        if isinstance(error, RewrittenError):
+            failed = dataclasses.replace(failed, refused=str(error))
+        else:
+            failed = dataclasses.replace(failed, tried=error.tried, failures=error.failures)
         self._session.manifest.add_failed(failed)
         return failed
 

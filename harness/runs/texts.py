@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.embedding.embedder import Passage, PassageEmbedder
 from harness.embedding.text_vectors import (
     Vectors,
+    embed_passages,
     embed_texts,
     mean_vectors,
     split_windows,
     unit_vectors,
 )
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,12 +42,16 @@ class Texts:
     `of_chunk` are the numbers of the texts of each corpus and chunk in it. `embedded` are the texts
     that the embedder gets: `all`, or windows that are averaged, in which `windows` numbers those of
     each text of `all`. `documents` are the vectors of `embedded`.
+
+    Where a vector depends on the file too, `passages` are the places of `all`, which then differ in
+    text or file; else it is empty.
     """
 
     all: tuple[str, ...]
     of_chunk: tuple[tuple[tuple[int, ...], ...], ...]
     embedded: tuple[str, ...]
     windows: tuple[tuple[int, ...], ...]
+    passages: tuple[Passage, ...] = ()
     documents: Vectors | None = None
     queries: Vectors | None = None
 
@@ -81,9 +88,14 @@ class Texts:
 def texts_of(chunked: Sequence[ChunkedCorpus], embedder: Embedder | None, windows: bool) -> Texts:
     """The distinct texts of all chunks, in windows if the embedder or `windows` says so.
 
+    An embedder of passages gets the place of each chunk in its file, and never windows.
+
     Raises:
         InputError: The embedder has `windows=`, but no tokenizer or no known token limit.
+        RewrittenError: The embedder needs the places of chunks, and a chunk has another text.
     """
+    if isinstance(embedder, PassageEmbedder):
+        return _passages(chunked, embedder.name)
     whole = [[chunk.text for chunk in corpus.chunks] for corpus in chunked]
     mode = None if embedder is None else embedder.windows
     if embedder is not None and mode is not None and embedder.limit is None:
@@ -103,6 +115,32 @@ def texts_of(chunked: Sequence[ChunkedCorpus], embedder: Embedder | None, window
     return replace(texts, embedded=embedded.all, windows=embedded.of_chunk[0])
 
 
+class RewrittenError(Exception):
+    """Chunks have a text that is not in their file, and their vectors are pooled from it there."""
+
+
+def _passages(chunked: Sequence[ChunkedCorpus], embedder: str) -> Texts:
+    """The distinct places of all chunks in the texts of their files."""
+    numbers: dict[Passage, int] = {}
+    rewritten: dict[str, None] = {}
+    of_chunk = []
+    for corpus in chunked:
+        files = {source.path: source.text for source in corpus.corpus.sources}
+        places = [Passage(files[chunk.path], chunk.start, chunk.end) for chunk in corpus.chunks]
+        of_chunk.append(tuple((numbers.setdefault(place, len(numbers)),) for place in places))
+        pairs = zip(corpus.chunks, places, strict=True)
+        rewritten |= dict.fromkeys(chunk.id for chunk, place in pairs if chunk.text != place.own)
+    if rewritten:
+        count = counted(len(rewritten), "chunk has", "chunks have")
+        raise RewrittenError(
+            f"since {count} another text than in the file, where {embedder} pools the tokens of a "
+            f"chunk; first {next(iter(rewritten))}"
+        )
+    all_texts = tuple(passage.own for passage in numbers)
+    windows = tuple((n,) for n in numbers.values())
+    return Texts(all_texts, tuple(of_chunk), all_texts, windows, tuple(numbers))
+
+
 def _distinct(corpora: Sequence[Sequence[Sequence[str]]]) -> Texts:
     """Number the texts of every chunk of every corpus."""
     numbers: dict[str, int] = {}
@@ -113,6 +151,20 @@ def _distinct(corpora: Sequence[Sequence[Sequence[str]]]) -> Texts:
     return Texts(tuple(numbers), of_chunk, tuple(numbers), tuple((n,) for n in numbers.values()))
 
 
+def embed_chunks(
+    texts: Texts, embedder: Embedder, store: VectorStore, progress: Callable[[int, int], None]
+) -> Vectors:
+    """Vectors of `texts.embedded`; a blank text has the zero vector."""
+    if not texts.passages:
+        return embed_documents(texts.embedded, embedder, store, progress)
+
+    def embed(full: Sequence[int]) -> Vectors:
+        passages = [texts.passages[number] for number in full]
+        return embed_passages(passages, embedder, store, progress)
+
+    return _with_blanks(texts.embedded, embed)
+
+
 def embed_documents(
     texts: Sequence[str],
     embedder: Embedder,
@@ -121,8 +173,17 @@ def embed_documents(
     role: Role = "document",
 ) -> Vectors:
     """Vectors of texts; a blank text has the zero vector."""
+
+    def embed(full: Sequence[int]) -> Vectors:
+        return embed_texts([texts[number] for number in full], embedder, store, role, progress)
+
+    return _with_blanks(texts, embed)
+
+
+def _with_blanks(texts: Sequence[str], embed: Callable[[Sequence[int]], Vectors]) -> Vectors:
+    """Vectors of texts; `embed` gets the numbers of those that are not blank."""
     full = [number for number, text in enumerate(texts) if text and not text.isspace()]
-    vectors = embed_texts([texts[number] for number in full], embedder, store, role, progress)
+    vectors = embed(full)
     if len(full) == len(texts):
         return vectors
 

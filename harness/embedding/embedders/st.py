@@ -7,6 +7,7 @@ from typing import Literal
 
 from chunkers.errors import InputError
 from harness.embedding.encoder import Encoder
+from harness.embedding.late import LateEncoder, late
 from harness.embedding.model_cards import find_model
 from harness.embedding.model_folders import find_folder
 
@@ -18,7 +19,8 @@ def make(
     max_tokens: int | None = None,
     prompt: str | None = None,
     query_prompt: str | None = None,
-) -> Encoder:
+    pool: Literal["late"] | None = None,
+) -> Encoder | LateEncoder:
     """A model of a folder or, if there is no such folder, of the hub or its local cache.
 
     It is a sentence-transformers model, or a plain checkpoint with any tokenizer (bytes,
@@ -36,9 +38,12 @@ def make(
         prompt: Put before every document, in place of the prompt of its card or configuration; an
             empty one (`prompt=""`) puts nothing there.
         query_prompt: The same before every query.
+        pool: `late`: embed the whole file, and pool a chunk's vector from its tokens there; see
+            `harness.embedding.late`. For models that pool by the mean.
 
     Raises:
-        InputError: There is no such folder, and the download failed; or a value is out of range.
+        InputError: There is no such folder, and the download failed; a value is out of range; or
+            both `windows` and `pool` are given.
     """
     if max_tokens is not None and max_tokens < 1:
         raise InputError(f"st: max_tokens={max_tokens}: must be at least 1")
@@ -50,7 +55,7 @@ def make(
         max_tokens = max_tokens or card.max_tokens
         prompt = card.prompt if prompt is None else prompt
         query_prompt = card.query_prompt if query_prompt is None else query_prompt
-    return Encoder(
+    encoder = Encoder(
         "st",
         folder,
         windows=windows,
@@ -59,3 +64,4 @@ def make(
         query_prompt=query_prompt,
         card=card,
     )
+    return encoder if pool is None else late(encoder)

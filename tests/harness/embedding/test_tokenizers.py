@@ -145,7 +145,7 @@ def test_tokens_are_bytes_characters_or_pieces(model):
 def test_the_limit_is_what_tokenizer_and_positions_allow(kind, model):
     embedder = loaded(kind, model)
     assert embedder.limit == embedder.query_limit == LIMITS[kind][0]
-    assert embedder._loaded.limit == sum(LIMITS[kind])
+    assert embedder.loaded.limit == sum(LIMITS[kind])
 
 
 @each_kind
@@ -165,9 +165,9 @@ def test_the_last_tokens_are_truncated_where_the_role_says_so(model, vectors):
         assert (vectors([text], embedder, "query-head") == vectors([text[:room]], embedder)).all()
     long = "\n".join(f"line {n}" for n in range(200))
     embedder = loaded("gpt2", model)
-    ids = embedder._loaded.ids([long])[0][-128:]
-    tail = embedder._loaded.tokenizer.decode(ids)
-    assert embedder._loaded.ids([tail])[0] == ids
+    ids = embedder.loaded.ids([long])[0][-128:]
+    tail = embedder.loaded.tokenizer.decode(ids)
+    assert embedder.loaded.ids([tail])[0] == ids
     assert (vectors([long], embedder, "query-tail") == vectors([tail], embedder)).all()
 
 
@@ -212,7 +212,7 @@ def test_a_prompt_stands_before_every_text(kind, model, vectors):
     if kind != "canine":
         theirs = sentence_transformer(model(kind)).encode([text], prompt="ask: ")
         assert np.abs(vectors([text], embedder, "query-tail") - theirs).max() < 1e-5
-    used = len(plain._loaded.ids(["code: "])[0])
+    used = len(plain.loaded.ids(["code: "])[0])
     assert embedder.limit == plain.limit - used
     assert len({embedder.fingerprint(role) for role in ("document", "query-head")}) == 2
     assert embedder.fingerprint() != plain.fingerprint()
@@ -232,14 +232,14 @@ def test_a_prompt_that_grows_into_the_text_keeps_what_is_its_own(model):
     """The space at its end goes to the first word of the text: `ask:` stays, the tail follows."""
     embedder = loaded("gpt2", model, max_tokens=16, query_prompt="ask: ")
     text = " ".join(["return"] * 40)
-    whole = embedder._loaded.ids(["ask: " + text])[0]
-    alone = embedder._loaded.ids(["ask: "])[0]
+    whole = embedder.loaded.ids(["ask: " + text])[0]
+    alone = embedder.loaded.ids(["ask: "])[0]
     assert whole[: len(alone)] != alone
     from harness.embedding.encoder import _truncated
 
     row = _truncated(whole, alone, 16, tail=True)
     assert len(row) == 16
-    decoded = embedder._loaded.tokenizer.decode(row)
+    decoded = embedder.loaded.tokenizer.decode(row)
     assert decoded.startswith("ask:")
     assert decoded.endswith("return")
     assert row[len(alone) - 1 :] == whole[-(16 - len(alone) + 1) :]
