@@ -9,10 +9,11 @@ nearest to it, the earlier one of two. So a token sees about a quarter of a wind
 side, or all there is. Every window begins with the model's special tokens and prompt, like a text.
 
 **Tokens of a chunk.** A token is a chunk's own if the two share a character that is not white
-space; of a token of white space alone, any character. A token across a boundary is both chunks'
-own. What the model puts before a text, the prompt included, belongs to the chunks that have the
-file's first token, what it puts after it to those with the last. So a file of one chunk and one
-window has the vector that the model gives its text. A chunk without a token has the zero vector.
+space; of a token of white space alone, any character; one of no character counts as that at its
+place. A token across a boundary is both chunks' own. What the model puts before a text, the prompt
+included, belongs to the chunks that have the file's first token, what it puts after it to those
+with the last. So a file of one chunk and one window has the vector that the model gives its text. A
+chunk without a token has the zero vector.
 """
 
 from __future__ import annotations

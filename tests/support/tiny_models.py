@@ -43,14 +43,15 @@ def canine(folder):
     return _saved(folder, lambda: CanineModel(config), CanineTokenizer())
 
 
-def roberta(folder):
+def roberta(folder, *, prefix_space=False):
     """Byte-level BPE between special tokens; positions count from the one behind the padding."""
-    from tokenizers import processors
+    from tokenizers import pre_tokenizers, processors
     from transformers import RobertaConfig, RobertaForMaskedLM
 
     tokenizer = bpe()
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix_space)
     ends = ("</s>", tokenizer.token_to_id("</s>")), ("<s>", tokenizer.token_to_id("<s>"))
-    tokenizer.post_processor = processors.RobertaProcessing(*ends, add_prefix_space=False)
+    tokenizer.post_processor = processors.RobertaProcessing(*ends, add_prefix_space=prefix_space)
     config = RobertaConfig(
         vocab_size=tokenizer.get_vocab_size(), hidden_size=WIDTH, max_position_embeddings=130,
         type_vocab_size=1, bos_token_id=0, pad_token_id=1, eos_token_id=2, **_SHAPE,
@@ -75,6 +76,45 @@ def modernbert(folder):
     )  # fmt: skip
     names = {"cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>"}
     return _saved(folder, lambda: ModernBertModel(config), _fast(tokenizer, **names))
+
+
+def prefixed(folder):
+    """Byte-level BPE that reads every text as if a space came first; places leave spaces out."""
+    return roberta(folder, prefix_space=True)
+
+
+def metaspace(folder):
+    """BPE that marks the beginning of words, as SentencePiece does, and drops other white space."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+    from transformers import BertConfig, BertModel
+
+    names = {"unk_token": "[UNK]", "pad_token": "[PAD]", "eos_token": "</s>"}
+    tokenizer = Tokenizer(models.BPE(unk_token=names["unk_token"]))
+    words = pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(prepend_scheme="always")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(list(words))
+    special = ["[PAD]", "[UNK]", "</s>"]
+    trainer = trainers.BpeTrainer(vocab_size=500, special_tokens=special, show_progress=False)
+    tokenizer.train_from_iterator(_texts(), trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A </s>", special_tokens=[("</s>", 2)]
+    )
+    config = BertConfig(
+        vocab_size=tokenizer.get_vocab_size(), hidden_size=WIDTH, max_position_embeddings=96,
+        **_SHAPE,
+    )  # fmt: skip
+    return _saved(folder, lambda: BertModel(config), _fast(tokenizer, **names))
+
+
+def sentence_model(checkpoint, folder, *, pooling="mean", more=(), prompts=None):
+    """A checkpoint as a sentence-transformers model with a pooling and further modules."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+
+    transformer = modules.Transformer(str(checkpoint))
+    made = [transformer, modules.Pooling(WIDTH, pooling)]
+    made += [getattr(modules, kind)(*arguments) for kind, *arguments in more]
+    SentenceTransformer(modules=made, prompts=prompts, device="cpu").save(str(folder))
+    return folder
 
 
 def gpt2(folder):
