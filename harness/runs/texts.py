@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from harness.chunking.corpus import ChunkedCorpus
+    from harness.chunking.corpus import Chunk, ChunkedCorpus
     from harness.embedding.embedder import Embedder, Role
     from harness.embedding.vector_store import VectorStore
     from harness.measures.profiles import Profile
@@ -126,7 +126,7 @@ def _passages(chunked: Sequence[ChunkedCorpus], embedder: str) -> Texts:
     of_chunk = []
     for corpus in chunked:
         files = {source.path: source.text for source in corpus.corpus.sources}
-        places = [Passage(files[chunk.path], chunk.start, chunk.end) for chunk in corpus.chunks]
+        places = [_place(files[chunk.path], chunk) for chunk in corpus.chunks]
         of_chunk.append(tuple((numbers.setdefault(place, len(numbers)),) for place in places))
         pairs = zip(corpus.chunks, places, strict=True)
         rewritten |= dict.fromkeys(chunk.id for chunk, place in pairs if chunk.text != place.own)
@@ -139,6 +139,13 @@ def _passages(chunked: Sequence[ChunkedCorpus], embedder: str) -> Texts:
     all_texts = tuple(passage.own for passage in numbers)
     windows = tuple((n,) for n in numbers.values())
     return Texts(all_texts, tuple(of_chunk), all_texts, windows, tuple(numbers))
+
+
+def _place(file: str, chunk: Chunk) -> Passage:
+    """The place of a chunk in its file; for a blank chunk, which has no vector, any file serves."""
+    own = file[chunk.start : chunk.end]
+    blank = not own.strip()
+    return Passage(own, 0, len(own)) if blank else Passage(file, chunk.start, chunk.end)
 
 
 def _distinct(corpora: Sequence[Sequence[Sequence[str]]]) -> Texts:

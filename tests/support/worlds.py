@@ -90,6 +90,11 @@ def returning_blanks(source):
     return [Span(at, at + 1) for at, mark in enumerate(source.text) if mark == "\n"]
 
 
+def by_lines(source):
+    """Every line a chunk, blank ones too."""
+    return [Span(*source.lines.offsets_of(line, line)) for line in range(1, source.lines.count + 1)]
+
+
 def failing_on_alpha(source):
     if source.path == "one/alpha.py":
         raise RuntimeError("cannot parse this")
