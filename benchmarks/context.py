@@ -3,9 +3,9 @@
     python -m benchmarks.context
 
 Chunks of the built-in data set are embedded as they are (`plain`), after a header of path and
-enclosing definitions (`header=on`), and with late vectors (`pool=late`). Prints two Markdown tables:
-means, with the differences from plain and between chunkers, in points; and what embedding costs.
-Holm's method counts all differences of the first table.
+enclosing definitions (`header=on`), and with late vectors (`pool=late`). Prints two Markdown
+tables: means, with the differences from plain and between chunkers, in points; and what embedding
+costs. Holm's method counts all differences of the first table.
 
 Chunks are small enough for the model to see nearly all of every one, so that no difference is one
 of unseen text. Everything is embedded anew in a temporary store: nine minutes on two busy cores.

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 from a Python package: 384 dimensions, 256 tokens, no download."""
+"""all-MiniLM-L6-v2 of a Python package: 384 dimensions, 256 tokens; pool=late: late vectors."""
 
 from __future__ import annotations
 
