@@ -110,8 +110,8 @@ def quality(cells: Mapping[tuple[str, str], StoredCell]) -> tuple[list[str], lis
     """Heads and rows of the table of means and differences."""
     first, last = CHUNKERS
     groups = [
-        *(((chunker, way) for way in WAYS) for chunker in CHUNKERS),
-        *(((chunker, way) for chunker in CHUNKERS) for way in WAYS),
+        *([(chunker, way) for way in WAYS] for chunker in CHUNKERS),
+        *([(chunker, way) for chunker in CHUNKERS] for way in WAYS),
     ]
     contests = [
         contest_of("stdlib", (), [(" ".join(key), cells[key]) for key in group]) for group in groups
