@@ -148,9 +148,11 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
         ) from error
     if shared.get("header"):
         version = f"{loaded.version}; headers {grammar_versions()}"
-        headed = functools.partial(_chunk, name, functools.partial(_headed, chunk))
-        loaded = replace(loaded, chunk=headed, version=version, headed=True)
-    return replace(loaded, made_by=entry.target)
+        with_header = functools.partial(_chunk, name, functools.partial(_headed, chunk))
+        loaded = replace(loaded, chunk=with_header, version=version)
+    # Elsewhere an option of this name may mean anything.
+    headed = entry.target.startswith("chunkers.") and (options | shared).get("header") is True
+    return replace(loaded, made_by=entry.target, headed=headed)
 
 
 def _declared(
@@ -180,7 +182,6 @@ def _declared(
         unit=unit,
         windows=windows,
         embeds=bool(getattr(chunker, "embeds", False)),
-        headed=options.get("header") is True,
         texts=getattr(chunker, "texts", None),
         languages=_names(name, chunker, "languages"),
         exceptions=_names(name, chunker, "exceptions"),

@@ -132,6 +132,11 @@ def renaming(source):
     return [Span(0, len(source.text), embed_text="something else")] if source.text.strip() else []
 
 
+def with_option(source, *, header: bool = True):
+    """Whole files; its option has the name of one of the built-in chunkers, and does nothing."""
+    return [Span(0, len(source.text))] if source.text.strip() else []
+
+
 def of_corpus(source, services):
     """Names the corpus in the ids of its chunks."""
     return [Span(0, len(source.text), ref_id=f"/r/{services.corpus}/{source.path}")]

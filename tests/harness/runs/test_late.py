@@ -131,8 +131,9 @@ def test_headers_are_refused_before_anything_runs(tmp_path, model):
     lexical = cells(tmp_path, (f"{model},pool=late",), chunkers=("fixed:header=on",),
                     retrievers=("bm25",))  # fmt: skip
     assert len(lexical.cells) == 1
-    prefix = "code-chunk-fixed:path_prefix=/a"  # goes into ids alone
-    assert cells(tmp_path, (f"{model},pool=late",), "prefix", chunkers=(prefix,)).failed == ()
+    # A prefix that goes into ids alone, and an option of the same name that does something else.
+    fitting = ("code-chunk-fixed:path_prefix=/a", "worlds:with_option")
+    assert cells(tmp_path, (f"{model},pool=late",), "fitting", chunkers=fitting).failed == ()
 
 
 def test_a_chunker_that_rewrites_text_fails_in_the_late_cell_alone(tmp_path, model, capsys):
