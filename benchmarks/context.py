@@ -8,8 +8,8 @@ tables: means, with the differences from plain and between chunkers, in points; 
 costs. Holm's method counts all differences of the first table.
 
 Chunks are small enough for the model to see nearly all of every one, so that no difference is one
-of unseen text. Everything is embedded anew in a temporary store: nine minutes on two busy cores.
-Seconds are those of the processor, which other programs change little.
+of unseen text. Everything is embedded anew in a temporary store, in four minutes of processor time.
+Seconds are those of the processor too, which other programs change little.
 """
 
 from __future__ import annotations

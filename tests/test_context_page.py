@@ -1,4 +1,4 @@
-"""The tables of docs/context.md: their comparison, and their numbers beside the text."""
+"""The tables of docs/context.md: how they compare, and that the command prints the first."""
 
 import importlib
 import sys
@@ -48,3 +48,15 @@ def test_each_difference_is_the_projects_own_and_all_are_one_family(context):
         ast, fixed = (cells[name, way] for name in context.CHUNKERS)
         gap = [one.metrics["metrics"][MEASURE]["mean"] for one in (ast, fixed)]
         assert shown.startswith(f"{points(gap[0] - gap[1], '+')} [")
+
+
+@pytest.mark.slow
+def test_the_page_shows_the_table_that_its_command_prints(context, capsys):
+    """The second table has times, which differ."""
+    context.main()
+    printed = [line for line in capsys.readouterr().out.split("\n") if line.startswith("|")]
+    page = (ROOT / "docs/context.md").read_text("utf-8").split("\n")
+    assert len(context.CHUNKERS) + 3 == printed.index(
+        next(row for row in printed if "unseen" in row)
+    )
+    assert set(printed[: len(context.CHUNKERS) + 3]) <= set(page)
