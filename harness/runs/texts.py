@@ -122,23 +122,27 @@ class RewrittenError(Exception):
 def _passages(chunked: Sequence[ChunkedCorpus], embedder: str) -> Texts:
     """The distinct places of all chunks in the texts of their files."""
     numbers: dict[Passage, int] = {}
-    rewritten: dict[str, None] = {}
-    of_chunk = []
+    places: dict[int, Passage] = {}  # by chunk, since corpora may share most of theirs
+    rewritten: list[str] = []
     for corpus in chunked:
         files = {source.path: source.text for source in corpus.corpus.sources}
-        places = [_place(files[chunk.path], chunk) for chunk in corpus.chunks]
-        of_chunk.append(tuple((numbers.setdefault(place, len(numbers)),) for place in places))
-        pairs = zip(corpus.chunks, places, strict=True)
-        rewritten |= dict.fromkeys(chunk.id for chunk, place in pairs if chunk.text != place.own)
+        for chunk in corpus.chunks:
+            if id(chunk) not in places:
+                place = places[id(chunk)] = _place(files[chunk.path], chunk)
+                numbers.setdefault(place, len(numbers))
+                if chunk.text != place.own:
+                    rewritten.append(chunk.id)
     if rewritten:
         count = counted(len(rewritten), "chunk has", "chunks have")
         raise RewrittenError(
             f"since {count} another text than in the file, where {embedder} pools the tokens of a "
-            f"chunk; first {next(iter(rewritten))}"
+            f"chunk; first {rewritten[0]}"
         )
-    all_texts = tuple(passage.own for passage in numbers)
-    windows = tuple((n,) for n in numbers.values())
-    return Texts(all_texts, tuple(of_chunk), all_texts, windows, tuple(numbers))
+    of_chunk = tuple(
+        tuple((numbers[places[id(chunk)]],) for chunk in corpus.chunks) for corpus in chunked
+    )
+    texts = tuple(passage.own for passage in numbers)
+    return Texts(texts, of_chunk, texts, tuple((n,) for n in numbers.values()), tuple(numbers))
 
 
 def _place(file: str, chunk: Chunk) -> Passage:
