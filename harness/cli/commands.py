@@ -33,6 +33,10 @@ COMMANDS = {
     ),
     "report": ("harness.cli.report:report", "Write runs as one HTML page."),
     "churn": ("harness.cli.churn:churn", "Count what the commits of a repository cost an index."),
+    "robust": (
+        "harness.cli.robust:robust",
+        "Measure retrieval after edits that change no meaning.",
+    ),
     "leaderboard": (
         "harness.cli.leaderboard:leaderboard",
         "Rank chunkers, embedders and retrievers over data sets.",

@@ -1,4 +1,4 @@
-"""A model of a folder, a model card or the hub: `st:FOLDER`, `st:NAME`, `st:org/name`; pool=late."""
+"""A model of a folder, a card or the hub: `st:FOLDER`, `st:NAME`, `st:org/name`; pool=late."""
 
 from __future__ import annotations
 

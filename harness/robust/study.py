@@ -1,0 +1,118 @@
+"""Ranks the queries of data sets before and after every transformation of their corpora."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chunkers.errors import InputError
+from harness.robust.transformations import transform
+from harness.runs.plan import make_plan
+from harness.runs.runner import run
+from harness.runs.stored_values import read_stored_cells
+from harness.support.progress import RESULTS, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from harness.model import Dataset
+    from harness.robust.transformations import Transformation
+    from harness.runs.config import RunConfig
+    from harness.runs.stored_values import StoredCell
+    from harness.support.progress import Tell
+
+MEASURES = ("SpanR@10000c", "Hit@10")
+"""The first is the primary one; the second is exploratory.
+
+Neither depends on the number of chunks that hold a target, or on how long the rest of a file is.
+"""
+
+PLAIN = "as it is"
+"""The name of a corpus without a transformation."""
+
+Parts = tuple[str, str, str]
+"""Chunker, embedder and retriever of a cell."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The cells of a data set after one transformation of its corpora.
+
+    `changed` of `files` are not as they were.
+    """
+
+    dataset: str
+    transformation: str
+    files: int
+    changed: int
+    cells: Mapping[Parts, StoredCell]
+
+
+@dataclass(frozen=True)
+class Study:
+    """All trials, those of a data set as it is first; `failures` has a line for each."""
+
+    trials: tuple[Trial, ...]
+    failures: tuple[str, ...]
+
+
+def refuse_documents(dataset: Dataset) -> None:
+    """Refuse a data set whose targets are not lines of files.
+
+    Raises:
+        InputError: It is a document collection.
+    """
+    if dataset.gold == "document":
+        raise InputError(
+            f"{dataset.name}: its targets are documents, not lines of files, so no edit of a file "
+            "can carry them along; leave it out"
+        )
+
+
+def study(
+    datasets: Sequence[Dataset],
+    config: RunConfig,
+    transformations: Sequence[Transformation],
+    out: Path,
+    tell: Tell = silent,
+) -> Study:
+    """Run the grid on every data set as it is, and after each transformation.
+
+    Args:
+        datasets: They have different names.
+        config: The options of the grid; its data sets and measures are not used.
+        transformations: What to do to the corpora.
+        out: An empty folder for the cells.
+        tell: Gets the phase and the numbers of finished steps and of all.
+
+    Raises:
+        InputError: A part cannot be used, a data set cannot be transformed, or no cell of a data
+            set as it is was scored.
+    """
+    plan = make_plan(config.over(measures=MEASURES, primary=MEASURES[0]))
+    for dataset in datasets:
+        refuse_documents(dataset)
+    trials, failures = [], dict[str, None]()
+    every = [(dataset, each) for dataset in datasets for each in (None, *transformations)]
+    for at, (dataset, each) in enumerate(every):
+        name = PLAIN if each is None else each.name
+
+        def told(phase: str, done: int, total: int, at: int = at) -> None:
+            if phase == RESULTS:  # the steps of one run among others
+                done, total = done + at * total, total * len(every)
+            tell(phase, done, total)
+
+        edited, changed = (dataset, 0) if each is None else transform(dataset, each, config.seed)
+        result = run(plan, [edited], out, told)
+        lines = (f"{dataset.name}, {name}: {line}" for line in result.failures)
+        failures.update(dict.fromkeys(lines))
+        cells = {
+            (cell.names["chunker"], cell.names["embedder"], cell.names["retriever"]): cell
+            for cell in read_stored_cells(out, earlier=False)
+        }
+        if each is None and not cells:
+            raise InputError(f"nothing is left to compare: {next(iter(failures))}")
+        files = sum(len(corpus.sources) for corpus in dataset.corpora)
+        trials.append(Trial(dataset.name, name, files, changed, cells))
+    return Study(tuple(trials), tuple(failures))
