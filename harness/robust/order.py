@@ -27,9 +27,8 @@ _AT_ONCE = re.compile("call|await|yield|named_expression|comprehension|generator
 
 
 class _Function(NamedTuple):
-    """The node of a function, its name, its lines, and the words that defining it reads."""
+    """The name of a function, its lines, and the words that defining it reads."""
 
-    node: Node
     name: str
     span: Interval
     reads: frozenset[str]
@@ -45,14 +44,14 @@ def reordered(file: File) -> Iterator[Edit]:
     parents = [file.root] if file.source.language in LANGUAGES else []
     while parents:
         children = parents.pop().children
-        moved = set()
         for run in _runs(file, children):
             spans = [function.span for function in run]
             if len(run) > 1 and all(_keeps(spans, place) for place in file.places):
                 order = _order([function.name for function in run], file.seed)
                 yield from ((*spans[to], spans[number]) for to, number in enumerate(order))
-                moved |= {function.node.id for function in run}
-        parents += [child for child in children if child.id not in moved]
+        # What is inside of a function moves with it.
+        kinds = file.grammar.definitions
+        parents += [child for child in children if kind_of(child, file.grammar) not in kinds]
 
 
 def _runs(file: File, children: Sequence[Node]) -> Iterator[list[_Function]]:
@@ -91,7 +90,7 @@ def _function(file: File, node: Node) -> _Function | None:
     if name is None or reads is None or span is None:
         return None
     owner = text_of(receiver) if receiver else ""  # of a method in Go
-    return _Function(node, owner + text_of(name), span, reads)
+    return _Function(owner + text_of(name), span, reads)
 
 
 def _reads(node: Node) -> frozenset[str] | None:
