@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import tempfile
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,31 +22,14 @@ from harness.cli.output import (
     write_json,
     write_rows,
 )
+from harness.cli.run import config_of, flags_in_errors, with_run_options
+
+# What is measured is fixed, and size is a property of a chunker, not of a format.
+_FIXED = ("match_size", "measures", "primary", "profile", "depth", "mask_query")
 
 
+@functools.partial(with_run_options, left_out=_FIXED)
 def robust(
-    dataset: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-d", "--dataset", help="Spec of a data set of lines. Default: stdlib. Repeatable."
-        ),
-    ] = None,
-    chunker: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-c",
-            "--chunker",
-            help="Spec of a chunker; a|b allowed. Default: ast, fixed, function. Repeatable.",
-        ),
-    ] = None,
-    embedder: Annotated[
-        list[str] | None,
-        typer.Option("-e", "--embedder", help="Spec of an embedder. Default: minilm. Repeatable."),
-    ] = None,
-    retriever: Annotated[
-        list[str] | None,
-        typer.Option("-r", "--retriever", help="Spec of a retriever. Default: dense. Repeatable."),
-    ] = None,
     transformation: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,17 +39,9 @@ def robust(
             "or crlf. Default: all. Repeatable.",
         ),
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Number of queries to sample from each data set.")
-    ] = None,
-    margin: Annotated[
-        float, typer.Option(help="Largest change that does not matter: 0.02 is 2 points.")
-    ] = 0.02,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Random seed, also of the order of functions.")
-    ] = 0,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
+    **options: Any,
 ) -> int:
     """Measure retrieval after edits that change no meaning.
 
@@ -77,56 +53,50 @@ def robust(
     from harness.chunking.cutters import probe
     from harness.cli.progress import Progress
     from harness.datasets.loading import load_dataset
-    from harness.reports.robust import (
-        as_latex,
-        as_markdown,
-        csv_rows,
-        print_robust,
-        robust_document,
-    )
-    from harness.robust.study import refuse_documents, study
+    from harness.reports import robust as report
+    from harness.robust.study import plan_of, refuse_documents, study
     from harness.robust.transformations import TRANSFORMATIONS
-    from harness.runs.config import RunConfig
     from harness.support.wording import distinct
 
-    for name in transformation or ():
+    config = config_of(None, data_dir, options)
+    names = distinct("transformation", transformation or TRANSFORMATIONS)
+    for name in names:
         if name not in TRANSFORMATIONS:
             raise InputError(
                 f"unknown transformation {name!r}; {suggestion(name, list(TRANSFORMATIONS))}"
             )
-    chosen = [TRANSFORMATIONS[name] for name in distinct("transformation", transformation or ())]
-    chosen = chosen or list(TRANSFORMATIONS.values())
-    config = RunConfig().over(
-        datasets=tuple(dataset or ()),
-        chunkers=tuple(chunker or ("ast", "fixed", "function")),
-        embedders=tuple(embedder or ()),
-        retrievers=tuple(retriever or ()),
-        limit=limit,
-        seed=seed,
-        margin=margin,
-    )
     probe(config.chunkers)
     # A plug-in's prints are not part of the result, and it may change the working folder.
     with contextlib.redirect_stdout(sys.stderr), contextlib.chdir(Path.cwd()):
-        passes = len(config.datasets) * (1 + len(chosen)) * len(config.chunkers)
-        with Progress(passes * len(config.embedders)) as progress:
+        with flags_in_errors(options):
+            plan = plan_of(config)
+        runs = len(config.datasets) * (1 + len(names))
+        with Progress(runs * len(plan.chunkers) * len(plan.embedders)) as progress:
             datasets = []
             for spec in config.datasets:
-                loaded = load_dataset(spec, data_dir=data_dir, seed=seed, tell=progress.tell)
-                refuse_documents(loaded)
-                datasets.append(loaded)
+                dataset = load_dataset(
+                    spec,
+                    data_dir=data_dir,
+                    languages=config.languages,
+                    seed=config.seed,
+                    tell=progress.tell,
+                )
+                refuse_documents(dataset)
+                datasets.append(dataset)
             datasets = distinct("data set", datasets, attrgetter("name"))
             with tempfile.TemporaryDirectory(prefix="chunkmark-") as folder:
-                result = study(datasets, config, chosen, Path(folder), progress.tell)
+                chosen = [TRANSFORMATIONS[name] for name in names]
+                result = study(datasets, plan, chosen, Path(folder), progress.tell)
         for line in result.failures:
             progress.warn(line)
-    document = robust_document(result, margin, seed)
+    document = report.robust_document(result, config.margin, config.seed)
     if form is Format.JSON:
         write_json(document)
     elif form is Format.TABLE:
-        print_robust(document, console())
+        report.print_robust(document, console())
     elif form is Format.CSV:
-        write_rows(form, *csv_rows(document))
+        write_rows(form, *report.csv_rows(document))
     else:
-        write(as_latex(document) if form is Format.LATEX else as_markdown(document))
+        as_text = report.as_latex if form is Format.LATEX else report.as_markdown
+        write(as_text(document))
     return PARTIAL if result.failures else 0

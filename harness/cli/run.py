@@ -27,7 +27,7 @@ from harness.cli.output import (
 from harness.runs.config import RunConfig, flag_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
 OUTPUT = "Output"
 
@@ -53,10 +53,16 @@ def option_of(field: Field[Any], kind: Any) -> inspect.Parameter:
     return inspect.Parameter(field.name, keyword, default=None, annotation=Annotated[kind, option])
 
 
-def with_run_options(command: Callable[..., int]) -> Callable[..., int]:
+def with_run_options(
+    command: Callable[..., int], left_out: Collection[str] = ()
+) -> Callable[..., int]:
     """Give a command an option for each field of `RunConfig` in place of its `**options`."""
     kinds = get_type_hints(RunConfig)
-    options = [option_of(field, kinds[field.name]) for field in fields(RunConfig)]
+    options = [
+        option_of(field, kinds[field.name])
+        for field in fields(RunConfig)
+        if field.name not in left_out
+    ]
     first, *rest = inspect.signature(command, eval_str=True).parameters.values()
     parameters = [first, *options, *(one for one in rest if one.kind is not one.VAR_KEYWORD)]
     parameters = [one.replace(kind=one.KEYWORD_ONLY) for one in parameters]
@@ -135,7 +141,7 @@ def run(
     `fixed:max_size=300,overlap=2`. `chunkmark list` shows names and options. A function of your own
     is a chunker too: `mymodule:my_chunker,size=3`.
     """
-    config = _config(suite, data_dir, options)
+    config = config_of(suite, data_dir, options)
     from harness.chunking.cutters import probe
     from harness.cli.progress import Progress
     from harness.datasets.loading import load_dataset
@@ -152,7 +158,7 @@ def run(
     probe(config.chunkers)
     # A plug-in's prints are not part of the result, and it may change the working folder.
     with contextlib.redirect_stdout(sys.stderr), contextlib.chdir(Path.cwd()):
-        with _flags_in_errors(options):
+        with flags_in_errors(options):
             plan = make_plan(config)
         passes = len(config.datasets) * len(plan.chunkers) * len(plan.embedders)
         with Progress(passes) as progress:
@@ -200,18 +206,18 @@ def run(
     return PARTIAL if result.failed else 0
 
 
-def _config(suite: Path | None, data_dir: Path | None, options: dict[str, Any]) -> RunConfig:
+def config_of(suite: Path | None, data_dir: Path | None, options: dict[str, Any]) -> RunConfig:
     """The options of a suite and of the command line, whose errors name the flag."""
     from harness.datasets.suites import load_suite
 
     config = RunConfig() if suite is None else load_suite(suite, data_dir)
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
-    with _flags_in_errors(options):
+    with flags_in_errors(options):
         return config.over(**values)
 
 
 @contextlib.contextmanager
-def _flags_in_errors(options: Mapping[str, Any]) -> Iterator[None]:
+def flags_in_errors(options: Mapping[str, Any]) -> Iterator[None]:
     """Name the flag, not the key of a suite, in an error on an option of the command line."""
     from chunkers.errors import InputError
 

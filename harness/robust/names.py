@@ -79,7 +79,7 @@ def _renamed(function: _Function, taken: set[str]) -> Iterator[tuple[str, str, i
         kept |= _kept(node)
     chosen: dict[str, str] = {}
     number = 0
-    for name in names:
+    for name in sorted(names, key=lambda name: (name.lineno, name.col_offset)):
         if name.id not in own - kept or name.id.startswith("__"):
             continue
         while name.id not in chosen:
@@ -109,6 +109,8 @@ def _kept(node: ast.AST) -> set[str]:
         return {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
     if isinstance(node, ast.alias):
         return {(node.asname or node.name).partition(".")[0]}
+    if isinstance(node, ast.keyword):
+        return set()
     # `global` and `nonlocal`, parameters of a lambda, and what `except` and patterns bind.
     fields = (getattr(node, field, None) for field in ("name", "rest", "arg"))
     return {*getattr(node, "names", ()), *(name for name in fields if isinstance(name, str))}

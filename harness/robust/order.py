@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from harness.robust.positions import Edit, Interval
     from harness.robust.syntax import File
 
-LANGUAGES = words(
-    "csharp go java javascript kotlin php python ruby rust scala swift tsx typescript"
-)
+LANGUAGES = words("go java javascript kotlin php python ruby rust scala swift tsx typescript")
 """Languages in which a function may stand before those that it calls, or after them."""
 
 _AT_ONCE = re.compile("call|await|yield|named_expression|comprehension|generator")

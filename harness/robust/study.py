@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harness.model import Dataset
     from harness.robust.transformations import Transformation
     from harness.runs.config import RunConfig
+    from harness.runs.plan import Plan
     from harness.runs.stored_values import StoredCell
     from harness.support.progress import Tell
 
@@ -70,9 +71,18 @@ def refuse_documents(dataset: Dataset) -> None:
         )
 
 
+def plan_of(config: RunConfig) -> Plan:
+    """The plan of every run of a study; measures and primary measure of the options do not count.
+
+    Raises:
+        InputError: A part cannot be used.
+    """
+    return make_plan(config.over(measures=MEASURES, primary=MEASURES[0]))
+
+
 def study(
     datasets: Sequence[Dataset],
-    config: RunConfig,
+    plan: Plan,
     transformations: Sequence[Transformation],
     out: Path,
     tell: Tell = silent,
@@ -80,19 +90,15 @@ def study(
     """Run the grid on every data set as it is, and after each transformation.
 
     Args:
-        datasets: They have different names.
-        config: The options of the grid; its data sets and measures are not used.
+        datasets: They have different names; see `refuse_documents`.
+        plan: The grid, see `plan_of`.
         transformations: What to do to the corpora.
         out: An empty folder for the cells.
         tell: Gets the phase and the numbers of finished steps and of all.
 
     Raises:
-        InputError: A part cannot be used, a data set cannot be transformed, or no cell of a data
-            set as it is was scored.
+        InputError: A part cannot be used, or no cell of a data set as it is was scored.
     """
-    plan = make_plan(config.over(measures=MEASURES, primary=MEASURES[0]))
-    for dataset in datasets:
-        refuse_documents(dataset)
     trials, failures = [], dict[str, None]()
     every = [(dataset, each) for dataset in datasets for each in (None, *transformations)]
     for at, (dataset, each) in enumerate(every):
@@ -103,7 +109,9 @@ def study(
                 done, total = done + at * total, total * len(every)
             tell(phase, done, total)
 
-        edited, changed = (dataset, 0) if each is None else transform(dataset, each, config.seed)
+        edited, changed = (
+            (dataset, 0) if each is None else transform(dataset, each, plan.config.seed)
+        )
         result = run(plan, [edited], out, told)
         lines = (f"{dataset.name}, {name}: {line}" for line in result.failures)
         failures.update(dict.fromkeys(lines))
@@ -112,7 +120,7 @@ def study(
             for cell in read_stored_cells(out, earlier=False)
         }
         if each is None and not cells:
-            raise InputError(f"nothing is left to compare: {next(iter(failures))}")
+            raise InputError("nothing is left to compare: " + "\n".join(list(failures)[:2]))
         files = sum(len(corpus.sources) for corpus in dataset.corpora)
         trials.append(Trial(dataset.name, name, files, changed, cells))
     return Study(tuple(trials), tuple(failures))

@@ -65,6 +65,9 @@ _FIRST = re.compile(rf"(?:(?:#!|<\?)[^\n]*(?:\n|$))?(?:{_CODING}[^\n]*(?:\n|$))?
 _NO_CR = words("java javascript go python ruby rust swift tsx typescript")
 """Languages in which CRLF in a literal is read as LF."""
 
+_LF_ALONE = words("bash dockerfile make")
+"""Languages whose programs do not read CRLF."""
+
 WIDTH = 4
 """Spaces of a level of indentation in the files that are indented in another way."""
 
@@ -185,6 +188,8 @@ def _no_comments(file: File) -> Iterator[Edit]:
 
 def _crlf(file: File) -> Iterator[Edit]:
     text = file.source.text
+    if file.source.language in _LF_ALONE:
+        return
     if file.source.language not in _NO_CR and any(
         "\n" in text[start:end] for start, end, comment in file.tokens if not comment
     ):
