@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
+import symtable
 import warnings
 from typing import TYPE_CHECKING
 
@@ -12,9 +14,6 @@ from chunkers.grammars.model import words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_Named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_Comprehension = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _WORD = re.compile(r"\w+")
 _REFLECTIVE = words("locals vars dir eval exec compile f_locals _getframe currentframe")
 """A function that names one of these may read its variables by their names."""
@@ -23,9 +22,9 @@ _REFLECTIVE = words("locals vars dir eval exec compile f_locals _getframe curren
 def renamed_locals(text: str) -> list[tuple[int, int, str]]:
     """Edits that give local variables the names `v1`, `v2`, ..., counted in each function.
 
-    A variable keeps its name if it is a parameter, is declared `global` or `nonlocal`, is bound by
-    anything but an assignment, a loop or `with`, occurs in a nested function or class, or is a word
-    of a string in the function.
+    A variable keeps its name if it is a parameter, is imported, global, nonlocal or a definition,
+    occurs in a function, class, lambda or comprehension inside, is bound by `except` or a pattern,
+    or is a word of a string of the function.
 
     Args:
         text: A Python file.
@@ -35,82 +34,55 @@ def renamed_locals(text: str) -> list[tuple[int, int, str]]:
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its literals, which are not ours
-            tree = ast.parse(text)
+            warnings.simplefilter("ignore")  # of its literals
+            tree, top = ast.parse(text), symtable.symtable(text, "file", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    # Python ends lines at a form feed too, but counts columns of a line in bytes.
-    lines = _line_starts(text)
+    starts = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
+    scopes = {(scope.get_name(), scope.get_lineno()): scope for scope in _inside(top)}
     taken = set(_WORD.findall(text))
     edits = []
-    for function in ast.walk(tree):
-        if isinstance(function, _Function):
-            for old, new, line, column in _renamed(function, taken):
-                start, content = lines[line - 1]
-                at = start + len(content.encode()[:column].decode())
-                edits.append((at, at + len(old), new))
-    if any(text[start:end].isidentifier() is False for start, end, _ in edits):
-        return []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for name, new in _renamed(node, scopes[node.name, node.lineno], taken):
+                start = starts[name.lineno - 1]
+                before = text[start : start + name.col_offset].encode()[: name.col_offset]
+                start += len(before.decode())
+                edits.append((start, start + len(name.id), new))
+                if text[start : start + len(name.id)] != name.id:
+                    return []  # Python reads some letters as others
     return edits
 
 
-def _line_starts(text: str) -> list[tuple[int, str]]:
-    """Start and text of each line as Python counts them: it ends at LF, CR or both."""
-    starts = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
-    ends = [*starts[1:], len(text)]
-    return [(start, text[start:end]) for start, end in zip(starts, ends, strict=True)]
+def _inside(scope: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    for child in scope.get_children():
+        yield child
+        yield from _inside(child)
 
 
-def _renamed(function: _Function, taken: set[str]) -> Iterator[tuple[str, str, int, int]]:
-    """Old and new name, line and column (in bytes) of every name to replace."""
+def _renamed(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, scope: symtable.SymbolTable, taken: set[str]
+) -> Iterator[tuple[ast.Name, str]]:
+    """Each name to replace with its new one."""
     body = [node for statement in function.body for node in ast.walk(statement)]
     names = [node for node in body if isinstance(node, ast.Name)]
     attributes = {node.attr for node in body if isinstance(node, ast.Attribute)}
-    if _REFLECTIVE & ({node.id for node in names} | attributes):
-        return
     own = {
-        node.id
-        for node in _own(function)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        symbol.get_name()
+        for symbol in scope.get_symbols()
+        if symbol.is_local() and symbol.is_assigned()
+        if not (symbol.is_parameter() or symbol.is_imported() or symbol.is_namespace())
     }
-    arguments = function.args
-    kept = {node.arg for node in ast.walk(arguments) if isinstance(node, ast.arg)}
+    own -= {name for inner in _inside(scope) for name in inner.get_identifiers()}
     for node in body:
-        kept |= _kept(node)
-    chosen: dict[str, str] = {}
-    number = 0
+        if isinstance(node, ast.Constant | ast.JoinedStr):
+            own -= set(_WORD.findall(ast.unparse(node)))
+        own -= {getattr(node, "name", None), getattr(node, "rest", None)}  # of what is no `Name`
+    if _REFLECTIVE & ({name.id for name in names} | attributes):
+        return
+    new: dict[str, str] = {}
+    free = (word for number in itertools.count(1) if (word := f"v{number}") not in taken)
     for name in sorted(names, key=lambda name: (name.lineno, name.col_offset)):
-        if name.id not in own - kept or name.id.startswith("__"):
-            continue
-        while name.id not in chosen:
-            number += 1
-            if f"v{number}" not in taken:
-                chosen[name.id] = f"v{number}"
-        yield name.id, chosen[name.id], name.lineno, name.col_offset
-
-
-def _own(function: _Function) -> Iterator[ast.AST]:
-    """The nodes of a function's own scope."""
-    nodes: list[ast.AST] = list(function.body)
-    while nodes:
-        node = nodes.pop()
-        yield node
-        if not isinstance(node, (*_Named, ast.Lambda, *_Comprehension)):
-            nodes += ast.iter_child_nodes(node)
-
-
-def _kept(node: ast.AST) -> set[str]:
-    """The names that a node of a function keeps from being replaced."""
-    if isinstance(node, (*_Named, ast.JoinedStr)):
-        return set(_WORD.findall(ast.unparse(node)))
-    if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes):
-        return set(_WORD.findall(str(node.value)))
-    if isinstance(node, ast.comprehension | ast.NamedExpr):
-        return {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
-    if isinstance(node, ast.alias):
-        return {(node.asname or node.name).partition(".")[0]}
-    if isinstance(node, ast.keyword):
-        return set()
-    # `global` and `nonlocal`, parameters of a lambda, and what `except` and patterns bind.
-    fields = (getattr(node, field, None) for field in ("name", "rest", "arg"))
-    return {*getattr(node, "names", ()), *(name for name in fields if isinstance(name, str))}
+        if name.id in own and not name.id.startswith("__"):
+            new[name.id] = new.get(name.id) or next(free)
+            yield name, new[name.id]

@@ -178,17 +178,17 @@ def test_a_local_name_is_replaced_wherever_it_is_read():
     text = (
         "x = 'é', v1\n\n\ndef f(a):\n"
         "    x = 'é' + a.x; y: int = 0\n"
-        "    for i, (x, z) in g(x=x):\n        y += x[i] if z else [x for _ in z]\n"
+        "    for i, (x, z) in g(x=x):\n        y += x[i] if z else [w for _ in z]\n"
         "    with open(y) as k, k: del y\n"
-        "    return lambda: x\n"
+        "    w = x\n    return lambda: x.w\n"
     )
-    # v1 is taken in this file.
+    # v1 is taken in this file; w and x are read by scopes inside.
     assert after("names", text)[0] == (
         "x = 'é', v1\n\n\ndef f(a):\n"
-        "    v2 = 'é' + a.x; v3: int = 0\n"
-        "    for v4, (v2, v5) in g(x=v2):\n        v3 += v2[v4] if v5 else [v2 for _ in v5]\n"
-        "    with open(v3) as v6, v6: del v3\n"
-        "    return lambda: v2\n"
+        "    x = 'é' + a.x; v2: int = 0\n"
+        "    for v3, (x, v4) in g(x=x):\n        v2 += x[v3] if v4 else [w for _ in v4]\n"
+        "    with open(v2) as v5, v5: del v2\n"
+        "    w = x\n    return lambda: x.w\n"
     )
 
 
