@@ -85,8 +85,7 @@ def robust(
                 datasets.append(dataset)
             datasets = distinct("data set", datasets, attrgetter("name"))
             with tempfile.TemporaryDirectory(prefix="chunkmark-") as folder:
-                chosen = [TRANSFORMATIONS[name] for name in names]
-                result = study(datasets, plan, chosen, Path(folder), progress.tell)
+                result = study(datasets, plan, names, Path(folder), progress.tell)
         for line in result.failures:
             progress.warn(line)
     document = report.robust_document(result, config.margin, config.seed)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.model import Dataset
-    from harness.robust.transformations import Transformation
     from harness.runs.config import RunConfig
     from harness.runs.plan import Plan
     from harness.runs.stored_values import StoredCell
@@ -52,7 +51,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Study:
-    """All trials, those of a data set as it is first; `failures` has a line for each."""
+    """All trials, of each data set as it is first; `failures` has a line for each failure."""
 
     trials: tuple[Trial, ...]
     failures: tuple[str, ...]
@@ -83,7 +82,7 @@ def plan_of(config: RunConfig) -> Plan:
 def study(
     datasets: Sequence[Dataset],
     plan: Plan,
-    transformations: Sequence[Transformation],
+    transformations: Sequence[str],
     out: Path,
     tell: Tell = silent,
 ) -> Study:
@@ -100,26 +99,24 @@ def study(
         InputError: A part cannot be used, or no cell of a data set as it is was scored.
     """
     trials, failures = [], dict[str, None]()
-    every = [(dataset, each) for dataset in datasets for each in (None, *transformations)]
-    for at, (dataset, each) in enumerate(every):
-        name = PLAIN if each is None else each.name
+    every = [(dataset, name) for dataset in datasets for name in (PLAIN, *transformations)]
+    for at, (dataset, name) in enumerate(every):
 
         def told(phase: str, done: int, total: int, at: int = at) -> None:
             if phase == RESULTS:  # the steps of one run among others
                 done, total = done + at * total, total * len(every)
             tell(phase, done, total)
 
-        edited, changed = (
-            (dataset, 0) if each is None else transform(dataset, each, plan.config.seed)
-        )
+        edited, changed = dataset, 0
+        if name != PLAIN:
+            edited, changed = transform(dataset, name, plan.config.seed)
         result = run(plan, [edited], out, told)
-        lines = (f"{dataset.name}, {name}: {line}" for line in result.failures)
-        failures.update(dict.fromkeys(lines))
+        failures |= dict.fromkeys(f"{dataset.name}, {name}: {each}" for each in result.failures)
         cells = {
             (cell.names["chunker"], cell.names["embedder"], cell.names["retriever"]): cell
             for cell in read_stored_cells(out, earlier=False)
         }
-        if each is None and not cells:
+        if name == PLAIN and not cells:
             raise InputError("nothing is left to compare: " + "\n".join(list(failures)[:2]))
         files = sum(len(corpus.sources) for corpus in dataset.corpora)
         trials.append(Trial(dataset.name, name, files, changed, cells))

@@ -7,6 +7,7 @@ kind, so that blocks are the same too.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from chunkers.source import Source
-    from harness.model import Dataset, Query, Region, Target
+    from harness.model import Dataset, Region, Target
     from harness.robust.positions import Edit, Interval
     from harness.robust.syntax import File, Shape
 
@@ -46,106 +47,57 @@ See the License for the specific language governing permissions and
 limitations under the License.
 """
 
-_MARKS: Mapping[tuple[str, str], str] = {
-    ("#", ""): "bash cmake dockerfile elixir hcl julia make perl powershell python r ruby toml"
-    " yaml",
-    ("//", ""): "c cpp csharp dart go groovy hack java javascript kotlin objc php ql rust scala"
-    " scss swift tsx typescript zig",
-    ("--", ""): "elm haskell lua sql sqlite",
-    (";;", ""): "commonlisp elisp",
-    ("%", ""): "erlang",
-    ("/*", "*/"): "css",
-    ("(*", "*)"): "ocaml",
-}  # fmt: skip
+_MARKS = {
+    "#": "bash cmake dockerfile elixir hcl julia make perl powershell python r ruby toml yaml",
+    "//": "c cpp csharp dart go groovy java javascript kotlin objc php rust scala scss swift tsx"
+    " typescript zig",
+    "--": "elm haskell lua sql sqlite",
+}
 _MARK_OF = {language: mark for mark, names in _MARKS.items() for language in names.split()}
-_CODING = r"[ \t\f]*#.*?coding[:=]"
-_FIRST = re.compile(rf"(?:(?:#!|<\?)[^\n]*(?:\n|$))?(?:{_CODING}[^\n]*(?:\n|$))?")
+_CODING = re.compile(r"[ \t\f]*#.*?coding[:=].*\n?")
+_FIRST = re.compile(rf"(?:(?:#!|<\?).*\n)?(?:{_CODING.pattern})?")
 """Lines that must be the first of their file."""
 
-_NO_CR = words("java javascript go python ruby rust swift tsx typescript")
+_READ_AS_LF = words("java javascript go python ruby rust swift tsx typescript")
 """Languages in which CRLF in a literal is read as LF."""
 
 _LF_ALONE = words("bash dockerfile make")
 """Languages whose programs do not read CRLF."""
 
-WIDTH = 4
-"""Spaces of a level of indentation in the files that are indented in another way."""
-
+_SPACES = re.compile(" *")
 _PLAIN = Style(markup="plain")
-
-
-@dataclass(frozen=True)
-class Transformation:
-    """An edit of files.
-
-    Attributes:
-        name: Its name.
-        description: One line.
-        edits: What to edit in a file.
-        same: Which part of the shape of a file stays the same.
-    """
-
-    name: str
-    description: str
-    edits: Callable[[File], Iterable[Edit]]
-    same: Callable[[Shape], object] = list
 
 
 def _header(file: File) -> Iterator[Edit]:
     """A licence header, and a blank line after it, on top or after what must come first."""
-    source = file.source
-    if source.language not in _MARK_OF or not source.text:
-        return
-    before, after = _MARK_OF[source.language]
-    first = _FIRST.match(source.text)
+    text, mark = file.source.text, _MARK_OF.get(file.source.language or "")
+    first = _FIRST.match(text)
     at = first.end() if first else 0
-    if at and not source.text[:at].endswith("\n"):
-        return
-    lines = [f"{before} {line} {after}".rstrip() for line in HEADER.splitlines()]
-    ending = "\r\n" if "\r\n" in source.text else "\n"
-    yield at, at, ending.join([*lines, "", ""])
+    if mark and text and (not at or text[at - 1] == "\n"):
+        lines = [f"{mark} {line}".rstrip() for line in HEADER.splitlines()]
+        yield at, at, ("\r\n" if "\r\n" in text else "\n").join([*lines, "", ""])
 
 
 def _indented(unit: str) -> Callable[[File], Iterator[Edit]]:
-    """Another unit for files indented by `WIDTH` spaces; spaces for alignment stay."""
+    """Another unit for files indented by 4 spaces; spaces for alignment stay."""
 
     def edits(file: File) -> Iterator[Edit]:
-        source = file.source
-        own = _indents(file)
-        steps = Counter(b - a for a, b in zip([0, *own], own, strict=False) if b > a)
-        if not steps or max(steps, key=lambda step: (steps[step], -step)) != WIDTH:
-            return
-        for start in source.lines.starts.tolist():
+        text, lines = file.source.text, file.source.lines
+        comments = {start for start, _, comment in file.tokens if comment}
+        free, code = [], [0]  # lines that can be indented, and the spaces before those of code
+        for number, start in enumerate(lines.starts.tolist(), 1):
+            spaces = len(_SPACES.match(text, start)[0])  # type: ignore[index]
             token = file.inside(start)
-            spaces = _spaces(source.text, start)
-            if spaces >= WIDTH and (token is None or token[2]):
-                levels, rest = divmod(spaces, WIDTH)
-                yield start, start + spaces, unit * levels + " " * rest
+            if spaces and (token is None or token[2]) and not lines.blank(number):
+                free.append((start, spaces))
+            if not (lines.blank(number) or token or start + spaces in comments):
+                code.append(spaces)
+        steps = Counter(b - a for a, b in itertools.pairwise(code) if b > a)
+        if steps and max(steps, key=lambda step: (steps[step], -step)) == 4:
+            for start, spaces in free:
+                yield start, start + spaces, unit * (spaces // 4) + " " * (spaces % 4)
 
     return edits
-
-
-def _indents(file: File) -> list[int]:
-    """The spaces before each line that is not blank and begins no comment or inside a token."""
-    text, comments = file.source.text, {start for start, _, mark in file.tokens if mark}
-    indents = []
-    for number, start in enumerate(file.source.lines.starts.tolist(), 1):
-        spaces = _spaces(text, start)
-        if not (
-            file.source.lines.blank(number)
-            or file.inside(start)
-            or start + spaces in comments
-            or text[start + spaces] == "\t"
-        ):
-            indents.append(spaces)
-    return indents
-
-
-def _spaces(text: str, start: int) -> int:
-    end = start
-    while text[end : end + 1] == " ":
-        end += 1
-    return end - start
 
 
 def _doubled_blank_lines(file: File) -> Iterator[Edit]:
@@ -172,7 +124,7 @@ def _no_comments(file: File) -> Iterator[Edit]:
     if file.source.language == "go" and 'import "C"' in text:
         return  # the comment above it is C
     for start, end, comment in file.tokens:
-        if not comment or tools.match(text, start) or re.compile(_CODING).match(text, start):
+        if not comment or tools.match(text, start) or _CODING.match(text, start):
             continue
         line = text.rfind("\n", 0, start) + 1
         stop = text.find("\n", end)
@@ -188,14 +140,11 @@ def _no_comments(file: File) -> Iterator[Edit]:
 
 def _crlf(file: File) -> Iterator[Edit]:
     text = file.source.text
-    if file.source.language in _LF_ALONE:
-        return
-    if file.source.language not in _NO_CR and any(
-        "\n" in text[start:end] for start, end, comment in file.tokens if not comment
-    ):
-        return
-    for match in re.finditer(r"(?<!\r)\n", text):
-        yield match.start(), match.end(), "\r\n"
+    literals = (text[start:end] for start, end, comment in file.tokens if not comment)
+    language = file.source.language
+    if language in _READ_AS_LF or not (language in _LF_ALONE or any("\n" in x for x in literals)):
+        for match in re.finditer(r"(?<!\r)\n", text):
+            yield match.start(), match.end(), "\r\n"
 
 
 def _normalised(shape: Shape) -> Shape:
@@ -207,33 +156,33 @@ def _nameless(shape: Shape) -> object:
     return [(depth, kind, text * (kind != "identifier")) for depth, kind, text in shape]
 
 
-TRANSFORMATIONS = {
-    each.name: each
-    for each in (
-        Transformation("identity", "nothing is changed", lambda file: ()),
-        Transformation("header", "a licence header on top of every file", _header),
-        Transformation("indent-2", "indentation by 2 spaces in place of 4", _indented("  ")),
-        Transformation("indent-tab", "indentation by tabs in place of 4 spaces", _indented("\t")),
-        Transformation("blank-lines", "blank lines doubled", _doubled_blank_lines),
-        Transformation("order", "adjacent functions in another order", reordered, sorted),
-        Transformation(
-            "names", "local variables of Python functions renamed", _local_names, _nameless
-        ),
-        Transformation("no-comments", "comments removed", _no_comments),
-        Transformation("crlf", "lines end in CR LF", _crlf, _normalised),
-    )
+TRANSFORMATIONS: Mapping[str, Callable[[File], Iterable[Edit]]] = {
+    "identity": lambda _: (),
+    "header": _header,
+    "indent-2": _indented("  "),
+    "indent-tab": _indented("\t"),
+    "blank-lines": _doubled_blank_lines,
+    "order": reordered,
+    "names": _local_names,
+    "no-comments": _no_comments,
+    "crlf": _crlf,
 }
-"""The transformations by name, in the order of reports."""
+"""The edits of a file by the name of the transformation, in the order of reports."""
+
+_SAME: Mapping[str, Callable[[Shape], object]] = {
+    "order": sorted,
+    "names": _nameless,
+    "crlf": _normalised,
+}
+"""What of the shape of a file stays the same, where it is not all."""
 
 
-def transform(
-    dataset: Dataset, transformation: Transformation, seed: int = 0
-) -> tuple[Dataset, int]:
+def transform(dataset: Dataset, name: str, seed: int = 0) -> tuple[Dataset, int]:
     """Transform every file of a data set whose gold is lines; queries keep their texts.
 
     Args:
         dataset: The data set.
-        transformation: What to do.
+        name: The transformation.
         seed: Seed of `order`, 0 or above.
 
     Returns:
@@ -241,18 +190,33 @@ def transform(
     """
     places: dict[tuple[str, str], set[Interval]] = defaultdict(set)
     for query in dataset.queries:
-        for mark in _marks(query):
+        for mark in (*query.targets, *([query.region] if query.region else ())):
             places[query.corpus, mark.path].add((mark.start_line or 0, mark.end_line or 0))
     moved: dict[tuple[str, str], _Moved] = {}
     corpora = []
     for corpus in dataset.corpora:
         files = [(source, places[corpus.id, source.path]) for source in corpus.sources]
-        new = _rewritten(files, transformation, seed)
+        new = _rewritten(files, name, seed)
         moved |= {(corpus.id, path): each for path, each in new.items()}
         sources = (new[s.path].after if s.path in new else s for s in corpus.sources)
         corpora.append(replace(corpus, sources=tuple(sources)))
-    queries = tuple(_with_places(query, moved) for query in dataset.queries)
-    return replace(dataset, corpora=tuple(corpora), queries=queries), len(moved)
+
+    def placed(mark: Mark, corpus: str) -> Mark:
+        file = moved.get((corpus, mark.path))
+        if file is None or mark.start_line is None or mark.end_line is None:
+            return mark
+        first, last = file.lines(mark.start_line, mark.end_line)
+        return replace(mark, start_line=first, end_line=last)
+
+    queries = (
+        replace(
+            query,
+            targets=tuple(placed(target, query.corpus) for target in query.targets),
+            region=query.region and placed(query.region, query.corpus),
+        )
+        for query in dataset.queries
+    )
+    return replace(dataset, corpora=tuple(corpora), queries=tuple(queries)), len(moved)
 
 
 @dataclass(frozen=True)
@@ -272,49 +236,25 @@ class _Moved:
 
 
 def _rewritten(
-    files: Sequence[tuple[Source, set[Interval]]], transformation: Transformation, seed: int
+    files: Sequence[tuple[Source, set[Interval]]], name: str, seed: int
 ) -> dict[str, _Moved]:
-    """The files that can be changed, by path; their lines of `places` are kept in one piece."""
+    """The files that can be changed, by path; their lines of targets and regions do not vanish."""
     prepare(source for source, _ in files)
     changed = {}
     for source, places in files:
-        lines = source.lines
-        spans = [lines.offsets_of(*each) for each in sorted(places) if each[1] <= lines.count]
+        lines, text = source.lines, source.text
+        spans = [lines.offsets_of(*each) for each in sorted(places) if 0 < each[1] <= lines.count]
         file = read_syntax(source, spans, seed)
         if file is None:
             continue
-        rewriting = Rewriting.of(source.text, transformation.edits(file))
-        # Neither a target nor what is masked may vanish.
-        if rewriting.text != source.text and all(
-            rewriting.text[slice(*rewriting.span(*span))].strip()
-            for span in spans
-            if source.text[slice(*span)].strip()
-        ):
-            after = replace(source, text=rewriting.text)
-            changed[source.path] = file.shape, _Moved(source, after, rewriting)
+        new = Rewriting.of(text, TRANSFORMATIONS[name](file))
+        kept = (new.text[slice(*new.span(*span))] for span in spans if text[slice(*span)].strip())
+        if new.text != text and all(map(str.strip, kept)):
+            changed[source.path] = file.shape, _Moved(source, replace(source, text=new.text), new)
     prepare(moved.after for _, moved in changed.values())
+    same = _SAME.get(name, list)
     return {
         path: moved
         for path, (shape, moved) in changed.items()
-        if (new := read_syntax(moved.after))
-        and transformation.same(shape) == transformation.same(new.shape)
+        if (file := read_syntax(moved.after)) and same(shape) == same(file.shape)
     }
-
-
-def _marks(query: Query) -> Iterator[Target | Region]:
-    """The targets and the region of a query that are lines."""
-    yield from (target for target in query.targets if target.start_line is not None)
-    if query.region is not None:
-        yield query.region
-
-
-def _with_places(query: Query, moved: Mapping[tuple[str, str], _Moved]) -> Query:
-    def placed(mark: Mark) -> Mark:
-        file = moved.get((query.corpus, mark.path))
-        if file is None or mark.start_line is None or mark.end_line is None:
-            return mark
-        first, last = file.lines(mark.start_line, mark.end_line)
-        return replace(mark, start_line=first, end_line=last)
-
-    region = query.region and placed(query.region)
-    return replace(query, targets=tuple(map(placed, query.targets)), region=region)

@@ -129,9 +129,9 @@ def test_what_changes_no_file_has_no_verdict(capsys, own):
 def test_the_identity_is_the_plain_run(tmp_path):
     plan = plan_of(RunConfig().over(chunkers=("ast", "fixed"), retrievers=("bm25",), limit=30))
     dataset = load_dataset("stdlib")
-    same, changed = transform(dataset, TRANSFORMATIONS["identity"])
+    same, changed = transform(dataset, "identity")
     assert (same, changed) == (dataset, 0)
-    trials = study([dataset], plan, [TRANSFORMATIONS["identity"]], tmp_path / "study").trials
+    trials = study([dataset], plan, ["identity"], tmp_path / "study").trials
     assert [trial.transformation for trial in trials] == [PLAIN, "identity"]
     plain = run(plan, [dataset], tmp_path / "plain")
     assert len(plain.cells) == 2
@@ -174,7 +174,7 @@ def test_data_sets_embedders_and_formats(capsys, own):
 def test_masked_lines_move_along(capsys, own):
     dataset = load_dataset("own_parts:masked")
     for name, lines in (("blank-lines", (8, 11)), ("crlf", (6, 8)), ("header", (20, 22))):
-        new, _ = transform(dataset, TRANSFORMATIONS[name])
+        new, _ = transform(dataset, name)
         region = new.queries[0].region
         assert (region.start_line, region.end_line) == lines
         assert "return a(x)" in new.corpora[0].sources[0].lines.text_of(*lines)
@@ -185,10 +185,10 @@ def test_masked_lines_move_along(capsys, own):
 def test_the_same_seed_gives_the_same_bytes_in_any_process():
     program = (
         "from harness.datasets.loading import load_dataset\n"
-        "from harness.robust.transformations import TRANSFORMATIONS, transform\n"
+        "from harness.robust.transformations import transform\n"
         "dataset = load_dataset('stdlib')\n"
         "for name in ('order', 'names'):\n"
-        "    print(transform(dataset, TRANSFORMATIONS[name], 3)[0].fingerprint)\n"
+        "    print(transform(dataset, name, 3)[0].fingerprint)\n"
     )
     prints = {
         subprocess.run(

@@ -18,7 +18,7 @@ def after(name, text, path="a.py", language="python", targets=(), regions=(), se
         for number, lines in enumerate(regions)
     ]
     dataset = Dataset("d", "span", (Corpus("c", (Source(text, path, language),)),), tuple(queries))
-    new, _ = transform(dataset, TRANSFORMATIONS[name], seed)
+    new, _ = transform(dataset, name, seed)
     lines = [(target.start_line, target.end_line) for query in new.queries
              for target in query.targets if target.start_line is not None]  # fmt: skip
     lines += [(query.region.start_line, query.region.end_line) for query in new.queries
