@@ -8,8 +8,10 @@ import sys
 
 import pytest
 from commands import call, says
+from rich.console import Console
 
 from harness.datasets.loading import load_dataset
+from harness.reports.robust import as_latex, as_markdown, print_robust
 from harness.robust.study import PLAIN, plan_of, study
 from harness.robust.transformations import TRANSFORMATIONS, transform
 from harness.runs.config import RunConfig
@@ -94,7 +96,8 @@ def rows_of(document, measure="SpanR@10000c"):
 
 
 def test_a_chunker_that_depends_on_blank_lines_is_found(capsys, own):
-    options = ("-d", "own_parts:functions", "-c", "own_parts:brittle", "-c", "ast", "-c", "fixed")
+    options = ("-d", "own_parts:functions", "-c", "own_parts:brittle", "-c", "ast", "-c", "fixed",
+               "-t", "blank-lines", "-t", "indent-2", "-t", "identity")  # fmt: skip
     document = robust(capsys, *options, "--format", "json").json
     rows = rows_of(document)
     brittle = rows["own_parts:functions", "own_parts:brittle", "blank-lines"]
@@ -108,7 +111,9 @@ def test_a_chunker_that_depends_on_blank_lines_is_found(capsys, own):
     assert rows["own_parts:functions", "fixed", "blank-lines"]["difference"] == 0
     (most,) = (row for row in document["most"] if row["chunker"] == "own_parts:brittle")
     assert most["transformation"] == "blank-lines"
-    text = robust(capsys, *options, "-t", "blank-lines").out
+    out = io.StringIO()
+    print_robust(document, Console(file=out, width=130))
+    text = out.getvalue()
     assert "own_parts:brittle by bm25 on own_parts:functions: blank-lines hurts most" in text
     assert (
         "ast by bm25 on own_parts:functions: no transformation lowers the mean of SpanR@10000c"
@@ -145,21 +150,21 @@ def test_the_identity_is_the_plain_run(tmp_path):
 
 
 def test_data_sets_embedders_and_formats(capsys, own):
-    options = ("-d", "own_parts:functions", "-d", "stdlib", "-c", "ast", "-c", "fixed",
+    options = ("-d", "own_parts:functions", "-d", "own_parts:masked", "-c", "ast", "-c", "fixed",
                "-t", "crlf", "-t", "header", "--limit", "8")  # fmt: skip
     document = robust(capsys, *options, "--format", "json").json
     assert document["schema"] == "chunkmark.robust/1"
     rows = rows_of(document)
     assert len(rows) == 2 * 2 * 2
     assert len(document["rows"]) == 2 * len(rows)
-    row = rows["stdlib", "fixed", "header"]
-    markdown = robust(capsys, *options, "--format", "markdown").out
+    row = rows["own_parts:functions", "fixed", "header"]
+    markdown = as_markdown(document)
+    assert robust(capsys, *options, "--format", "markdown").out == markdown
     shown = (
-        f"| fixed | bm25 | header | {row['changed']}/19 | {row['chunks']} | {row['after']:.3f} |"
+        f"| fixed | bm25 | header | {row['changed']}/24 | {row['chunks']} | {row['after']:.3f} |"
     )
     assert shown in markdown
-    latex = robust(capsys, *options, "--format", "latex").out
-    assert f"fixed & bm25 & header & {row['changed']}/19 & {row['chunks']} &" in latex
+    assert f"fixed & bm25 & header & {row['changed']}/24 & {row['chunks']} &" in as_latex(document)
     text = robust(capsys, *options, "--format", "csv").out
     table = list(csv.DictReader(io.StringIO(text)))
     assert len(table) == len(document["rows"])
