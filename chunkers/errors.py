@@ -66,6 +66,14 @@ def reason_of(error: BaseException) -> str:
     return " ".join(text.split())[:_LONGEST]
 
 
+def place_of(error: BaseException) -> str:
+    """The file and the line where an exception was raised."""
+    import traceback
+
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{frame.filename}, line {frame.lineno}"
+
+
 def suggestion(name: str, names: Iterable[str], command: str = "", *, mark: str = "") -> str:
     """A hint for an unknown name: similar names, or all names if they are few.
 

@@ -203,8 +203,8 @@ def make(
         check_limit(max_size)
     if overlap < 0 or timeout <= 0:
         raise InputError(
-            f"process: overlap={overlap}, timeout={timeout:g}: overlap must be at least 0, timeout "
-            "above 0"
+            f"process: overlap={overlap}, timeout={timeout:g}: "
+            "overlap must be at least 0, timeout above 0"
         )
     try:
         words = shlex.split(command)

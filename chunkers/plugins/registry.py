@@ -8,13 +8,12 @@ import importlib.metadata
 import pkgutil
 import re
 import sys
-import traceback
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import STOPPING, InputError, reason_of, suggestion
+from chunkers.errors import STOPPING, InputError, place_of, reason_of, suggestion
 from chunkers.plugins.spec import Spec
 
 if TYPE_CHECKING:
@@ -160,8 +159,8 @@ class Registry:
             if type(error) in STOPPING or entry.origin == "built-in":
                 raise
             raise InputError(
-                f"{self.kind} {entry.shown} cannot be created: {reason_of(error)}\n"
-                f"give a function that returns the {self.kind}"
+                f"{self.kind} {entry.shown} cannot be created: {reason_of(error)}; see "
+                f"{place_of(error)}\ngive a function that returns the {self.kind}"
             ) from error
         if not callable(getattr(part, method, None)):
             raise InputError(
@@ -177,8 +176,7 @@ def _advice(error: BaseException) -> str:
         return f"install {error.name.partition('.')[0]} in {sys.prefix}, where chunkmark runs"
     if isinstance(error, SyntaxError) and error.filename:
         return f"correct {error.filename}, line {error.lineno}"
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"see {frame.filename}, line {frame.lineno}"
+    return f"see {place_of(error)}"
 
 
 def _defined(target: object, name: str) -> str:

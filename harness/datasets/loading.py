@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import STOPPING, InputError, reason_of, suggestion
+from chunkers.errors import STOPPING, InputError, place_of, reason_of, suggestion
 from chunkers.languages import parse_overrides, pattern_of
 from chunkers.plugins.registry import PluginEntry, Registry
 from chunkers.plugins.spec import Spec, bind, canonical, parse_spec
@@ -115,8 +115,8 @@ def load_dataset(
         if type(error) in STOPPING or spec.name in card_names():
             raise
         raise InputError(
-            f"data set {spec.name}: its loader failed: {reason_of(error)}\n"
-            "give a function load(data_dir) that returns a Dataset"
+            f"data set {spec.name}: its loader failed: {reason_of(error)}; see {place_of(error)}\n"
+            "a loader is a function load(data_dir) that returns a Dataset"
         ) from error
     if not isinstance(dataset, Dataset):
         raise InputError(

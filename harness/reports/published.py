@@ -90,7 +90,7 @@ def _why_none(runs: Sequence[Path]) -> str:
         return f"{problem}: none of its data sets has one\nthose with a figure are {others}"
     name, figure = figures[0]
     model = find_model(figure.model)
-    embedder = figure.model if model is None else model.specs[0]
+    embedder = f"st:{figure.model}" if model is None else model.specs[0]
     return (
         f"{problem}: figures are of whole documents and all queries\n"
         f"run `chunkmark run -d {name} -c whole-file -r dense -e {embedder} "

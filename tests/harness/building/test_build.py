@@ -249,7 +249,7 @@ class TestFolder:
             ("[]", "is damaged"),
             (
                 '{"schema": "chunkmark.dataset/2", "fingerprint": 1, "files": {}}',
-                "is missing; build",
+                "is missing; its keys are fingerprint, files; build",
             ),
             ('{"schema": "chunkmark.dataset/1", "fingerprint": 1}', "another version wrote it"),
             (

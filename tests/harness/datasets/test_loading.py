@@ -77,7 +77,7 @@ def test_a_data_set_carries_its_spec_in_canonical_form(tmp_path: Path) -> None:
         ("beir", "data set beir: needs a folder: beir:FOLDER"),
         ("beir:folder,pooling=best", "pooling=best: choose from max, first, sum"),
         ("repoeval-function:target=all", "target=all: choose from context, body"),
-        ("stdlib|beir", "invalid spec"),
+        ("stdlib|beir", "names several parts; repeat the option"),
         ("no_such_module:load", "data set no_such_module:load: no module"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from commands import call
 from hub_server import REPOSITORY, REVISION, jsonl, parquet, readme, serving_hub
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, install_command
 from harness.datasets import cards
 from harness.datasets.cards import card_names, load_card
 from harness.datasets.loaders.hub import Settings, is_of_hub
@@ -335,7 +335,7 @@ def test_a_split_that_the_judgements_lack(hub) -> None:
 
 def test_without_the_library_the_extra_is_named(hub, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(InputError, match=r"small: the library datasets is missing; pip install"):
+    with pytest.raises(InputError, match=re.escape(install_command("hub"))):
         load_dataset("small")
 
 

@@ -1,6 +1,7 @@
 """Vectors from a server: requested once, checked, and without showing the key."""
 
 import base64
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from embedding_server import (
     with_data,
 )
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, install_command
 from harness.embedding.text_vectors import embed_texts
 from harness.embedding.vector_store import VectorStore, text_key
 from harness.runs.pipeline import load_embedder
@@ -389,7 +390,7 @@ def test_invalid_addresses_are_refused(text):
 
 def test_without_the_package_the_message_names_the_extra(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"pip install 'chunkmark\[openai\]'"):
+    with pytest.raises(InputError, match=re.escape(install_command("openai"))):
         load_embedder("openai:some-model")
 
 
