@@ -24,7 +24,7 @@ UNCHANGED = "no file changed"
 """In place of a verdict."""
 
 _COLUMNS = ("chunker", "retriever", "transformation", "files", "chunks", "mean", "points", "95 %",
-            "p", "better, worse", "verdict", "detects")  # fmt: skip
+            "p", "better, worse", "verdict")  # fmt: skip
 _CSV = ("dataset", "chunker", "embedder", "retriever", "transformation", "files", "changed",
         "chunks", "queries", "measure", "exploratory", "before", "after", "difference",
         "difference_low", "difference_high", "p", "p_adjusted", "better", "equal", "worse",
@@ -136,7 +136,7 @@ def print_robust(document: Mapping[str, Any], console: Console) -> None:
     """Print the tables to a terminal."""
     for title, rows in _tables(document):
         console.print(plain(title), style="bold")
-        print_named(console, _COLUMNS, rows, 3)
+        print_named(console, _COLUMNS, rows, 3, 20)
         console.print()
     for line in _lines(document):
         console.print(plain(line))
@@ -177,7 +177,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     names = [row["chunker"], retriever, row["transformation"]]
     numbers = [f"{row['changed']}/{row['files']}", f"{row['chunks']:,}", f"{row['after']:.3f}"]
     if row["difference"] is None:
-        return [*names, *numbers, "", "", "", "", row["verdict"], ""]
+        return [*names, *numbers, "", "", "", "", row["verdict"]]
     low, high = row["difference_low"], row["difference_high"]
     return [
         *names,
@@ -187,7 +187,6 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
         f"{row['p_adjusted']:.3f}",
         f"{row['better']}, {row['worse']}",
         row["verdict"],
-        "-" if row["mdd"] is None else points(row["mdd"]),
     ]
 
 
@@ -203,5 +202,5 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
         "points: the change of the mean, in hundredths, with its 95 % interval; better, worse: "
         "queries. files: those that changed; the others cannot be changed, or are so already. "
         f"Margin: {points(document['margin'])} points; p-values of a table of {MEASURES[0]} are "
-        "adjusted together; detects: the change that would show."
+        "adjusted together."
     )

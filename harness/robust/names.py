@@ -32,12 +32,10 @@ def renamed_locals(text: str) -> list[tuple[int, int, str]]:
     Returns:
         Start, end and new name of each occurrence; none if this Python cannot parse the file.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its literals
-            tree, top = ast.parse(text), symtable.symtable(text, "file", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    parsed = parse_python(text)
+    if parsed is None:
         return []
+    tree, top = parsed
     starts = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
     scopes = {(scope.get_name(), scope.get_lineno()): scope for scope in _inside(top)}
     taken = set(_WORD.findall(text))
@@ -52,6 +50,16 @@ def renamed_locals(text: str) -> list[tuple[int, int, str]]:
                 if text[start : start + len(name.id)] != name.id:
                     return []  # Python reads some letters as others
     return edits
+
+
+def parse_python(text: str) -> tuple[ast.Module, symtable.SymbolTable] | None:
+    """A file as this Python reads it; None if it does not."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its literals
+            return ast.parse(text), symtable.symtable(text, "file", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _inside(scope: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

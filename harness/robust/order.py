@@ -59,13 +59,22 @@ def _runs(file: File, children: Sequence[Node]) -> Iterator[list[_Function]]:
         if node.type in file.grammar.comments:
             continue
         function = None if attributed else _function(file, node)
-        attributed = node.type in file.grammar.attributes
+        attributed = node.type in file.grammar.attributes or _declares(node)
         if function is None or any(_tied(function, other) for other in run):
             yield run
             run = []
         if function is not None:
             run.append(function)
     yield run
+
+
+def _declares(node: Node) -> bool:
+    """Whether the next function may be one with this, an overload of it, say."""
+    return any(
+        word in part.type
+        for part in (node, *node.named_children[:1])
+        for word in ("signature", "decorated")
+    )
 
 
 def _tied(function: _Function, other: _Function) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from chunkers.grammars.blocks import parsed_text
 from chunkers.grammars.loading import grammar_of
 from harness.chunking.parsing import UnparsedError, parse
+from harness.robust.names import parse_python
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,6 +86,8 @@ def read_syntax(source: Source, places: Sequence[Interval] = (), seed: int = 0) 
         return None
     if root is None or root.has_error:
         return None
+    if source.language == "python" and parse_python(source.text) is None:
+        return None  # tree-sitter does not mind tabs and spaces in one block
     begins = (np.frombuffer(octets, dtype=np.uint8) & 0xC0) != 0x80  # not in mid-character
     chars = np.concatenate((np.cumsum(begins) - 1, [len(source.text)]))
     tokens, shape = _walk(root, grammar, octets)

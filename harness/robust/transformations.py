@@ -48,7 +48,7 @@ limitations under the License.
 """
 
 _MARKS = {
-    "#": "bash cmake dockerfile elixir hcl julia make perl powershell python r ruby toml yaml",
+    "#": "bash cmake elixir hcl julia make perl powershell python r ruby toml yaml",
     "//": "c cpp csharp dart go groovy java javascript kotlin objc php rust scala scss swift tsx"
     " typescript zig",
     "--": "elm haskell lua sql sqlite",

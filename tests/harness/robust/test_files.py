@@ -63,6 +63,8 @@ def test_strings_of_several_lines_are_not_touched():
 def test_other_units_of_indentation_stay():
     for text in ("def f():\n  if x:\n    return 1\n", "def f():\n\tif x:\n\t\treturn 1\n"):
         assert after("indent-2", text)[0] == after("indent-tab", text)[0] == text
+    mixed = "if a:\n  if b:\n    c\nif d:\n    if e:\n        f\n        if g:\n            h\n"
+    assert after("indent-tab", mixed)[0] == mixed  # "  " and a tab would be one block
     aligned = "def f(a,\n      b):\n    if a:\n        return b\n"
     assert after("indent-2", aligned)[0] == ("def f(a,\n    b):\n  if a:\n    return b\n")
 
@@ -120,6 +122,8 @@ def test_functions_whose_order_may_matter_stay(second):
     assert after("order", shared, "a.js", "javascript")[0] == shared
     script = "class A {\n  @d\n  a() {}\n  b() {}\n}\n"
     assert after("order", script, "a.ts", "typescript")[0] == script
+    overloads = "function a(x: string): void;\nfunction a(x: any) {}\nfunction b() {}\n"
+    assert after("order", overloads, "a.ts", "typescript")[0] == overloads
     declared = "void a(void) {}\n\nvoid b(void) { a(); }\n"
     assert after("order", declared, "a.c", "c")[0] == declared
 
