@@ -37,6 +37,7 @@ def evaluate(
     mask_query: bool | None = RunConfig.mask_query,
     max_failures: str = RunConfig.max_failures,
     engine: str = RunConfig.engine,
+    memory: str | None = RunConfig.memory,
     file_timeout: float = RunConfig.file_timeout,
     out: Path | str | None = None,
 ) -> RunResult:
@@ -64,6 +65,8 @@ def evaluate(
             scored.
         engine: Where files are cut and texts embedded: local, ray for local processes of Ray, or
             ray:ADDRESS for a cluster.
+        memory: Memory for vectors, such as 500MB or 2GB. More than that is kept in files. Default:
+            all.
         file_timeout: Seconds that a chunker may take for a file. Each million characters adds as
             many again.
         out: The run folder. Without it, a temporary folder is used and removed, and `out` of the
@@ -96,6 +99,7 @@ def evaluate(
         mask_query=mask_query,
         max_failures=max_failures,
         engine=engine,
+        memory=memory,
         file_timeout=file_timeout,
     )
     plan = make_plan(config)

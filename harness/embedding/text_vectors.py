@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar, get_args
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.embedding.embedder import PassageEmbedder, Role
 from harness.embedding.vector_store import StoredVector, text_key
+from harness.support.space import Space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +24,12 @@ if TYPE_CHECKING:
     from harness.embedding.vector_store import VectorStore
 
 _Item = TypeVar("_Item")
+_LOOKED_UP = 5000  # vectors that are read from the store at once
 _COMMIT_SECONDS = 1.0  # what a kill can cost at most, besides the current batch
+
+
+MEMORY = Space()
+"""No limit."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,8 @@ def embed_texts(
     store: VectorStore,
     role: Role,
     progress: Callable[[int, int], None] | None = None,
+    *,
+    space: Space = MEMORY,
 ) -> Vectors:
     """Embed texts; those whose vectors are stored are not embedded again.
 
@@ -59,6 +68,7 @@ def embed_texts(
         store: The store of vectors.
         role: The role of the texts.
         progress: Called with the number of texts that are done and their total, from 0 on.
+        space: Where the vectors are.
 
     Raises:
         OutOfMemoryError: A batch did not fit; the batches before it are stored.
@@ -72,6 +82,7 @@ def embed_texts(
         store=store,
         role=role,
         progress=progress,
+        space=space,
     )
 
 
@@ -80,6 +91,7 @@ def embed_passages(
     embedder: Embedder,
     store: VectorStore,
     progress: Callable[[int, int], None] | None = None,
+    space: Space = MEMORY,
 ) -> Vectors:
     """Embed chunks in their files; those whose vectors are stored are not embedded again.
 
@@ -88,6 +100,7 @@ def embed_passages(
         embedder: A `PassageEmbedder`.
         store: The store of vectors.
         progress: Called with the number of passages that are done and their total, from 0 on.
+        space: Where the vectors are.
 
     Raises:
         OutOfMemoryError, InputError: As `embed_texts`.
@@ -102,6 +115,7 @@ def embed_passages(
         store=store,
         role="document",
         progress=progress,
+        space=space,
     )
 
 
@@ -129,44 +143,103 @@ def _embed(
     store: VectorStore,
     role: Role,
     progress: Callable[[int, int], None] | None,
+    space: Space,
 ) -> Vectors:
     """The vectors of texts or passages with their addresses, stored or embedded now."""
     fingerprint = embedder.fingerprint(role)
     # A model's documents and queries are compared, so they have one width.
     roles = sorted({embedder.fingerprint(name) for name in get_args(Role)})
-    width = store.width(roles)
-    by_key = dict(zip(keys, items, strict=True))
-    known = store.get(fingerprint, sorted(by_key))
     # Sorted by content, so that nothing depends on the order of the items.
-    missing = sorted(by_key.keys() - known.keys())
+    by_key = dict(sorted(zip(keys, items, strict=True), key=itemgetter(0)))
+
+    def check(width: int | None, rows: Sequence[StoredVector]) -> int | None:
+        return _checked_width(width, rows, embedder.name, roles)
+
+    table = _Table(keys, space, check)
+    table.width = store.width(roles)
+    distinct = list(by_key)
+    count = min(_LOOKED_UP, table.at_once)
+    for start in range(0, len(distinct), count):
+        table.add(store.get(fingerprint, distinct[start : start + count]).items())
+    missing = [key for key in distinct if not table.has(key)]
     pending: list[tuple[bytes, StoredVector]] = []
     done, last = 0, time.monotonic()
     try:
         if progress and missing:
             progress(0, len(missing))
         for batch in embed([by_key[key] for key in missing]) if missing else ():
-            width = _checked_width(width, [row for _, row in batch], embedder.name, roles)
-            pending += [(missing[index], vector) for index, vector in batch]
+            rows = [(missing[index], vector) for index, vector in batch]
+            table.add(rows)
+            pending += rows
             done += len(batch)
             if progress:
                 progress(done, len(missing))
-            if time.monotonic() - last > _COMMIT_SECONDS:
-                known.update(pending)
+            if time.monotonic() - last > _COMMIT_SECONDS or len(pending) >= table.at_once:
                 store.put(fingerprint, embedder.name, pending)
                 pending, last = [], time.monotonic()
     finally:
         if pending:
-            known.update(pending)
             store.put(fingerprint, embedder.name, pending)
-    rows = [known[key] for key in keys]
-    width = _checked_width(width, rows, embedder.name, roles) or 0
-    return Vectors(
-        np.array([row.vector for row in rows], dtype=np.float32).reshape(len(rows), width),
-        np.array([row.tokens for row in rows], dtype=np.int64),
-        np.array([row.seconds for row in rows], dtype=np.float64),
-        np.array([row.seconds / row.batch for row in rows], dtype=np.float64),
-        len(missing),
-    )
+    return table.vectors(len(missing))
+
+
+class _Table:
+    """The vectors of items, filled in any order.
+
+    Args:
+        keys: The address of each item; equal items have equal ones.
+        space: Where the vectors are.
+        check: Gets the width so far and rows; returns the width of all, or raises an InputError.
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[bytes],
+        space: Space,
+        check: Callable[[int | None, Sequence[StoredVector]], int | None],
+    ) -> None:
+        self.width: int | None = None
+        self._space, self._check = space, check
+        self._places: dict[bytes, list[int]] = {}
+        for place, key in enumerate(keys):
+            self._places.setdefault(key, []).append(place)
+        self._values: NDArray[np.float32] | None = None
+        self._filled = np.zeros(len(keys), dtype=np.bool_)
+        self._tokens = np.zeros(len(keys), dtype=np.int64)
+        self._seconds = np.zeros(len(keys))
+        self._share = np.zeros(len(keys))
+
+    @property
+    def at_once(self) -> int:
+        """Vectors that may be outside of the table at once."""
+        return self._space.rows(4 * max(1, self.width or 1))
+
+    def has(self, key: bytes) -> bool:
+        """Whether there is a vector for a key."""
+        return bool(self._filled[self._places[key][0]])
+
+    def add(self, rows: Iterable[tuple[bytes, StoredVector]]) -> None:
+        """Fill the places of some items."""
+        rows = list(rows)
+        if not rows:
+            return
+        self.width = self._check(self.width, [row for _, row in rows])
+        if self._values is None:
+            self._values = self._space.empty((len(self._filled), self.width or 0))
+        for key, row in rows:
+            places = self._places[key]
+            self._values[places] = row.vector
+            self._tokens[places] = row.tokens
+            self._seconds[places] = row.seconds
+            self._share[places] = row.seconds / row.batch
+            self._filled[places] = True
+
+    def vectors(self, computed: int) -> Vectors:
+        """All of them."""
+        values = self._values
+        if values is None:
+            values = np.zeros((0, self.width or 0), dtype=np.float32)
+        return Vectors(values, self._tokens, self._seconds, self._share, computed)
 
 
 def _checked_width(
@@ -221,13 +294,14 @@ def _fill(lines: list[str], tokens: dict[str, int], limit: int) -> list[str]:
 
 
 def mean_vectors(
-    values: NDArray[np.float32], windows: Sequence[Sequence[int]]
+    values: NDArray[np.float32], windows: Sequence[Sequence[int]], space: Space = MEMORY
 ) -> NDArray[np.float32]:
     """One vector for each text that was split into windows.
 
     Args:
         values: Vectors of the windows, as the model returned them, shape (n, d).
         windows: For each text the indices of its windows, in order.
+        space: Where the vectors are.
 
     Returns:
         Shape (len(windows), d). A text of one window has that window's vector, bit for bit. The
@@ -236,9 +310,10 @@ def mean_vectors(
         mean is zero, so is the vector.
     """
     firsts = np.array([own[0] if len(own) == 1 else -1 for own in windows], dtype=np.int64)
-    result = np.zeros((len(windows), values.shape[1]), dtype=np.float32)
-    result[firsts >= 0] = values[firsts[firsts >= 0]]
-    unit, usable = unit_vectors(values)
+    result: NDArray[np.float32] = space.empty((len(windows), values.shape[1]))
+    for text in np.flatnonzero(firsts >= 0).tolist():
+        result[text] = values[firsts[text]]
+    unit, usable = unit_vectors(values, space)
     for text in np.flatnonzero(firsts < 0).tolist():
         total = np.zeros(values.shape[1])
         for window in windows[text]:
@@ -249,7 +324,7 @@ def mean_vectors(
 
 
 def unit_vectors(
-    values: NDArray[np.float32] | NDArray[np.float64],
+    values: NDArray[np.float32] | NDArray[np.float64], space: Space = MEMORY
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Scale rows to unit length, in float64 and in fixed order.
 
@@ -257,11 +332,32 @@ def unit_vectors(
         Rows as float32, shape (n, d), and which of them are usable, shape (n,): a zero or
         non-finite vector is not, and its row is zero.
     """
-    wide = values.astype(np.float64)
+    unit = space.empty(values.shape)
+    usable = np.zeros(len(values), dtype=np.bool_)
+    block = space.rows(8 * max(1, values.shape[1]))
+    for start in range(0, len(values), block):
+        rows = slice(start, start + block)
+        wide = values[rows].astype(np.float64)
+        squares = _squares(wide)
+        usable[rows] = np.isfinite(squares) & (squares > 0)
+        norms = np.sqrt(np.where(usable[rows], squares, 1.0))
+        unit[rows] = np.where(usable[rows][:, None], wide / norms[:, None], 0.0)
+    return unit, usable
+
+
+def usable_vectors(values: NDArray[np.float32], space: Space = MEMORY) -> NDArray[np.bool_]:
+    """Which rows can be scaled: neither zero nor non-finite, shape (n,)."""
+    block = space.rows(8 * max(1, values.shape[1]))
+    parts = (values[start : start + block] for start in range(0, len(values), block))
+    squares = [_squares(part.astype(np.float64)) for part in parts]
+    total = np.concatenate([*squares, np.zeros(0)])
+    usable: NDArray[np.bool_] = np.isfinite(total) & (total > 0)
+    return usable
+
+
+def _squares(wide: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Squared lengths of rows, added dimension by dimension."""
     squares = np.zeros(len(wide))
     for column in range(wide.shape[1]):
         squares += wide[:, column] * wide[:, column]
-    usable = np.isfinite(squares) & (squares > 0)
-    norms = np.sqrt(np.where(usable, squares, 1.0))
-    unit = np.where(usable[:, None], wide / norms[:, None], 0.0).astype(np.float32)
-    return unit, usable
+    return squares

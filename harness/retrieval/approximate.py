@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chunkers.errors import InputError
 from harness.retrieval.vector_index import Neighbours
 
 if TYPE_CHECKING:
@@ -39,6 +40,19 @@ class ApproximateSearch:
         del count
         _, rows = self.index.search(queries, min(self.nearest, self.index.ntotal))
         return Neighbours(rows.astype(np.int64), np.full(len(queries), -np.inf))
+
+
+def refuse_files(rows: NDArray[np.float32], name: str) -> None:
+    """Refuse vectors that are not in memory: these indexes copy them there.
+
+    Raises:
+        InputError: They are in a file, since they pass the limit of memory.
+    """
+    if isinstance(rows, np.memmap):
+        raise InputError(
+            f"index {name} keeps {rows.nbytes:,} bytes of vectors in memory, which --memory does "
+            "not allow; choose flat or pgvector"
+        )
 
 
 @contextmanager

@@ -79,6 +79,7 @@ def compute(
         texts = texts_of(corpora, embedder, windows)
     if embedder is not None:
         with timer.phase("embedding") as progress:
+            texts = replace(texts, space=pipeline.space)
             texts = replace(
                 texts,
                 documents=embed_chunks(texts, embedder, store, progress),

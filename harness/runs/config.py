@@ -128,6 +128,12 @@ class RunConfig:
         "ray:ADDRESS for a cluster.",
         metavar="ENGINE",
     )
+    memory: str | None = _option(
+        LIMITS,
+        None,
+        "Memory for vectors, such as 500MB or 2GB. More than that is kept in files. Default: all.",
+        metavar="SIZE",
+    )
     file_timeout: float = _option(
         LIMITS,
         SECONDS,

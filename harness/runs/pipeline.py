@@ -13,6 +13,7 @@ from chunkers.errors import InputError
 from chunkers.grammars.loading import grammar_versions
 from chunkers.plugins.registry import Registry
 from chunkers.plugins.spec import bind, canonical, parse_spec
+from harness.embedding.text_vectors import MEMORY
 from harness.retrieval.indexes import flat
 from harness.retrieval.options import RankingOptions, ranking_options
 from harness.retrieval.vector_index import load_index
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from harness.retrieval.ranking import Index, Material, Order, Ranker, Retriever
     from harness.retrieval.vector_index import VectorIndex
     from harness.support.progress import Tell
+    from harness.support.space import Space
 
 EMBEDDERS = Registry("embedder", ("harness.embedding.embedders",), "chunkmark.embedders")
 RETRIEVERS = Registry("retriever", ("harness.retrieval.retrievers",), "chunkmark.retrievers")
@@ -61,13 +63,17 @@ class LoadedRetriever:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """The parts that make one cell; `embedder` is None for a lexical retriever."""
+    """The parts that make one cell, and the space of its vectors.
+
+    `embedder` is None for a lexical retriever.
+    """
 
     chunker: LoadedChunker
     embedder: Embedder | None
     retriever: LoadedRetriever
     order: Order
     profile: Profile
+    space: Space = MEMORY
 
 
 @dataclass

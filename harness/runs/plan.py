@@ -19,6 +19,7 @@ from harness.runs.engine import Local, load_engine
 from harness.runs.failures import MaxFailures, parse_max_failures
 from harness.runs.matching import parse_match_size
 from harness.runs.pipeline import load_embedder, load_retriever, refuse_unknown_embedder
+from harness.support.space import Space, parse_space
 from harness.support.wording import distinct
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Plan:
         max_failures: How many files a chunker may fail on.
         match: The median chunk that chunkers are given, or the chunker that has it.
         engine: What cuts and embeds.
+        space: The memory that vectors may take.
     """
 
     config: RunConfig
@@ -61,6 +63,7 @@ class Plan:
     max_failures: MaxFailures
     match: int | LoadedChunker | None = None
     engine: Engine = field(default_factory=Local)
+    space: Space = field(default_factory=Space)
 
     @property
     def cells(self) -> int:
@@ -134,6 +137,7 @@ def make_plan(config: RunConfig) -> Plan:
         max_failures=max_failures,
         match=match,
         engine=engine,
+        space=parse_space(config.memory),
     )
 
 

@@ -321,7 +321,7 @@ class _ChunkerCells:
         files = self._chunks.get(helper, timer)
         budget = plan.budget if self._query_set.dataset.gold == "span" else 0
         order = Order(plan.depth, budget, plan.profile.ties)
-        pipeline = Pipeline(self._chunker, embedder, retriever, order, plan.profile)
+        pipeline = Pipeline(self._chunker, embedder, retriever, order, plan.profile, plan.space)
         computed = compute(self._query_set, files, pipeline, session.store, timer)
         for name, seconds in timer.seconds.items():
             session.seconds[name] += seconds

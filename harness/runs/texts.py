@@ -11,12 +11,13 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.embedding.embedder import Passage, PassageEmbedder
 from harness.embedding.text_vectors import (
+    MEMORY,
     Vectors,
     embed_passages,
     embed_texts,
     mean_vectors,
     split_windows,
-    unit_vectors,
+    usable_vectors,
 )
 from harness.support.wording import counted
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from harness.embedding.vector_store import VectorStore
     from harness.measures.profiles import Profile
     from harness.model import Query
+    from harness.support.space import Space
 
 _COLUMNS = ("values", "tokens", "seconds", "share")
 
@@ -44,7 +46,7 @@ class Texts:
     each text of `all`. `documents` are the vectors of `embedded`.
 
     Where a vector depends on the file too, `passages` are the places of `all`, which then differ in
-    text or file; else it is empty.
+    text or file; else it is empty. `space` is where vectors are.
     """
 
     all: tuple[str, ...]
@@ -54,13 +56,14 @@ class Texts:
     passages: tuple[Passage, ...] = ()
     documents: Vectors | None = None
     queries: Vectors | None = None
+    space: Space = MEMORY
 
     @cached_property
     def vectors(self) -> NDArray[np.float32] | None:
         """Vectors of `all`, not scaled, shape (len(all), d); None without an embedder."""
         if self.documents is None or self.all == self.embedded:
             return None if self.documents is None else self.documents.values
-        return mean_vectors(self.documents.values, self.windows)
+        return mean_vectors(self.documents.values, self.windows, self.space)
 
     @property
     def embedded_of_chunk(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -75,14 +78,16 @@ class Texts:
         """Number of zero or non-finite vectors, of `embedded` and of means."""
         if self.documents is None or self.vectors is None:
             return 0
-        means = np.array([len(windows) != 1 for windows in self.windows], dtype=np.bool_)
-        rows = (self.documents.values, self.vectors[means])
-        return sum(int((~unit_vectors(values)[1]).sum()) for values in rows)
+        unusable = int((~usable_vectors(self.documents.values, self.space)).sum())
+        if self.all != self.embedded:
+            means = np.array([len(windows) != 1 for windows in self.windows], dtype=np.bool_)
+            unusable += int((~usable_vectors(self.vectors, self.space))[means].sum())
+        return unusable
 
     @property
     def indexed(self) -> int | None:
         """Number of vectors that can be searched; None without an embedder."""
-        return None if self.vectors is None else int(unit_vectors(self.vectors)[1].sum())
+        return None if self.vectors is None else int(usable_vectors(self.vectors, self.space).sum())
 
 
 def texts_of(chunked: Sequence[ChunkedCorpus], embedder: Embedder | None, windows: bool) -> Texts:
@@ -167,13 +172,13 @@ def embed_chunks(
 ) -> Vectors:
     """Vectors of `texts.embedded`; a blank text has the zero vector."""
     if not texts.passages:
-        return embed_documents(texts.embedded, embedder, store, progress)
+        return embed_documents(texts.embedded, embedder, store, progress, space=texts.space)
 
     def embed(full: Sequence[int]) -> Vectors:
         passages = [texts.passages[number] for number in full]
-        return embed_passages(passages, embedder, store, progress)
+        return embed_passages(passages, embedder, store, progress, texts.space)
 
-    return _with_blanks(texts.embedded, embed)
+    return _with_blanks(texts.embedded, embed, texts.space)
 
 
 def embed_documents(
@@ -182,16 +187,21 @@ def embed_documents(
     store: VectorStore,
     progress: Callable[[int, int], None],
     role: Role = "document",
+    *,
+    space: Space = MEMORY,
 ) -> Vectors:
     """Vectors of texts; a blank text has the zero vector."""
 
     def embed(full: Sequence[int]) -> Vectors:
-        return embed_texts([texts[number] for number in full], embedder, store, role, progress)
+        some = [texts[number] for number in full]
+        return embed_texts(some, embedder, store, role, progress, space=space)
 
-    return _with_blanks(texts, embed)
+    return _with_blanks(texts, embed, space)
 
 
-def _with_blanks(texts: Sequence[str], embed: Callable[[Sequence[int]], Vectors]) -> Vectors:
+def _with_blanks(
+    texts: Sequence[str], embed: Callable[[Sequence[int]], Vectors], space: Space
+) -> Vectors:
     """Vectors of texts; `embed` gets the numbers of those that are not blank."""
     full = [number for number, text in enumerate(texts) if text and not text.isspace()]
     vectors = embed(full)
@@ -199,7 +209,8 @@ def _with_blanks(texts: Sequence[str], embed: Callable[[Sequence[int]], Vectors]
         return vectors
 
     def spread(column: NDArray[Any]) -> NDArray[Any]:
-        rows = np.zeros((len(texts), *column.shape[1:]), dtype=column.dtype)
+        rows = space.empty((len(texts), *column.shape[1:]), column.dtype)
+        rows[:] = 0
         rows[full] = column
         return rows
 

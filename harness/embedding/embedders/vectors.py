@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _CACHE_FILE = "[0-9a-f][0-9a-f]/*.json"
 _CACHE_DIGITS = 16
+_BATCH = 1000  # vectors, which may be wide
 _TABLE = ("text_sha256.txt", "vectors.npy")
 
 
@@ -113,7 +114,10 @@ class StoredVectors(EmbedderBase):
                 f"{self.name} has no vector for {len(missing)} of {counted(len(texts), 'text')}, "
                 f"first for sha256 {digests[missing[0]][:16]}…\nthe text starts: {start!r}"
             )
-        yield [(n, StoredVector(vectors[digest], 0, 0.0)) for n, digest in enumerate(digests)]
+        pairs = [*enumerate(digests)]
+        for at in range(0, len(pairs), _BATCH):
+            batch = pairs[at : at + _BATCH]
+            yield [(n, StoredVector(vectors[digest], 0, 0.0)) for n, digest in batch]
 
     def _lookup(self, digests: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
         if not self.cache:
@@ -130,7 +134,7 @@ class StoredVectors(EmbedderBase):
         names = self.folder / "text_sha256.txt"
         digests = names.read_text("ascii", errors="replace").split()
         try:
-            rows = np.load(self.folder / "vectors.npy", allow_pickle=False)
+            rows = np.load(self.folder / "vectors.npy", mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError) as error:
             raise InputError(f"{self.folder / 'vectors.npy'} cannot be read: {error}") from error
         if rows.ndim != 2 or rows.dtype != np.float32 or len(rows) != len(digests):

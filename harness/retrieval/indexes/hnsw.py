@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.retrieval.approximate import ApproximateSearch, one_thread
+from harness.retrieval.approximate import ApproximateSearch, one_thread, refuse_files
 from harness.retrieval.options import require_range
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Hnsw:
         """Add the rows in their order."""
         import faiss
 
+        refuse_files(rows, "hnsw")
         graph: Any = faiss.IndexHNSWFlat(rows.shape[1], self.links, faiss.METRIC_INNER_PRODUCT)
         graph.hnsw.efConstruction = self.construction
         graph.hnsw.efSearch = self.effort

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.retrieval.approximate import ApproximateSearch, one_thread
+from harness.retrieval.approximate import ApproximateSearch, one_thread, refuse_files
 from harness.retrieval.options import require_range
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Ivf:
         """Cluster the rows, and file each under its nearest centre."""
         import faiss
 
+        refuse_files(rows, "ivf")
         clusters = min(self.clusters or 4 * round(len(rows) ** 0.5), len(rows))
         centres = faiss.IndexFlatIP(rows.shape[1])
         lists: Any = faiss.IndexIVFFlat(

@@ -61,6 +61,7 @@ def test_a_suite_file_has_the_same_keys(tmp_path):
         "mask_query": "true", "languages": '["*.h=c"]', "max_failures": '"3"', "file_timeout": "2",
             "match_size": '"fixed"',
         "primary": '"MRR"', "margin": "0.05", "index": '"hnsw"', "engine": '"ray"',
+        "memory": '"2GB"',
     }  # fmt: skip
     assert set(values) == set(OPTIONS)
     suite = tmp_path / "suite.toml"

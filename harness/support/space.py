@@ -1,0 +1,80 @@
+"""Where large arrays are: in memory up to a limit, in files of the cache folder above it."""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chunkers.errors import InputError
+from harness.support.data_folders import cache_dir
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_ARRAYS = 4
+"""So many arrays of vectors may be in memory at once: as the model returned them, scaled, those of
+one corpus, and blocks of a search."""
+
+_BLOCK = 1 << 16  # rows that are worked on at once
+_LEAST = 64 << 20
+
+
+@dataclass(frozen=True)
+class Space:
+    """The memory that vectors and their search may take.
+
+    Attributes:
+        limit: Bytes; infinite by default.
+    """
+
+    limit: float = math.inf
+
+    def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> NDArray[Any]:
+        """An array without values, in memory or in a file that ends with it.
+
+        Raises:
+            InputError: There is no room for the file.
+        """
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        if size * _ARRAYS <= self.limit:
+            return np.empty(shape, dtype)
+        folder = cache_dir()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder) as file:
+                return np.memmap(file, dtype, "w+", shape=shape)
+        except OSError as error:
+            raise InputError(
+                f"{folder}: no room for {size:,} bytes of vectors ({error.strerror or error}); "
+                "choose another cache folder, or raise --memory"
+            ) from error
+
+    def rows(self, row_bytes: int) -> int:
+        """Rows of so many bytes that may be worked on at once."""
+        if self.limit == math.inf:
+            return _BLOCK
+        return int(min(_BLOCK, max(1, self.limit // (2 * _ARRAYS * row_bytes))))
+
+
+def parse_space(text: str | None) -> Space:
+    """The space of a size such as 500MB or 2G; K, M, G and T are powers of 1,024.
+
+    Raises:
+        InputError: It is no size, or less than 64 MB.
+    """
+    if text is None:
+        return Space()
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise InputError(f"memory {text!r}: write a size such as 500MB or 2GB")
+    size = float(match[1]) * _UNITS[match[2].upper()]
+    if size < _LEAST:
+        raise InputError(f"memory {text!r}: must be at least 64MB")
+    return Space(size)
