@@ -22,7 +22,8 @@ _ARRAYS = 4
 """So many arrays of vectors may be in memory at once: as the model returned them, scaled, those of
 one corpus, and blocks of a search."""
 
-_BLOCK = 1 << 16  # rows that are worked on at once
+_BLOCK = 1 << 16  # rows that are worked on at once, at most
+_ENOUGH = 512 << 20  # bytes, above which larger blocks are no faster
 _LEAST = 64 << 20
 
 
@@ -58,9 +59,8 @@ class Space:
 
     def rows(self, row_bytes: int) -> int:
         """Rows of so many bytes that may be worked on at once."""
-        if self.limit == math.inf:
-            return _BLOCK
-        return int(min(_BLOCK, max(1, self.limit // (2 * _ARRAYS * row_bytes))))
+        limit = min(self.limit, _ENOUGH)
+        return int(min(_BLOCK, max(1, limit // (2 * _ARRAYS * row_bytes))))
 
 
 def parse_space(text: str | None) -> Space:
