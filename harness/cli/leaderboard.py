@@ -87,7 +87,7 @@ def leaderboard(
                 f"--export takes mteb:FOLDER or coir:FOLDER, not {layout + ':' * bool(_) + folder}"
             )
         if Path(folder).is_file():
-            raise InputError(f"--export {layout}:{folder}: {folder} is a file; name a folder")
+            raise InputError(f"--export {layout}:{folder} is a file; name a folder")
     require_different_runs([*runs, *(merge or ())])
     if out is not None:
         require_libraries("page", ["jinja2"])

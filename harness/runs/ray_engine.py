@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, install_command
 from chunkers.plugins.loading import load_chunker
 from chunkers.processes.isolation import Limits, Outcome
 from chunkers.processes.messages import pack_spans
@@ -56,7 +56,7 @@ def connect(address: str) -> RayEngine:
         import ray
         import ray.data
     except ImportError:
-        raise InputError("engine ray: Ray is not installed; pip install 'chunkmark[ray]'") from None
+        raise InputError(f"engine ray: Ray is not installed; {install_command('ray')}") from None
     _start(address)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False  # the run has its own

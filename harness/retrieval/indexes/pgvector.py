@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, install_command
 from harness.retrieval.options import require_range
 from harness.retrieval.vector_index import SPARE, Neighbours, float32_bound
 
@@ -217,7 +217,7 @@ def make(
         import pgvector.psycopg  # noqa: F401
     except ImportError:
         raise InputError(
-            "pgvector: the package is not installed; pip install 'chunkmark[pgvector]'"
+            f"pgvector: the package is not installed; {install_command('pgvector')}"
         ) from None
     server = Server(argument)
     _ = server.connection  # a server that does not answer is refused before any work

@@ -414,7 +414,10 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("gate", "out", "--min", "MRR,MAP>0.1"), ["names 2 measures; give one at a time"]),
         (("gate", "out", "-m", "MRR"), ["unknown option -m; choose from --min, --against,"]),
         (("leaderboard", "out", "-m", "MRR,MAP"), ["names 2 measures; give one at a time"]),
-        (("leaderboard", "out", "--export", "mteb:run.trec"), ["run.trec is a file; name a fol"]),
+        (
+            ("leaderboard", "out", "--export", "mteb:run.trec"),
+            ["--export mteb:run.trec is a file; name a folder"],
+        ),
         (
             ("audit", "src"),
             ["src is not a run folder", "make a run of this folder by", "repo:src`"],

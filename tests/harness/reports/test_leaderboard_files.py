@@ -186,7 +186,7 @@ def test_what_cannot_be_exported_is_refused(run, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
     (tmp_path / "file").write_text("")
     done = call(capsys, "leaderboard", run / "docs", "--export", f"coir:{tmp_path / 'file'}")
-    says(done, 2, "file", "cannot be written")
+    says(done, 2, "file is a file; name a folder")
     for wrong in ("mteb", "mteb:", "beir:x", ":x"):
         says(call(capsys, "leaderboard", run / "docs", "--export", wrong), 2, f"not {wrong}")
 
