@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from chunkers.grammars.model import kind_of, name_of, text_of, words
@@ -48,7 +48,7 @@ def reordered(file: File) -> Iterator[Edit]:
                 order = _order([function.name for function in run], file.seed)
                 yield from ((*spans[to], spans[number]) for to, number in enumerate(order))
         # What is inside of a function moves with it.
-        kinds = file.grammar.definitions
+        kinds = file.grammar.definitions | file.grammar.values
         parents += [child for child in children if kind_of(child, file.grammar) not in kinds]
 
 
@@ -122,12 +122,12 @@ def _lines(file: File, node: Node) -> Interval | None:
     text, lines, tokens = file.source.text, file.source.lines, file.tokens
     start, end = file.span(node)
     first, last = lines.start_of(lines.line_of(start)), lines.end_of(lines.line_of(end - 1))
-    at = bisect_right(tokens, (end,))
-    if any(not comment for begin, _, comment in tokens[at : at + 2] if begin < last):
+    rest = tokens[bisect_left(tokens, (end,)) : bisect_left(tokens, (last,))]
+    if any(stop > last or not comment for _, stop, comment in rest):
         return None
     if text[first:start].strip() or not text[:last].endswith("\n"):
         return None
-    at = bisect_right(tokens, (start,)) - 1
+    at = bisect_left(tokens, (start,)) - 1
     column = start - first
     while at >= 0 and tokens[at][2]:
         begin, close, _ = tokens[at]

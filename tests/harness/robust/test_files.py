@@ -118,8 +118,13 @@ def test_functions_stay_where_a_target_would_be_torn(places):
 def test_functions_whose_order_may_matter_stay(second):
     for text in (f"def a():\n    pass\n\n\n{second}", f"{second}\n\ndef a():\n    pass\n"):
         assert after("order", text)[0] == text
-    shared = "function a() {} f();\nfunction b() {}\n"
-    assert after("order", shared, "a.js", "javascript")[0] == shared
+    for shared in (
+        "function a() {} f();\nfunction b() {}\n",
+        "function a() {} /* x */ /* y */ f();\nfunction b() {}\n",
+        "function a() {} /* x\n*/\nfunction b() {}\n",
+        "const c = () => {\n  function a() {}\n  function b() {}\n};\n",
+    ):
+        assert after("order", shared, "a.js", "javascript")[0] == shared
     script = "class A {\n  @d\n  a() {}\n  b() {}\n}\n"
     assert after("order", script, "a.ts", "typescript")[0] == script
     overloads = "function a(x: string): void;\nfunction a(x: any) {}\nfunction b() {}\n"
