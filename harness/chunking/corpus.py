@@ -140,7 +140,7 @@ def chunk_corpora(
     keep_blank: bool = False,
     limits: Limits | None = None,
     most: int | None = None,
-    cutter: MakeCutter = cutter,
+    make_cutter: MakeCutter | None = None,
 ) -> list[ChunkedCorpus]:
     """Chunk every source, on all cores. A failure on one file affects that file alone.
 
@@ -148,7 +148,8 @@ def chunk_corpora(
     corpora share their chunks. `progress` gets the numbers of distinct files that are
     finished and of all.
     `keep_blank` makes chunks of spans of white space alone. `limits` are those of a file; `most` is
-    how many may fail, None for any; `cutter` makes what cuts.
+    how many may fail, None for any; `make_cutter` makes what
+    cuts, which are local processes by default.
 
     Raises:
         TooManyFailuresError: More files fail, or there is text and no file has a chunk; after a few
@@ -166,7 +167,7 @@ def chunk_corpora(
     failures: list[Failed] = []
     tried = timeouts = 0
     total = sum(map(len, tasks))
-    with cutter(chunker, services, limits or limits_of()) as cutting:
+    with (make_cutter or cutter)(chunker, services, limits or limits_of()) as cutting:
         for (task, ids), outcome in zip(holders.items(), cutting.cut([*holders]), strict=True):
             tried += len(ids)
             if outcome.failure is not None:

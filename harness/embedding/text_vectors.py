@@ -14,6 +14,7 @@ from chunkers.errors import InputError
 from harness.embedding.embedder import PassageEmbedder, Role
 from harness.embedding.vector_store import StoredVector, text_key
 from harness.support.space import Space
+from harness.support.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -180,6 +181,10 @@ def _embed(
     finally:
         if pending:
             store.put(fingerprint, embedder.name, pending)
+    if lacking := [key for key in missing if not table.has(key)]:
+        raise InputError(
+            f"{embedder.name}: no vector for {len(lacking)} of {counted(len(missing), 'text')}"
+        )
     return table.vectors(len(missing))
 
 

@@ -42,6 +42,13 @@ class ApproximateSearch:
         return Neighbours(rows.astype(np.int64), np.full(len(queries), -np.inf))
 
 
+def faiss_version() -> str:
+    """What an index depends on besides vectors: FAISS, and the processor's instructions."""
+    import faiss
+
+    return f"1 (faiss {faiss.__version__}, {faiss.SIMDConfig.get_level_name()})"
+
+
 def refuse_files(rows: NDArray[np.float32], name: str) -> None:
     """Refuse vectors that are not in memory: these indexes copy them there.
 

@@ -24,13 +24,15 @@ class RankingOptions:
         expand: The chunks that follow each ranked chunk; see `harness.retrieval.expansion`.
         hops: Number of rankings of a query; see `harness.retrieval.hops`.
         hop_chunks: Number of units of the first ranking that make the second query and stay first.
-        index: Spec of the index that searches vectors.
+        index: Name of the index that searches vectors.
+        exact: Whether it finds all of the nearest.
     """
 
     expand: Expand = "none"
     hops: int = 1
     hop_chunks: int = 5
     index: str = "flat"
+    exact: bool = True
 
 
 def require_range(option: str, value: float, low: int, high: int) -> None:
@@ -81,8 +83,14 @@ def refuse_dataset(name: str, options: RankingOptions, dataset: Dataset) -> None
     """Refuse options that a data set does not allow.
 
     Raises:
-        InputError: Expansion of documents.
+        InputError: Expansion of documents, or an approximate index where all chunks of a document
+            count.
     """
+    if not options.exact and dataset.pooling in ("first", "sum"):
+        raise InputError(
+            f"retriever {name}: an approximate index finds only some chunks of a document, and "
+            f"pooling={dataset.pooling} of {dataset.name} needs all; choose --index flat"
+        )
     if options.expand != "none" and dataset.gold == "document":
         raise InputError(
             f"retriever {name}: expand={options.expand} is refused for {dataset.name}, where whole "

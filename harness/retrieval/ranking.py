@@ -13,6 +13,7 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.retrieval.indexes import flat
+from harness.support.space import Space
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,6 +43,7 @@ class Material:
         similarity: `cosine` of unit vectors, or `dot-over-norms`, for which `vectors` are those of
             the model, not scaled.
         vector_index: Builds the index that searches the vectors.
+        space: Where vectors are.
     """
 
     texts: tuple[str, ...]
@@ -54,6 +56,7 @@ class Material:
     pooling: Pooling = "max"
     similarity: Similarity = "cosine"
     vector_index: VectorIndex = field(default_factory=flat.make)
+    space: Space = field(default_factory=Space)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from chunkers.errors import InputError, suggestion
 from chunkers.plugins.registry import Registry
 from chunkers.plugins.spec import bind, canonical, parse_spec
 
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 INDEXES = Registry("index", ("harness.retrieval.indexes",), "chunkmark.indexes")
+
+_ADDRESS = re.compile(r"://|@|=.*=|\b(?:host|user|dbname|service)=")
+"""What an address of a server has; it may hold a password, which no message repeats."""
 
 SPARE = 32
 """Rows that an exact index returns beyond the requested number, so that it has near ties too."""
@@ -69,16 +74,33 @@ def load_index(text: str) -> tuple[str, VectorIndex]:
     Raises:
         InputError: Unknown name, key or value, or a package is missing.
     """
-    entry, spec = INDEXES.find(parse_spec(text))
-    make: Any = INDEXES.load(entry)
-    bound = bind(make, spec, INDEXES.kind)
+    try:
+        entry, spec = INDEXES.find(parse_spec(text))
+        make: Any = INDEXES.load(entry)
+        bound = bind(make, spec, INDEXES.kind)
+    except InputError:
+        if not _ADDRESS.search(text):
+            raise
+        name = text.partition(":")[0]
+        entries = INDEXES.entries()
+        hint = "put the address in quotes" if name in entries else suggestion(name, entries)
+        raise InputError(f"index {name}: invalid spec; {hint}") from None
     name = canonical(make, replace(spec, argument=None), bound)
     return name, cast("VectorIndex", INDEXES.make(entry, make, bound, "build"))
 
 
 def public_name(text: str) -> str:
-    """A spec without the address of a server, which may hold a password."""
+    """A spec of an index without the address of a server, which may hold a password."""
     return str(replace(parse_spec(text), argument=None))
+
+
+def public_retriever(text: str) -> str:
+    """A spec of a retriever without the address of a server."""
+    spec = parse_spec(text)
+    options = (
+        (key, public_name(value) if key == "index" else value) for key, value in spec.options
+    )
+    return str(replace(spec, options=tuple(options)))
 
 
 def float32_bound(similarities: NDArray[np.float64], width: int) -> NDArray[np.float64]:

@@ -178,7 +178,7 @@ class ChunkingCache:
                 keep_blank=self.keep_blank,
                 limits=self.limits,
                 most=self.most,
-                cutter=self.engine.cutter,
+                make_cutter=self.engine.cutter,
             )
         if helper is None or vectors is None:
             return ChunkedFiles(corpora, timer.seconds["chunking"])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.plugins.spec import Spec
-from harness.retrieval.vector_index import public_name
+from harness.retrieval.vector_index import public_name, public_retriever
 from harness.support.files import DAMAGE_ERRORS, PARTIAL, file_sha256
 from harness.support.json_files import read_json, write_json
 from harness.support.wording import counted
@@ -159,7 +159,8 @@ def _is_alive(pid: str) -> bool:
 def _public(config: RunConfig) -> dict[str, Any]:
     """The configuration without the address of a server, which may hold a password."""
     index = None if config.index is None else public_name(config.index)
-    return dataclasses.asdict(config) | {"index": index}
+    retrievers = tuple(public_retriever(text) for text in config.retrievers)
+    return dataclasses.asdict(config) | {"index": index, "retrievers": retrievers}
 
 
 class Manifest:

@@ -133,13 +133,16 @@ def load_retriever(text: str, index: str | None = None) -> tuple[str, LoadedRetr
     retriever = cast("Retriever", RETRIEVERS.make(entry, make, bound, "index"))
     chosen = common.get("index", index)
     vector_index: VectorIndex = flat.make()
+    exact = True
     if "index" in common and not retriever.dense:
-        raise InputError(f"retriever {text}: index={chosen} needs vectors; leave it out")
+        raise InputError(f"retriever {spec.name}: index= needs vectors; leave it out")
     if chosen is not None and retriever.dense:
         common["index"], vector_index = load_index(chosen)
+        exact = not vector_index.version
         spec = spec.without("index").with_option("index", common["index"])
     name = canonical(make, spec, bound | common, ranking_options)
-    return name, LoadedRetriever(retriever, ranking_options(**common), vector_index)
+    options = replace(ranking_options(**common), exact=exact)
+    return name, LoadedRetriever(retriever, options, vector_index)
 
 
 def describe(

@@ -207,7 +207,7 @@ def _chunkers(session: _Session, query_set: QuerySet) -> Sequence[LoadedChunker]
                 progress,
                 keep_blank=plan.profile.blank == "index",
                 limits=limits_of(plan.config.file_timeout),
-                cutter=plan.engine.cutter,
+                make_cutter=plan.engine.cutter,
             )
 
     chunkers, lines = match_sizes(plan.chunkers, plan.match, cut)

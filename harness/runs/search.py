@@ -208,7 +208,7 @@ class _Indexer:
         documents = self._documents
         return Material(
             texts=tuple(self._texts.all[text] for text in used),
-            vectors=None if documents is None else self._rows(documents[0], used),
+            vectors=None if documents is None else self._pipeline.space.taken(documents[0], used),
             usable=np.ones(len(used), bool) if documents is None else documents[1][used],
             chunks=tuple(chunk.text for chunk in chunked.chunks),
             chunk_texts=tuple(tuple(local[text] for text in texts) for texts in of_chunk),
@@ -216,18 +216,8 @@ class _Indexer:
             n_units=len(unit_ids(self._query_set, chunked)),
             pooling=dataset.pooling or "max",
             similarity=self._pipeline.profile.similarity,
+            space=self._pipeline.space,
         )
-
-    def _rows(self, vectors: NDArray[np.float32], used: Sequence[int]) -> NDArray[np.float32]:
-        """The vectors of some texts, in order; those of all are not copied."""
-        if len(used) == len(vectors):
-            return vectors
-        space = self._pipeline.space
-        rows: NDArray[np.float32] = space.empty((len(used), vectors.shape[1]))
-        block = space.rows(vectors.itemsize * max(1, vectors.shape[1]))
-        for start in range(0, len(used), block):
-            rows[start : start + block] = vectors[used[start : start + block]]
-        return rows
 
     def _rankable(self, chunked: ChunkedCorpus, material: Material) -> Rankable:
         sizes = np.zeros(material.n_units, dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import tempfile
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from chunkers.errors import InputError
 from harness.support.data_folders import cache_dir
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -50,12 +53,23 @@ class Space:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder) as file:
+                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is known now
                 return np.memmap(file, dtype, "w+", shape=shape)
         except OSError as error:
             raise InputError(
                 f"{folder}: no room for {size:,} bytes of vectors ({error.strerror or error}); "
                 "choose another cache folder, or raise --memory"
             ) from error
+
+    def taken(self, vectors: NDArray[np.float32], rows: Sequence[int] | NDArray[np.int64]) -> Any:
+        """Some rows of a table, copied block by block; the table itself if they are all."""
+        if len(rows) == len(vectors):
+            return vectors
+        copied = self.empty((len(rows), vectors.shape[1]))
+        block = self.rows(vectors.itemsize * max(1, vectors.shape[1]))
+        for start in range(0, len(rows), block):
+            copied[start : start + block] = vectors[rows[start : start + block]]
+        return copied
 
     def rows(self, row_bytes: int) -> int:
         """Rows of so many bytes that may be worked on at once."""

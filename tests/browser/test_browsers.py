@@ -258,7 +258,7 @@ def test_a_link_opens_a_query_and_leads_to_its_file(show):
     assert "two/rho.py" in page.inner_text("#file-browser .browser-detail h3")
     assert page.evaluate("location.hash").startswith("#file=two%2Frho.py")
     page.evaluate("location.hash = '#query=q+beta'")
-    page.wait_for_function("document.activeElement.textContent.includes('q beta')")
+    page.locator(":focus", has_text="q beta").wait_for()
     page.evaluate("location.hash = '#query=no+such+query'")
     assert "q beta" in page.inner_text("#query-browser h3")
 
@@ -351,9 +351,7 @@ def test_a_long_file_draws_what_is_in_sight(show):
     assert page.evaluate("performance.now()") - began < 1500
     assert page.locator("#file-browser .code-line").count() < 200
     page.evaluate("document.querySelector('#file-browser .code').scrollTop = 1e9")
-    page.wait_for_function(
-        "document.querySelector('#file-browser .code-rows').textContent.includes('name_1499')"
-    )
+    page.locator("#file-browser .code-rows", has_text="name_1499").wait_for()
     assert 11_998 in lines_of(page, "#file-browser")
     assert page.locator("#file-browser .code-line").count() < 200
     assert part["files"][0][:2] == ["one", "a.py"]
@@ -475,7 +473,7 @@ def test_data_sets_are_chosen_and_a_cell_may_lack_a_query(opened, tmp_path):
     assert page.locator("#query-browser .browser-cell").count() == 0
     open_query(page, "q2")
     page.evaluate("location.hash = '#query=q+rho&data=browser_worlds%3Aplain'")
-    page.wait_for_function("document.activeElement.textContent.includes('q rho')")
+    page.locator(":focus", has_text="q rho").wait_for()
 
 
 @pytest.mark.parametrize(

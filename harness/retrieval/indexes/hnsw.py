@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.retrieval.approximate import ApproximateSearch, one_thread, refuse_files
+from harness.retrieval.approximate import (
+    ApproximateSearch,
+    faiss_version,
+    one_thread,
+    refuse_files,
+)
 from harness.retrieval.options import require_range
 
 if TYPE_CHECKING:
@@ -24,10 +29,8 @@ class Hnsw:
 
     @property
     def version(self) -> str:
-        """Of the graph, which depends on the version of FAISS."""
-        import faiss
-
-        return f"1 (faiss {faiss.__version__})"
+        """Of the graph, with what it depends on."""
+        return faiss_version()
 
     def build(self, rows: NDArray[np.float32]) -> ApproximateSearch:
         """Add the rows in their order."""

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.retrieval.approximate import ApproximateSearch, one_thread, refuse_files
+from harness.retrieval.approximate import (
+    ApproximateSearch,
+    faiss_version,
+    one_thread,
+    refuse_files,
+)
 from harness.retrieval.options import require_range
 
 if TYPE_CHECKING:
@@ -23,10 +28,8 @@ class Ivf:
 
     @property
     def version(self) -> str:
-        """Of the clusters, which depend on the version of FAISS."""
-        import faiss
-
-        return f"1 (faiss {faiss.__version__})"
+        """Of the clusters, with what they depend on."""
+        return faiss_version()
 
     def build(self, rows: NDArray[np.float32]) -> ApproximateSearch:
         """Cluster the rows, and file each under its nearest centre."""

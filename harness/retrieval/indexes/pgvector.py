@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import weakref
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,6 +15,8 @@ from harness.retrieval.options import require_range
 from harness.retrieval.vector_index import SPARE, Neighbours, float32_bound
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 _SECONDS = 10  # to connect
@@ -23,44 +25,55 @@ _SCHEMA = "chunkmark"
 _LOCK = 0x63686E6B  # taken while a table is written, so that two processes write it once
 
 
-@dataclass(frozen=True)
 class Server:
-    """A PostgreSQL server; its connection is opened when it is first needed.
+    """A PostgreSQL server with pgvector.
 
-    Attributes:
+    Args:
         address: Connection string of libpq, or empty for the environment's.
     """
 
-    address: str
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._opened: Any = None
 
-    @cached_property
-    def connection(self) -> Any:
-        """An open connection in which every statement is a transaction.
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """A connection inside of a transaction; it is opened, again if it was lost, when needed.
 
         Raises:
-            InputError: The server does not answer, or has no pgvector.
+            InputError: The server does not answer, has no pgvector, or refused a statement.
         """
+        import psycopg
+
+        try:
+            if self._opened is None or self._opened.closed:
+                self._opened = self._connect()
+            with self._opened.transaction():
+                yield self._opened
+        except psycopg.Error as error:
+            raise InputError(f"pgvector: the server refused: {_line(error)}") from None
+
+    def _connect(self) -> Any:
         import psycopg
         from pgvector.psycopg import register_vector
 
         try:
             connection = psycopg.connect(
-                self.address,
+                self._address,
                 autocommit=True,
                 connect_timeout=_SECONDS,
                 application_name="chunkmark",
             )
         except psycopg.Error as error:
             raise InputError(
-                f"pgvector: no connection ({_line(error)}); write pgvector:DSN, or set "
-                "PGHOST and the other variables of libpq"
+                f"pgvector: no connection ({_line(error)}); write pgvector:DSN, such as "
+                "pgvector:postgresql://user@host/database"
             ) from None
         weakref.finalize(self, connection.close)
-        try:
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        known: Any = connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", (_SCHEMA,))
+        if not known.fetchone()[0]:  # a role may write to a schema without the right to make one
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
-        except psycopg.Error as error:
-            raise InputError(f"pgvector: the server refused: {_line(error)}") from None
         register_vector(connection)
         return connection
 
@@ -70,21 +83,23 @@ class PgvectorSearch:
     """A table of unit vectors.
 
     Attributes:
-        server: Where it is.
+        index: What searches it.
         table: Its name.
-        index: The index that stands on the server.
         shape: Number of vectors, and their width.
         nbytes: Size of the table and its indexes, in bytes.
     """
 
-    server: Server
-    table: str
     index: Pgvector
+    table: str
     shape: tuple[int, int]
     nbytes: int
 
     def search(self, queries: NDArray[np.float32], count: int) -> Neighbours:
-        """The nearest rows, of all vectors or of those that the graph leads to."""
+        """The nearest rows, of all vectors or of those that the graph leads to.
+
+        Raises:
+            InputError: The server refused, or rows of the table are gone.
+        """
         exact = self.index.search == "exact"
         count = min(self.shape[0], count + SPARE if exact else self.index.nearest)
         rows = np.full((len(queries), count), -1, dtype=np.int64)
@@ -93,20 +108,22 @@ class PgvectorSearch:
             "SELECT number, vector <#> %s AS distance FROM {} ORDER BY distance LIMIT %s",
             self.table,
         )
-        with self.server.connection.transaction():
+        with self.index.server.transaction() as connection:
             if exact:
-                self.server.connection.execute("SET LOCAL enable_indexscan = off")
+                connection.execute("SET LOCAL enable_indexscan = off")
             else:
-                effort = max(self.index.effort, self.index.nearest)
-                self.server.connection.execute(
-                    "SELECT set_config('hnsw.ef_search', %s, true)", (str(effort),)
-                )
-                self.server.connection.execute("SET LOCAL enable_seqscan = off")
+                effort = str(max(self.index.effort, self.index.nearest))
+                connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", (effort,))
+                connection.execute("SET LOCAL enable_seqscan = off")
             for at, query in enumerate(queries):
-                found = self.server.connection.execute(statement, (query, count)).fetchall()
-                rows[at, : len(found)] = [number for number, _ in found]
+                nearest = connection.execute(statement, (query, count)).fetchall()
+                if exact and len(nearest) < count:
+                    raise InputError(
+                        f"pgvector: rows of {_SCHEMA}.{self.table} are gone; run the command again"
+                    )
+                rows[at, : len(nearest)] = [number for number, _ in nearest]
                 if exact and count < self.shape[0]:
-                    bounds[at] = -found[-1][1]
+                    bounds[at] = -nearest[-1][1]
         return Neighbours(rows, float32_bound(bounds, self.shape[1]))
 
 
@@ -126,10 +143,9 @@ class Pgvector:
         """Of the graph, which depends on the version of pgvector; empty for an exact search."""
         if self.search == "exact":
             return ""
-        row = self.server.connection.execute(
-            "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
-        ).fetchone()
-        return f"1 (pgvector {row[0]})"
+        with self.server.transaction() as connection:
+            extension = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+            return f"1 (pgvector {connection.execute(extension).fetchone()[0]})"
 
     def build(self, rows: NDArray[np.float32]) -> PgvectorSearch:
         """Write the vectors to a table, unless an earlier run wrote it.
@@ -137,24 +153,21 @@ class Pgvector:
         Raises:
             InputError: The vectors are too wide for pgvector, or the server refused.
         """
-        import psycopg
-
         if rows.shape[1] > _WIDEST[self.search]:
             raise InputError(
-                f"index pgvector: a vector has {rows.shape[1]} components, and pgvector takes "
+                f"pgvector: a vector has {rows.shape[1]} components, and pgvector takes "
                 f"{_WIDEST[self.search]} with search={self.search}; choose --index flat"
             )
         table = self._table(rows)
-        try:
-            with self.server.connection.transaction():
-                self.server.connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-                name = f"{_SCHEMA}.{table}"
-                if not self._value("SELECT to_regclass(%s) IS NOT NULL", name):
-                    self._write(table, rows)
-            size = self._value("SELECT pg_total_relation_size(%s::regclass)", name)
-        except psycopg.Error as error:
-            raise InputError(f"index pgvector: the server refused: {_line(error)}") from None
-        return PgvectorSearch(self.server, table, self, (len(rows), rows.shape[1]), int(size))
+        with self.server.transaction() as connection:
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            if not _is_whole(connection, table, rows.shape):
+                connection.execute(_sql("DROP TABLE IF EXISTS {}", table))
+                self._write(connection, table, rows)
+            name = f"{_SCHEMA}.{table}"
+            size = connection.execute("SELECT pg_total_relation_size(%s::regclass)", (name,))
+            nbytes = int(size.fetchone()[0])
+        return PgvectorSearch(self, table, (len(rows), rows.shape[1]), nbytes)
 
     def _table(self, rows: NDArray[np.float32]) -> str:
         """The name of the table of these vectors and this index."""
@@ -163,11 +176,7 @@ class Pgvector:
         digest.update(np.ascontiguousarray(rows, dtype="<f4").data)
         return f"vectors_{digest.hexdigest()[:32]}"
 
-    def _value(self, statement: str, *values: object) -> Any:
-        return self.server.connection.execute(statement, values).fetchone()[0]
-
-    def _write(self, table: str, rows: NDArray[np.float32]) -> None:
-        connection = self.server.connection
+    def _write(self, connection: Any, table: str, rows: NDArray[np.float32]) -> None:
         columns = f"(number integer PRIMARY KEY, vector vector({rows.shape[1]}))"
         connection.execute(_sql(f"CREATE TABLE {{}} {columns}", table))
         copying = _sql("COPY {} FROM STDIN (FORMAT BINARY)", table)
@@ -180,6 +189,17 @@ class Pgvector:
             options = f"m = {self.links}, ef_construction = {self.construction}"
             graph = f"CREATE INDEX ON {{}} USING hnsw (vector vector_ip_ops) WITH ({options})"
             connection.execute(_sql(graph, table))
+
+
+def _is_whole(connection: Any, table: str, shape: tuple[int, ...]) -> bool:
+    """Whether a table is there, with as many vectors of the width as were written to it."""
+    name = f"{_SCHEMA}.{table}"
+    known = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (name,))
+    if not known.fetchone()[0]:
+        return False
+    facts = "SELECT count(*), min(vector_dims(vector)), max(vector_dims(vector)) FROM {}"
+    count, *widths = connection.execute(_sql(facts, table)).fetchone()
+    return (count, *widths) == (shape[0], shape[1], shape[1])
 
 
 def make(
@@ -220,7 +240,8 @@ def make(
             f"pgvector: the package is not installed; {install_command('pgvector')}"
         ) from None
     server = Server(argument)
-    _ = server.connection  # a server that does not answer is refused before any work
+    with server.transaction():
+        pass  # a server that does not answer is refused before any work
     return Pgvector(server, search, links, construction, effort, nearest)
 
 
@@ -232,5 +253,5 @@ def _sql(statement: str, table: str) -> Any:
 
 
 def _line(error: Exception) -> str:
-    """The first line of an error of the server."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+    """What an error of the server says, in one line."""
+    return (str(error).strip() or type(error).__name__).splitlines()[-1].strip()

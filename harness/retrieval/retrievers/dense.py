@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from harness.retrieval.vector_index import VectorSearch
 
 _FLOAT32_STEP = 2.0**-23  # scores closer than this may change places under a float32 tie rule
+_BLOCK = 1 << 12  # rows that are scored at once
 _MANY = 50_000  # vectors from which all queries are searched together
 
 
@@ -79,7 +80,7 @@ class DenseIndex:
         count = len(self.rows) if self.material.pooling == "sum" else depth
         while True:
             rows, bound = self._candidates(query.vector, count)
-            units, pooled = self._pooled(rows, fixed_order_dot(self.vectors[rows], query.vector))
+            units, pooled = self._pooled(rows, self._dots(rows, query.vector))
             certain = int((pooled > bound + _FLOAT32_STEP).sum())
             if certain >= depth or bound == -np.inf:
                 return units, pooled
@@ -89,11 +90,21 @@ class DenseIndex:
         self, vector: NDArray[np.float32], count: int
     ) -> tuple[NDArray[np.int64], float]:
         """Rows that may be among the first `count`, and a bound of the scores of all others."""
-        known = self._together.get(vector.tobytes())
-        if known is None or known.count < count:
+        key = vector.tobytes()
+        known = self._together.get(key)
+        # An approximate index is asked once: more would not be found by a service either.
+        if known is None or (known.count < count and known.bound > -np.inf):
             found = self.search.search(np.ascontiguousarray(vector[None, :]), count)
             known = _Candidates(found.rows[0], float(found.bounds[0]), count)
+            if self.material.vector_index.version:
+                self._together[key] = known
         return known.rows[known.rows >= 0], known.bound
+
+    def _dots(self, rows: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Scores of rows, block by block: each depends on its own row alone."""
+        parts = (rows[start : start + _BLOCK] for start in range(0, len(rows), _BLOCK))
+        scores = [fixed_order_dot(self.vectors[part], vector) for part in parts]
+        return np.concatenate([*scores, np.zeros(0)])
 
     def _pooled(
         self, rows: NDArray[np.int64], scores: NDArray[np.float64]
@@ -166,8 +177,7 @@ class Dense:
         if material.similarity == "dot-over-norms":
             return DotOverNorms(material, material.vectors)
         rows = np.flatnonzero(material.usable)
-        every = len(rows) == len(material.vectors)
-        vectors = material.vectors if every else material.vectors[rows]
+        vectors = material.space.taken(material.vectors, rows)
         index = material.vector_index if len(rows) else flat.make()
         return DenseIndex(material, index.build(vectors), vectors, rows)
 

@@ -158,7 +158,7 @@ def test_limits_are_in_the_unit_and_hard_unless_declared(spec, programs):
         ("llamaindex-semantic:max_size=100", "unknown option 'max_size'"),
         ("semchunk:max_size=0", "chunker semchunk: max_size=0: must be at least 1"),
         ("langchain-code:overlap=600", "must be at least 0 and below max_size=600"),
-        ("langchain-code:overlap=-1", "must be >= 0"),
+        ("langchain-code:overlap=-1", "must be at least 0"),
         ("chonkie-semantic:threshold=1", "must be above 0 and below 1"),
         ("llamaindex-semantic:percentile=101", "percentile=101 is 0 to 100"),
     ],

@@ -45,7 +45,7 @@ def test_every_visible_character_is_in_one_chunk_apart_from_the_overlap(text, si
     [
         ("max_size=0", "max_size=0"),
         ("overlap=-1", "overlap=-1"),
-        ("max_size=10,overlap=10", "overlap=10: .*< max_size=10"),
+        ("max_size=10,overlap=10", "overlap=10: must be .* below max_size=10"),
         ("unit=chars", "unknown option 'unit'; choose from header, max_size, overlap"),
     ],
 )

@@ -83,7 +83,7 @@ def says(done, code, *words):
         (["audit", "-d", "stdlib", "--limit", "0"], ["limit"]),
         (["audit", "-d", "stdlib", "-c", "asst"], ["asst", "ast"]),
         (["run", "--mask-query"], ["stdlib", "--mask-query", "not made from lines of the corpus"]),
-        (["cache"], ["ACTION is missing: show the store, or remove it; choose from info, clear"]),
+        (["cache"], ["ACTION is missing: info shows", "choose from info, clear"]),
         (["cache", "burn"], ["burn"]),
     ],
 )

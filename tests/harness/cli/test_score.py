@@ -135,7 +135,7 @@ LABELLED = [*UNLABELLED, {"query_id": "s", "retrieved_ids": ["a"], "relevant_ids
             LABELLED,
             None,
             ("-m", "SpanR@9c", "-m", "TokenF1"),
-            ["score --records with targets", "what it compares"],
+            ["score --records with targets", "no query has the texts that TokenF1 compares"],
         ),
         (LABELLED, None, ("-m", "SpanR@9c", "-m", "MRR"), None),
     ],

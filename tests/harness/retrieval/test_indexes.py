@@ -1,6 +1,7 @@
 """Indexes of vectors: exact ones rank as `flat` does, approximate ones alike on every build."""
 
 import json
+from dataclasses import replace
 
 import faiss
 import numpy as np
@@ -12,12 +13,14 @@ from worlds import small
 from chunkers.errors import InputError
 from harness.embedding.text_vectors import unit_vectors
 from harness.retrieval.indexes import flat, hnsw, ivf, pgvector
+from harness.retrieval.options import refuse_dataset
 from harness.retrieval.ranking import Material, Order, Rankable, SearchQuery, id_places, rank
 from harness.retrieval.retrievers import dense
 from harness.runs.config import RunConfig
 from harness.runs.pipeline import load_retriever
 from harness.runs.plan import make_plan
 from harness.runs.runner import run
+from harness.support.space import Space
 
 
 def clustered(n, width=32, seed=1):
@@ -171,7 +174,8 @@ def test_a_table_is_written_once_and_searched_by_a_graph_if_asked(tmp_path, post
     tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'chunkmark'"
 
     def count():
-        return index.server.connection.execute(tables).fetchone()[0]
+        with index.server.transaction() as connection:
+            return connection.execute(tables).fetchone()[0]
 
     assert rankings(rows, index, queries, 10) == exact
     before = count()
@@ -189,6 +193,77 @@ def test_a_table_is_written_once_and_searched_by_a_graph_if_asked(tmp_path, post
         graph.build(np.eye(2, 2001, dtype=np.float32))
 
 
+def test_a_damaged_table_is_written_again_and_a_lost_connection_opened_again(postgres):  # noqa: F811
+    rows = clustered(300)
+    queries = near(rows, 5, seed=8)
+    exact = rankings(rows, flat.make(), queries, 20)
+    index = pgvector.make(argument=postgres)
+    search = index.build(rows)
+    for damage in ("DELETE FROM {} WHERE number > 100", "TRUNCATE {}", "DROP TABLE {}"):
+        with index.server.transaction() as connection:
+            connection.execute(damage.format(f"chunkmark.{search.table}"))
+        with pytest.raises(InputError, match=r"rows of|refused"):
+            search.search(queries, 120)
+        assert rankings(rows, index, queries, 20) == exact
+    with index.server.transaction() as connection:
+        own = connection.info.backend_pid
+    with (
+        pgvector.Server(postgres).transaction() as other,
+        pytest.raises(InputError, match="the server refused"),
+    ):
+        other.execute("SELECT pg_terminate_backend(%s)", (own,))
+        search.search(queries, 5)
+    assert rankings(rows, index, queries, 20) == exact
+
+
+def test_no_message_and_no_file_repeats_a_password(capsys, tmp_path, postgres):  # noqa: F811
+    address = "postgresql://someone:secret@127.0.0.1:1/none"
+    for arguments in (
+        ("-r", f"bm25:index=pgvector:{address}"),
+        ("--index", f"pgvectr:{address}"),
+        ("--index", f"pgvector:{address}|x"),
+        ("--index", f"pgvector:{address},search=some"),
+        ("--index", f"pgvector:{address}"),
+        ("-r", f"dense:index=pgvector:{address}"),
+    ):
+        done = call(capsys, "run", "--limit", 2, "-o", tmp_path / "run", *arguments)
+        says(done, 2)
+        assert "secret" not in done.err
+    quoted = json.dumps(f"pgvector:{postgres}")
+    grid(tmp_path / "server", retrievers=(f"dense:index={quoted}",))
+    assert "postgresql:" not in (tmp_path / "server" / "manifest.json").read_text()
+
+
+def test_an_approximate_index_is_asked_once_and_refused_where_all_chunks_count():
+    rows = clustered(3000)
+    (query,) = near(rows, 1, seed=9)
+    indexed = dense.make().index(material(rows, hnsw.make(nearest=40)))
+    asked = []
+    search = indexed.search.search
+    object.__setattr__(
+        indexed.search, "search", lambda *given: asked.append(given) or search(*given)
+    )
+    for depth in (10, 100, 1000):
+        indexed.scores(SearchQuery("", query), depth)
+    assert len(asked) == 1
+    _, retriever = load_retriever("dense:index=hnsw")
+    for pooling in ("first", "sum"):
+        dataset = small(gold="document", pooling=pooling)
+        with pytest.raises(InputError, match=f"pooling={pooling} of small needs all"):
+            refuse_dataset("dense:index=hnsw", retriever.options, dataset)
+
+
+def test_a_vector_that_cannot_be_used_is_left_out_within_the_limit_of_memory():
+    rows = clustered(500)
+    made = replace(material(rows, flat.make()), space=Space(1000))
+    made.usable[3] = False
+    indexed = dense.make().index(made)
+    assert isinstance(indexed.vectors, np.memmap)
+    assert len(indexed.vectors) == 499
+    with pytest.raises(InputError, match="index ivf keeps"):
+        dense.make().index(replace(made, vector_index=ivf.make()))
+
+
 def test_wrong_indexes_are_refused_before_any_work(capsys, tmp_path):
     def fails(*arguments):
         return call(capsys, "run", "--limit", 2, "-o", tmp_path / "run", *arguments)
@@ -197,11 +272,11 @@ def test_wrong_indexes_are_refused_before_any_work(capsys, tmp_path):
     says(fails("--index", "annoy"), 2, "unknown index 'annoy'", "flat, hnsw, ivf, pgvector")
     says(fails("--index", "hnsw:links=1"), 2, "hnsw: links=1: must be 2 to 1024")
     says(fails("--index", "hnsw", "-r", "bm25"), 2, "no retriever of this run has vectors")
-    says(fails("-r", "bm25:index=hnsw"), 2, "retriever bm25:index=hnsw", "needs vectors")
+    says(fails("-r", "bm25:index=hnsw"), 2, "retriever bm25: index=", "needs vectors")
     says(fails("--index", "ivf", "--profile", "code-chunk"), 2, "index=ivf is refused")
     server = "pgvector:postgresql://someone:secret@127.0.0.1:1/none"
     done = fails("--index", server)
-    says(done, 2, "index pgvector: no connection", "write pgvector:DSN")
+    says(done, 2, "pgvector: no connection", "write pgvector:DSN")
     assert "secret" not in done.err
     assert not (tmp_path / "run").exists()
 

@@ -120,6 +120,7 @@ def test_a_cluster_of_unlike_machines_has_a_fingerprint_of_its_own(tmp_path, mod
         engine = f"ray:{cluster.address}"
         spread, spread_manifest = cells(tmp_path / "ray", model, engine, chunkers=CHUNKERS[:1])
     finally:
+        ray.shutdown()
         cluster.shutdown()
     (own,), (mixed,) = manifest["embedders"].values(), spread_manifest["embedders"].values()
     assert len(mixed["mixed"]) == 2
