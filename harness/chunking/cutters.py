@@ -74,14 +74,17 @@ class Cutter(Protocol):
 
 
 @contextlib.contextmanager
-def cutter(chunker: LoadedChunker, services: Services, limits: Limits) -> Iterator[Cutter]:
+def cutter(
+    chunker: LoadedChunker, services: Services, limits: Limits, processes: int | None = None
+) -> Iterator[Cutter]:
     """What cuts by a chunker.
 
     Other processes load it by its name, and the program's own file where that may be imported
     (`chunkers.processes.isolation.program_file`). What they cannot load (it was typed into an
     interpreter or a notebook, or the program would run once more) cuts in this process: then what
     it raises or returns costs one file, but nothing limits its time and memory or fixes its hash
-    seed. Every file that it cuts says so in a note, and a warning says why.
+    seed. Every file that it cuts says so in a note, and a warning says why. `processes` is how many
+    may cut at once, by default one for each core.
 
     Raises:
         InputError: It cannot be loaded in another process, or is another one there.
@@ -89,7 +92,7 @@ def cutter(chunker: LoadedChunker, services: Services, limits: Limits) -> Iterat
     refuse_while_loading(chunker.name)
     with contextlib.ExitStack() as stack:
         try:
-            pool = stack.enter_context(Pool(target_of(chunker), limits, services))
+            pool = stack.enter_context(Pool(target_of(chunker), limits, services, processes))
             version = pool.load().version
         except InputError as error:
             module = _module_of(chunker)

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from harness.chunking.cutters import Cutter
     from harness.embedding.embedder import Embedder, Role, Windows
 
-_FILES, _TEXTS = 64, 256  # of a batch
+_FILES, _TEXTS = 16, 256  # of a batch
+_ATTEMPTS = 3  # at a batch whose process died
 _OBJECTS = 256 << 20  # bytes of local Ray's object store
 _PATIENCE = 5  # seconds for a connection
 _SECONDS = 120  # until every machine has said what it computes with
@@ -92,6 +93,8 @@ def _start(address: str) -> None:
 
 def _reach(address: str) -> None:
     """Raise an OSError unless something listens at HOST:PORT: Ray itself would wait for minutes."""
+    if "://" in address:
+        raise ValueError("an address is HOST:PORT, without ray://")
     host, _, port = address.rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
@@ -110,7 +113,7 @@ class RayEngine:
         A chunker that needs vectors or token counts, or that other processes cannot load, cuts
         here: the texts that it embeds are embedded on the cluster.
         """
-        here = chunker.embeds or chunker.unit == "tokens"
+        here = chunker.embeds or chunker.unit == "tokens" or chunker.made_by.startswith("__main__:")
         try:
             target_of(chunker)
         except InputError:
@@ -223,6 +226,7 @@ class RayEmbedder(EmbedderBase):
     def _kinds(self) -> dict[str, list[str]]:
         """For each role, the distinct identities of the model on the machines."""
         import ray
+        from ray.exceptions import RayError
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         ask = ray.remote(_identities)
@@ -234,7 +238,13 @@ class RayEmbedder(EmbedderBase):
             ).remote(self.name, self.halvings)
             for node in sorted(nodes)
         ]
-        answers = ray.get(asked, timeout=_SECONDS)
+        try:
+            answers = ray.get(asked, timeout=_SECONDS)
+        except RayError as error:
+            raise InputError(
+                f"{self.name}: a machine of the cluster does not say what it computes with "
+                f"({_line(error)}); install chunkmark and the model on every machine"
+            ) from None
         for answer in answers:
             if "error" in answer:
                 raise InputError(f"engine ray: a machine of the cluster: {answer['error']}")
@@ -285,14 +295,20 @@ def _batches(
     import ray.data
     from ray.exceptions import RayError
 
+    if not rows:
+        return
     blocks = -(-len(rows) // size)
+    retries = {"max_retries": _ATTEMPTS}
     options: dict[str, Any] = {"batch_size": size, "num_cpus": 1}
     if actor is not None:
         cluster: Any = ray
         cores = int(cluster.cluster_resources().get("CPU", 1))
         concurrency = max(1, min(cores, blocks))
         options |= {"fn_constructor_kwargs": actor, "concurrency": concurrency}
-    data = ray.data.from_items(rows, override_num_blocks=blocks).map_batches(work, **options)
+        retries = {"max_restarts": _ATTEMPTS, "max_task_retries": _ATTEMPTS}
+    data = ray.data.from_items(rows, override_num_blocks=blocks).map_batches(
+        work, ray_remote_args_fn=lambda: retries, **options
+    )
     try:
         for batch in data.iter_batches(batch_size=None):
             if "error" in batch:
@@ -300,7 +316,15 @@ def _batches(
                 raise OutOfMemoryError(text) if kind == "memory" else InputError(text)
             yield batch
     except RayError as error:
-        raise InputError(f"engine ray: {str(error).strip().splitlines()[-1]}") from error
+        raise InputError(
+            f"engine ray: a batch failed {_ATTEMPTS + 1} times ({_line(error)}); run the command "
+            "again, or without --engine"
+        ) from None
+
+
+def _line(error: Exception) -> str:
+    """What an error of Ray says, in one line."""
+    return (str(error).strip() or type(error).__name__).splitlines()[-1].strip()[:200]
 
 
 def _cut(batch: Columns, spec: str, version: str, limits: Limits) -> Columns:
@@ -314,7 +338,8 @@ def _cut(batch: Columns, spec: str, version: str, limits: Limits) -> Columns:
             )
         packed = [json.loads(task) for task in batch["task"]]
         tasks = [Task(Source(*source), corpus) for *source, corpus in packed]
-        with cutter(chunker, Services(), limits) as cutting:
+        # The cluster gives each task one core.
+        with cutter(chunker, Services(), limits, processes=1) as cutting:
             answers = [json.dumps(_packed(outcome)) for outcome in cutting.cut(tasks)]
     except InputError as error:
         return _error("input", error)
@@ -340,12 +365,18 @@ class _Model:
     """A model in a process of the cluster, loaded once."""
 
     def __init__(self, spec: str, halvings: int, role: Role) -> None:
-        self._embedder = _load(spec, halvings)
         self._role = role
-        self._identity = json.dumps(self._embedder.identity(role), sort_keys=True)
+        self._failure: InputError | None = None
+        try:
+            self._embedder = _load(spec, halvings)
+            self._identity = json.dumps(self._embedder.identity(role), sort_keys=True)
+        except InputError as error:
+            self._failure = error
 
     def __call__(self, batch: Columns) -> Columns:
         """Embed the texts of a batch."""
+        if self._failure is not None:
+            return _error("input", self._failure)
         texts = [json.loads(text) for text in batch["text"]]
         try:
             pairs = dict(pair for part in self._embedder.embed(texts, self._role) for pair in part)

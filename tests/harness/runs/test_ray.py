@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import threading
 import time
 
@@ -10,10 +11,12 @@ from commands import call, says
 from tiny_models import bert
 from worlds import BYTES, function, small
 
+from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.model import Corpus
 from harness.runs.config import RunConfig
 from harness.runs.plan import make_plan
+from harness.runs.ray_engine import _batches, connect
 from harness.runs.runner import run
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
@@ -140,3 +143,14 @@ def test_wrong_engines_are_refused_before_any_work(capsys, tmp_path):
     fails("dask", "engine 'dask'", "write local, ray or ray:ADDRESS")
     fails("ray:", "engine 'ray:'", "write local, ray or ray:ADDRESS")
     fails("ray:127.0.0.1:1", "engine ray: no cluster at 127.0.0.1:1")
+
+
+def dying(batch):
+    os._exit(1)
+
+
+def test_a_batch_that_ends_every_process_is_given_up():
+    connect("")
+    assert list(_batches([], dying, 1)) == []
+    with pytest.raises(InputError, match="a batch failed 4 times"):
+        list(_batches([{"number": 0}], dying, 1))
