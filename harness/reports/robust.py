@@ -9,6 +9,7 @@ from harness.reports.plain import latex_table, markdown_escaped, markdown_table,
 from harness.reports.recommendation import points, points_interval
 from harness.reports.tables import print_named
 from harness.robust.study import MEASURES, PLAIN
+from harness.runs.health import TRUNCATION_MARK, truncated
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def _rows(
             "before": means[0],
             "after": means[1],
             "difference": None,
+            "truncated": truncated(cell.cell["health"]),
             "verdict": UNCHANGED,
             **_difference(pairs.get(trial.transformation)),
         }
@@ -193,11 +195,17 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     for row in document["most"]:
         cell = f"{row['chunker']} by {row['retriever']} on {row['dataset']}"
-        if row["difference"] < 0:
-            change = f"{points(row['difference'], '+')} points, {row['verdict']}"
-            yield f"{cell}: {row['transformation']} hurts most ({change})"
+        change = f"{row['transformation']}, {points(row['difference'], '+')} points"
+        if row["verdict"] == "worse":
+            yield f"{cell}: hurt most by {change}"
         else:
-            yield f"{cell}: no transformation lowers the mean of {MEASURES[0]}"
+            yield f"{cell}: no transformation is shown to hurt; lowest mean after {change}"
+        if row["truncated"]:
+            yield (
+                f"{cell}: the embedder does not see over {TRUNCATION_MARK:.0%} of the chunk "
+                "tokens, so little can be said of its boundaries; use a smaller max_size, or "
+                "windows=max"
+            )
     yield (
         "points: the change of the mean, in hundredths, with its 95 % interval; better, worse: "
         "queries. files: those that changed; the others cannot be changed, or are so already. "

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _LITERALS = re.compile(
     "(?<!concatenated_)string|heredoc|nowdoc|sigil|quoted|regex|char|shell|raw_text"
+    "|scalar|command_literal"
 )
 """Kinds of nodes whose white space may have a meaning."""
 
@@ -102,7 +103,10 @@ def _walk(root: Node, grammar: Grammar, octets: bytes) -> tuple[list[tuple[int, 
 
     def add(start: int, end: int, depth: int, kind: str, *, comment: bool = False) -> None:
         raw = octets[start:end]
-        start, end = end - len(raw.lstrip()), start + len(raw.rstrip())
+        # White space at the ends of a literal is its own.
+        own = bool(raw.strip()) and (kind == "text" or _LITERALS.search(kind))
+        if comment or not own:
+            start, end = end - len(raw.lstrip()), start + len(raw.rstrip())
         if start < end:
             tokens.append((start, end, comment))
             if not comment:

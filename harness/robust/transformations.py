@@ -58,11 +58,17 @@ _CODING = re.compile(r"[ \t\f]*#.*?coding[:=].*\n?")
 _FIRST = re.compile(rf"(?:(?:#!|<\?).*\n)?(?:{_CODING.pattern})?")
 """Lines that must be the first of their file."""
 
+_READ = re.compile(r"/// *<|# *(?:syntax|escape|check) *=|#'|/\*\+|--\+")
+"""Beginnings of comments that compilers, data bases, Docker and R read."""
+
 _READ_AS_LF = words("java javascript go python ruby rust swift tsx typescript")
 """Languages in which CRLF in a literal is read as LF."""
 
 _LF_ALONE = words("bash dockerfile make")
 """Languages whose programs do not read CRLF."""
+
+_TEXTS = words("html markdown xml")
+"""Languages in which white space is content."""
 
 _SPACES = re.compile(" *")
 _PLAIN = Style(markup="plain")
@@ -83,6 +89,8 @@ def _indented(unit: str) -> Callable[[File], Iterator[Edit]]:
 
     def edits(file: File) -> Iterator[Edit]:
         text, lines = file.source.text, file.source.lines
+        if file.source.language in _TEXTS:
+            return
         comments = {start for start, _, comment in file.tokens if comment}
         free, code = [], [0]  # lines that can be indented, and the spaces before those of code
         for number, start in enumerate(lines.starts.tolist(), 1):
@@ -102,6 +110,8 @@ def _indented(unit: str) -> Callable[[File], Iterator[Edit]]:
 
 def _doubled_blank_lines(file: File) -> Iterator[Edit]:
     lines = file.source.lines
+    if file.source.language in _TEXTS:
+        return
     for number, start in enumerate(lines.starts.tolist(), 1):
         end = lines.end_of(number)
         text = file.source.text[start:end]
@@ -124,7 +134,8 @@ def _no_comments(file: File) -> Iterator[Edit]:
     if file.source.language == "go" and 'import "C"' in text:
         return  # the comment above it is C
     for start, end, comment in file.tokens:
-        if not comment or tools.match(text, start) or _CODING.match(text, start):
+        kept = (tools, _CODING, _READ)
+        if not comment or any(pattern.match(text, start) for pattern in kept):
             continue
         line = text.rfind("\n", 0, start) + 1
         stop = text.find("\n", end)

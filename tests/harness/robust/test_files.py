@@ -58,6 +58,23 @@ def test_strings_of_several_lines_are_not_touched():
     assert after("crlf", document, "a.php", "php")[0] == document
     assert after("crlf", document[:6] + "f();\n", "a.php", "php")[0] == "<?php\r\nf();\r\n"
     assert after("crlf", "cd x\n", "a.sh", "bash")[0] == "cd x\n"
+    heredoc = "def f\n    x = <<A\n    y\n\n      z\nA\n    x\nend\n"
+    indented = heredoc.replace("    x = <", "  x = <").replace("A\n    x\n", "A\n  x\n")
+    assert after("indent-2", heredoc, "a.rb", "ruby")[0] in (heredoc, indented)
+    assert after("blank-lines", heredoc, "a.rb", "ruby")[0] == heredoc
+    script = "run: |\n    if x; then\n        echo 1\n    fi\n"
+    assert after("indent-2", script, "a.yml", "yaml")[0] == script
+    page = "<div>\n    <pre>\n    a\n        b\n    </pre>\n</div>\n"
+    assert after("indent-2", page, "a.html", "html")[0] == page
+
+
+def test_comments_that_compilers_and_data_bases_read_stay():
+    for text, path, language in (
+        ('/// <reference path="x.d.ts" />\nf();\n', "a.ts", "typescript"),
+        ("#' @export\nf <- function(x) x\n", "a.r", "r"),
+        ("SELECT /*+ INDEX(a) */ x FROM a;\n", "a.sql", "sql"),
+    ):
+        assert after("no-comments", text, path, language)[0] == text
 
 
 def test_other_units_of_indentation_stay():
