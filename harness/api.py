@@ -50,25 +50,26 @@ def evaluate(
         retriever: Retriever, such as dense or bm25.
         index: Index that searches vectors: flat (exact), hnsw, ivf or pgvector:DSN. Default: flat.
         measures: Measure to compute. See `chunkmark list measures`.
-        primary: Measure that the verdicts are about. Default: SpanR@10000c, or nDCG@10 where
-            documents are retrieved.
+        primary: Measure that the verdicts are about. Default: SpanR@10000c, or nDCG@10 for data
+            sets whose targets are documents.
         margin: Largest difference that does not matter: 0.02 is 2 points.
         profile: Scoring conventions. See `chunkmark list profiles`.
-        match_size: Choose each chunker's max_size so that its median chunk has C non-white-space
-            characters, or as many as the median chunk of CHUNKER has.
-        depth: Minimum number of chunks ranked for each query. Measures that read more raise it.
+        match_size: Set each chunker's max_size so that the median chunk is the same for all: C
+            non-white-space characters, or the median chunk of CHUNKER.
+        depth: Least number of chunks to rank for each query. Measures with a larger cut-off raise
+            it.
         limit: Number of queries to draw from each data set. Default: all.
         seed: Random seed of drawn queries, random rankings and intervals.
         mask_query: Hide from each query the lines that it was made from. Default: only if the data
             set asks for it, as for queries made from calls.
         max_failures: Number (3) or share (1%) of files that a chunker may fail on and still be
             scored.
-        engine: Where files are cut and texts embedded: local, ray for local processes of Ray, or
-            ray:ADDRESS for a cluster.
+        engine: Where files are cut and texts embedded: local; ray, on this machine; or ray:ADDRESS,
+            on a Ray cluster.
         memory: Memory for vectors, such as 500MB or 2GB. More than that is kept in files. Default:
             all.
-        file_timeout: Seconds that a chunker may take for a file. Each million characters adds as
-            many again.
+        file_timeout: Time limit for a file, in seconds. Each million characters extends it by the
+            same time.
         out: The run folder. Without it, a temporary folder is used and removed, and `out` of the
             result is None.
 

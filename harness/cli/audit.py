@@ -68,8 +68,8 @@ def audit(
     """Audit a data set or a run for leaks and losses.
 
     Finds leaks (queries that retrieve their own text), copies of targets, targets that are cut, and
-    tokens beyond the limit of the embedder. Nothing is embedded. A run folder does not hold the
-    texts that show leaks; to find those of a run, give its data set too, by `-d`.
+    tokens beyond the limit of the embedder. Nothing is embedded. To find the leaks of a
+    run, also give its data set (`-d`): a run folder does not hold the texts.
 
     The exit code is 3 if a chunker fails on a file.
     """

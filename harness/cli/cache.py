@@ -39,8 +39,8 @@ def cache(
 ) -> None:
     """Show or remove the stored vectors.
 
-    Runs reuse vectors of texts that were embedded before. Removing them loses no results: the next
-    run embeds again.
+    Runs reuse vectors of texts that were embedded before. Removing vectors loses no
+    results: the next run computes them again.
     """
     from chunkers.errors import InputError
     from harness.embedding.vector_store import VectorStore

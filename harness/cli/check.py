@@ -29,8 +29,8 @@ def check(
         typer.Option(
             "--language",
             metavar="NAME",
-            help="Language of the test sources; text is plain text. Default: python, javascript, "
-            "java, c and text, or those that the chunker reads. Repeatable.",
+            help="Language of the test sources, or text for plain text. Default: the chunker's "
+            "languages, else python, javascript, java, c and text. Repeatable.",
         ),
     ] = None,
     seed: Annotated[

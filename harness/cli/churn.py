@@ -70,10 +70,7 @@ def churn(
     baseline: Annotated[str | None, typer.Option(metavar="CHUNKER", help=BASELINE_HELP)] = None,
     header: Annotated[
         Header,
-        typer.Option(
-            help="With on: replay each chunker also with its option header=on, and compare it with "
-            "itself without headers."
-        ),
+        typer.Option(help="on: also replay each chunker with header=on, and compare the two."),
     ] = Header.OFF,
     by: Annotated[
         list[Group] | None,
@@ -99,18 +96,18 @@ def churn(
     margin: Annotated[
         float,
         typer.Option(
-            help="Largest difference that does not matter: 0.02 is 2 % of the characters that the "
-            "other chunker must embed again."
+            help="Largest difference that does not matter, as a share of the characters that the "
+            "other chunker must embed again: 0.02 is 2 %."
         ),
     ] = 0.02,
     seed: TestSeedOption = 0,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Count what the commits of a repository cost an index.
+    """Count the chunks that each commit makes an index embed again.
 
-    Each commit is an edit: its changed files are cut as they were before and after it. Counts the
-    chunks that must be embedded again, and those that keep their text but get a new id, since their
-    lines moved. Nothing is embedded, and the working tree is not read.
+    Cuts the changed files of each commit twice: as they were before and after it. Also counts the
+    chunks that keep their text but get a new id, since their lines moved. Nothing is embedded, and the
+    working tree is not read.
 
     The exit code is 3 if a chunker fails on a file of any commit.
     """

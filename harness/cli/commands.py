@@ -25,17 +25,23 @@ COMMANDS = {
     "check-chunker": ("harness.cli.check:check", "Test a chunker on difficult sources."),
     "cache": ("harness.cli.cache:cache", "Show or remove the stored vectors."),
     "doctor": ("harness.cli.doctor:doctor", "Check the installation, the model and the data."),
-    "verify": ("harness.cli.verify:verify", "Recompute every number of runs."),
-    "score": ("harness.cli.score:score", "Score rankings or records of another system."),
+    "verify": (
+        "harness.cli.verify:verify",
+        "Recompute every number of a run and report differences.",
+    ),
+    "score": ("harness.cli.score:score", "Score the results of another system."),
     "compare": (
         "harness.cli.compare:compare",
         "Test whether the differences between chunkers are real.",
     ),
     "report": ("harness.cli.report:report", "Write runs as one HTML page."),
-    "churn": ("harness.cli.churn:churn", "Count what the commits of a repository cost an index."),
+    "churn": (
+        "harness.cli.churn:churn",
+        "Count the chunks that each commit makes an index embed again.",
+    ),
     "robust": (
         "harness.cli.robust:robust",
-        "Measure retrieval after edits that change no meaning.",
+        "Measure how edits that keep the meaning of code affect retrieval.",
     ),
     "leaderboard": (
         "harness.cli.leaderboard:leaderboard",
@@ -45,7 +51,7 @@ COMMANDS = {
     "audit": ("harness.cli.audit:audit", "Audit a data set or a run for leaks and losses."),
     "dataset build": ("harness.cli.dataset:build", "Build a data set from a repository."),
     "dataset info": ("harness.cli.dataset:info", "Describe a data set and its known faults."),
-    "dataset show": ("harness.cli.show:show", "Show queries beside the lines that answer them."),
+    "dataset show": ("harness.cli.show:show", "Show queries and the lines that answer them."),
     "dataset fetch": ("harness.cli.dataset:fetch", "Fetch and check the files of a data set."),
     "dataset validate": (
         "harness.cli.validate:validate",
@@ -201,8 +207,8 @@ def _set_options(
 
 app = _group(
     (path for path in COMMANDS if " " not in path),
-    "Compare ways of cutting code into chunks for retrieval: which chunker retrieves best, at what "
-    "cost, and whether the difference is real.\n\n"
+    "Compare ways of cutting code into chunks for retrieval. Shows which chunker retrieves best, "
+    "at what cost, and whether the difference is real.\n\n"
     "Exit codes: 0 success, 1 a check failed, 2 invalid input, 3 incomplete result, "
     "130 interrupted.",
     name="chunkmark",

@@ -44,8 +44,8 @@ def compare(
         typer.Option(
             "-m",
             "--measure",
-            help="Measure of the run to compare by. The first decides; the others are exploratory. "
-            f"{RUN_MEASURE_HELP} Repeatable.",
+            help="Measure to compare by. The recommendation uses the first; verdicts of the others "
+            f"are exploratory. {RUN_MEASURE_HELP} Repeatable.",
         ),
     ] = None,
     margin: Annotated[
@@ -57,8 +57,8 @@ def compare(
         bool,
         typer.Option(
             "--allow-truncated",
-            help="Also compare chunkers with over 10 % of their tokens beyond the embedder's "
-            "limit.",
+            help="Also compare chunkers whose chunks are too long for the embedder: it does not "
+            "see over 10 % of their tokens.",
         ),
     ] = False,
     tune: Annotated[
@@ -81,8 +81,8 @@ def compare(
 ) -> int:
     """Test whether the differences between chunkers are real.
 
-    Each difference has an interval, for which queries on the same file count as one, a p-value that
-    is adjusted for the number of pairs, and a verdict.
+    Each difference has an interval, a p-value and a verdict. The interval treats the queries on one
+    file as one observation. The p-value is adjusted for the number of pairs.
     """
     from chunkers.errors import InputError
     from harness.cli.output import write_rows

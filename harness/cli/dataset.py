@@ -103,8 +103,8 @@ def build(
     long_lines: Annotated[
         LongLinesKind,
         typer.Option(
-            help="For files with a few lines of over 10,000 characters: cut the middle out of "
-            "these lines, or skip the files."
+            help="What to do with a file's few lines of over 10,000 characters: cut out their "
+            "middle, or skip the file."
         ),
     ] = LongLinesKind.CUT,
     names: Annotated[
@@ -187,8 +187,8 @@ def info(
 ) -> None:
     """Describe a data set and its known faults.
 
-    For a name alone, such as stdlib, shows the card. A data set with an argument or options, as in
-    repo:PATH, is also loaded, and its contents are counted.
+    Shows the card. If the data set has an argument or options, as in repo:PATH, also loads it and
+    counts its contents.
     """
     from chunkers.plugins.spec import parse_spec
     from harness.building.folder import CARD, read_card

@@ -56,8 +56,7 @@ def gate(
         list[str] | None,
         typer.Option(
             metavar="DROP",
-            help="With --against: fail if a mean is lower than in BASE by more than this, and not "
-            "by chance: 'SpanR@10000c=0.01'. Repeatable.",
+            help="With --against: largest drop allowed: 'SpanR@10000c=0.01'. Repeatable.",
         ),
     ] = None,
     strict: Annotated[
@@ -71,7 +70,7 @@ def gate(
         bool,
         typer.Option(
             "--require",
-            help="Also fail if a check is skipped, such as one of a measure that the run lacks.",
+            help="Also fail if a check is skipped, for example because the run lacks its measure.",
         ),
     ] = False,
     form: FormatOption = Format.TABLE,
@@ -79,9 +78,9 @@ def gate(
     """Fail if a mean is too low, or fell since another run.
 
     Checks the means of every combination of data set, chunker, embedder and retriever. A drop fails
-    if it is larger than --max-drop and not by chance: its one-sided 95 % interval, for which
-    queries on the same file count as one, lies above 0. Names the queries that fell most. A
-    combination that is in BASE but not in RUN fails; one that is not in BASE is skipped.
+    if it is larger than --max-drop and its one-sided 95 % interval lies above 0. The interval
+    treats the queries on one file as one observation. Names the queries that fell most. A
+    combination that only BASE has fails; one that only RUN has is skipped.
 
     The exit code is 1 if a check fails, and 2 if nothing can be checked.
     """

@@ -42,8 +42,8 @@ def leaderboard(
         list[Path] | None,
         typer.Option(
             metavar="FOLDER",
-            help="Also rank the run in this folder, made by someone else. It is verified first, "
-            "and refused if its data, schema or profile differ from those of RUN. Repeatable.",
+            help="Also rank the run in this folder, which someone else made. It is verified "
+            "first. Its data, schema and profile must equal those of RUN. Repeatable.",
         ),
     ] = None,
     export: Annotated[

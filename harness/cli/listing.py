@@ -43,7 +43,7 @@ def list_parts(
 ) -> None:
     """List chunkers, data sets and other parts, or show one in full.
 
-    A table has one line for each part; the other formats have every field.
+    The table shows one line for each part. The other formats show every field.
     """
     kinds = list(Kind) if kind is None else [kind]
     parts = {one.value: _parts(one, data_dir) for one in kinds}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.runs.config import RunConfig
+from harness.runs.config import PRIMARY, RunConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,9 +56,7 @@ PRICE_HELP = (
     "Price of a million tokens, for all embedders or for one: 0.02 or EMBEDDER=0.02. Adds the "
     "price of embedding the corpus to the costs. Repeatable."
 )
-RUN_MEASURE_HELP = (
-    "Default: the run's --primary, else SpanR@10000c, or nDCG@10 where documents are retrieved."
-)
+RUN_MEASURE_HELP = f"Default: the run's --primary, else {PRIMARY}."
 
 
 def chunker_option(default: str, applies: str = "") -> Any:
@@ -86,8 +84,8 @@ DataDirOption = Annotated[
     typer.Option(
         "--data-dir",
         metavar="DIR",
-        help="Folder to search for the files of data sets before $CHUNKMARK_DATA and the cache "
-        "folder.",
+        help="Folder with the files of data sets. It is searched before $CHUNKMARK_DATA and the "
+        "cache folder.",
         callback=_existing,
     ),
 ]
@@ -175,13 +173,15 @@ EncodingOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="PATTERN=ENCODING",
-        help="Read files that match PATTERN, if they are not UTF-8, in ENCODING: 'src/**=cp1251'. "
-        "Repeatable.",
+        help="Encoding of files that match PATTERN and are not UTF-8: 'src/**=cp1251'. Repeatable.",
     ),
 ]
 FilesOption = Annotated[
     FilesKind,
-    typer.Option(help="Index code alone, or all files of known languages, Markdown and JSON too."),
+    typer.Option(
+        help="Files to index: code only, or all files of known languages, including Markdown and "
+        "JSON."
+    ),
 ]
 IncludeOption = Annotated[
     list[str] | None,

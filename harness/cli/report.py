@@ -70,8 +70,8 @@ def report(
     """Write runs as one HTML page.
 
     The page needs no network and no other file. It has the answer and the evidence for it, all
-    measures with their intervals, and the command that repeats the run. `--format json` also prints
-    all of its numbers.
+    measures with their intervals, and the command that repeats the run. With `--format json`,
+    also prints the numbers of the page.
     """
     from chunkers.errors import InputError
 

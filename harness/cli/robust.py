@@ -35,19 +35,20 @@ def robust(
         typer.Option(
             "-t",
             "--transformation",
-            help="identity, header, indent-2, indent-tab, blank-lines, order, names, no-comments "
-            "or crlf. Default: all. Repeatable.",
+            help="Edit to make: identity (none), header (add a licence header), indent-2 (indent "
+            "by two spaces), indent-tab (by tabs), blank-lines (double them), order (reorder "
+            "functions), names (rename local variables), no-comments (remove them) or crlf (end "
+            "lines in CR LF). Default: each of them. Repeatable.",
         ),
     ] = None,
     data_dir: DataDirOption = None,
     form: FormatOption = Format.TABLE,
     **options: Any,
 ) -> int:
-    """Measure retrieval after edits that change no meaning.
+    """Measure how edits that keep the meaning of code affect retrieval.
 
-    Every file of a data set is edited, such as by a licence header or another indentation, and the
-    same queries are ranked again. A chunker that depends on how a file is formatted shows here.
-    Exits with 3 if a chunker fails on a file.
+    Edits the files of a data set, for example their indentation, and ranks the same queries again.
+    This shows which chunkers depend on formatting. The exit code is 3 if a chunker fails on a file.
     """
     from chunkers.errors import InputError, suggestion
     from harness.chunking.cutters import probe

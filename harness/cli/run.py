@@ -40,7 +40,7 @@ def option_of(field: Field[Any], kind: Any) -> inspect.Parameter:
     if kind == bool | None:
         flag += f"/--no-{flag[2:]}"
     texts = [field.metadata["help"]]
-    if default:
+    if default not in (None, ()):
         texts.append(f"Default: {', '.join(default) if repeatable else default}.")
     option = typer.Option(
         *filter(None, (field.metadata["short"], flag)),
@@ -77,8 +77,8 @@ def run(
         Path | None,
         typer.Argument(
             metavar="SUITE",
-            help="TOML file that sets these options, as in `limit = 50`; or the name of a built-in "
-            "one, see `chunkmark list suites`. Options of the command line override it.",
+            help="TOML file of options, such as `limit = 50`, or a built-in suite (see `chunkmark "
+            "list suites`). Options on the command line override it.",
         ),
     ] = None,
     data_dir: DataDirOption = None,
@@ -98,7 +98,7 @@ def run(
             metavar="TAG",
             help="Also show the means of each group of queries: by language, folder, folder:DEPTH, "
             "corpus, source (the file), name-overlap or another tag of the queries. Default: every "
-            "tag that the data set gives its queries. Repeatable.",
+            "tag that the data set gives its queries (shown with --details). Repeatable.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,

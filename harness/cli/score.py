@@ -36,7 +36,7 @@ def score(
         typer.Option(
             "--records",
             metavar="FILE",
-            help="Records to score: retrieved results, most often with their judgements.",
+            help="Retrieved results to score. They may hold their own judgements.",
         ),
     ] = None,
     measure: Annotated[
@@ -67,27 +67,41 @@ def score(
     ] = None,
     form: FormatOption = Format.TABLE,
 ) -> None:
-    """Score rankings or records of another system.
+    """Score the results of another system.
 
     The format of a file is detected from its content and suffix.
 
-    `--run` reads TREC, whose lines are query, Q0, document, rank, score and tag; or JSON, either
-    {query: {document: score}} or {query: [document, ...]} in rank order. The percent-encoded ids of
-    chunkmark's own runs are decoded.
+    `--run` reads:
 
-    `--qrels` reads TREC, whose lines are query, 0, document and grade; BEIR's table with the
-    columns query, document and grade; or JSON, {query: {document: grade}}.
+    - TREC: query, Q0, document, rank, score and tag on a line
+    - JSON: {query: {document: score}}, or {query: [document, ...]} in rank order
 
-    `--records` reads JSON lines or a JSON array. Each object has query_id, and either retrieved_ids
-    or retrieved, a list of objects with id, text, path, start_line and end_line. The keys
-    relevant_ids, targets, expected, actual, correct and k are optional. It also reads EvalResults
-    of memorybench, and a tab-separated table with the columns query_id, retrieved_ids, relevant_ids
-    and k, in which spaces separate ids. A chunk such as `doc-<ID>::chunk-0` counts as its document;
+    Ids in run.trec of a run folder are percent-encoded; they are decoded.
+
+    `--qrels` reads:
+
+    - TREC: query, 0, document and grade on a line
+    - BEIR: a table with the columns query, document and grade
+    - JSON: {query: {document: grade}}
+
+    `--records` reads:
+
+    - JSON lines or a JSON array of objects
+    - EvalResults of memorybench
+    - a tab-separated table with the columns query_id, retrieved_ids, relevant_ids and k, in which
+      spaces separate ids
+
+    Each object has query_id, and one of: retrieved_ids, a list of ids; or retrieved, a list of
+    objects with id, text, path, start_line and end_line. The keys relevant_ids, targets, expected,
+    actual, correct and k are optional. A chunk such as `doc-<ID>::chunk-0` counts as its document;
     several chunks of a document count once.
 
-    A retrieved result is judged by qrels or relevant_ids. If there are none, it is relevant if it
-    shares lines with a target; if no lines are known, if it is from the file of a target; if there
-    is no target, if it shares enough words with the expected answer.
+    A result is judged by the first of these that is present:
+
+    1. qrels or relevant_ids
+    2. lines shared with a target
+    3. the file of a target
+    4. words shared with the expected answer
 
     A measure is skipped if no query has the judgements that it needs. The exit code is 2 if every
     measure is skipped.

@@ -1,4 +1,4 @@
-"""`chunkmark dataset show`: the queries of a data set beside the lines that answer them."""
+"""`chunkmark dataset show`: the queries of a data set and the lines that answer them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def show(
     seed: SampleSeedOption = 0,
     query: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Show the query with this id, and draw none. Repeatable."),
+        typer.Option(
+            metavar="ID", help="Show the query with this id instead of drawn ones. Repeatable."
+        ),
     ] = None,
     bad: Annotated[
         Path | None,
@@ -56,7 +58,7 @@ def show(
         Format, typer.Option("--format", help="Output format: table or json.")
     ] = Format.TABLE,
 ) -> None:
-    """Show queries beside the lines that answer them.
+    """Show queries and the lines that answer them.
 
     Draws queries at random. Shows the text, tags and target lines of each.
     """

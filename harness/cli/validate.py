@@ -21,6 +21,7 @@ from harness.cli.output import (
     write_json,
     write_rows,
 )
+from harness.runs.config import PRIMARY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,13 +39,13 @@ def validate(
         str,
         typer.Argument(
             metavar="DATASET",
-            help="Data set, such as stdlib or repo:PATH; with --suggest, a folder or repo:FOLDER.",
+            help="Data set, such as stdlib or repo:PATH; with --suggest, a folder or repo:PATH.",
         ),
     ],
     run: Annotated[
         Path | None,
         typer.Option(
-            help="Run folder with this data set, whose scores show how far queries differ.",
+            help="Run folder of this data set. Its scores show how much queries vary.",
             callback=refuse_parts,
         ),
     ] = None,
@@ -53,8 +54,7 @@ def validate(
         typer.Option(
             "-m",
             "--measure",
-            help="With --run: measure whose scores are used. Default: SpanR@10000c, or nDCG@10 "
-            "where documents are retrieved.",
+            help=f"With --run: measure whose scores are used. Default: {PRIMARY}.",
         ),
     ] = None,
     suggest: Annotated[
@@ -72,8 +72,9 @@ def validate(
 
     Checks targets, texts, duplicates, copies of targets, leaks and balance. Reports the smallest
     difference that is detected with 80 % probability, and the number of queries needed to detect 1,
-    2 and 5 points. Both are given for the worst case; with `--run` also for the scores of that run.
-    The exit code is 1 if the data set is broken, for example if a target does not exist.
+    2 and 5 points. Both assume the worst case. With `--run`, both are also computed from the scores
+    of that run. The exit code is 1 if the data set is broken, for example if a target does not
+    exist.
 
     With `--suggest`, lists the places that share the rarest words with each question. You judge
     whether one of them is the answer.

@@ -33,14 +33,14 @@ def verify(
     ] = False,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Recompute every number of runs.
+    """Recompute every number of a run and report differences.
 
     Computes the measures again from the stored chunks, targets and rankings, compares them with
     those of pytrec_eval, and checks the stored files by their hashes. Names the cell
     (data set, chunker, embedder and retriever), query and measure of each difference.
 
-    The exit code is 1 if there is a difference; with `--published` also if a mean is more than
-    0.005 away from the published one.
+    The exit code is 1 if a number differs. With `--published`, it is also 1 if a mean differs by
+    more than 0.005 from the published one.
     """
     from harness.reports.published import compare_published
     from harness.runs.verify import verify as verify_run

@@ -1,1 +1,1 @@
-"""Measures of a ranking against its gold, and the anchors that stand beside them."""
+"""Measures of a ranking against its gold, and the references that stand beside them."""

@@ -1,4 +1,4 @@
-"""The random anchor: what a random order of the whole corpus scores on average."""
+"""The random reference: what a random order of the whole corpus scores on average."""
 
 from __future__ import annotations
 

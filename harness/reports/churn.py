@@ -188,7 +188,8 @@ def _heading(document: Mapping[str, Any]) -> str:
         f"{document['repository']}, commit {document['commit'][:12]}: "
         f"{counted(number, 'edit')} in the last {f'{commits} commits' if commits > 1 else 'commit'}"
         f"{f' (left out: {left_out})' if left_out else ''}; "
-        f"{files['total']:,} files edited (median {files['median']:,}, p95 {files['p95']:,}), "
+        f"{files['total']:,} {'file' if files['total'] == 1 else 'files'} edited "
+        f"(median {files['median']:,}, p95 {files['p95']:,}), "
         f"{changed['total']:,} c changed (median {changed['median']:,}, p95 {changed['p95']:,})"
     )
 

@@ -426,4 +426,7 @@ def _notes(document: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[str
     if part["best_share"]:
         shares = sorted(part["best_share"].items(), key=lambda item: (-item[1], item[0]))
         shown = ", ".join(f"{name} {share:.0%}" for name, share in shares)
-        yield f"highest mean in a share of resamples, which is not a probability: {shown}"
+        yield (
+            "share of resamples in which a chunker has the highest mean (not a probability): "
+            f"{shown}"
+        )

@@ -378,3 +378,8 @@ def cost_of(cell: Mapping[str, Any]) -> tuple[str, float]:
     if tokens is not None:
         return "tokens to embed", float(tokens)
     return "chunks to index", float(cell["health"]["chunks"])
+
+
+def cost_in_words(what: str, cost: float) -> str:
+    """What `cost_of` returns: `43,944 tokens to embed`, `1 chunk to index`."""
+    return f"{cost:,.0f} {what.replace('s ', ' ', 1) if cost == 1 else what}"

@@ -42,7 +42,7 @@ def _costs(cells: list[CellDocument]) -> list[tuple[str, Callable[[CellDocument]
         ("c in\ntop 10", lambda cell: short(cell["cost"]["chars_delivered"]))
     ]
     if any(round(cell["health"]["embedded_per_char"], 1) != 1 for cell in cells):
-        columns.append(("embed-\nded", lambda cell: f"{cell['health']['embedded_per_char']:.1f}x"))
+        columns.append(("embed\nratio", lambda cell: f"{cell['health']['embedded_per_char']:.1f}x"))
     columns.append(("chunks", lambda cell: short(cell["health"]["chunks"])))
     if any(cell["cost"]["tokens"] is not None for cell in cells):
         columns.append(("tokens", lambda cell: short(cell["cost"]["tokens"])))

@@ -95,5 +95,5 @@ def front_line(front: Mapping[str, Any]) -> str:
 def _dominated(row: Mapping[str, Any]) -> str:
     by = sorted(row["dominated_by"], key=lambda other: not other["shown"])
     told_apart = by[0]["shown"] is not False
-    shown = "" if told_apart else ", by means that the data do not tell apart"
+    shown = "" if told_apart else "; the data do not show the means to differ"
     return f"{row['chunker']} (by {by[0]['chunker']}{shown})"

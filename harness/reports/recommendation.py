@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from harness.reports.contests import contends, cost_of
+from harness.reports.contests import contends, cost_in_words, cost_of
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -85,10 +85,10 @@ def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, mar
             name: cost_of(contest.cells[name].cell) for name in (baseline, *(p.a for p in better))
         }
         cheapest = min((pair.a for pair in better), key=lambda name: costs[name][1])
-        what, cost = costs[cheapest]
         choice = f"cheapest `{cheapest}`, " if len(better) > 1 else ""
         return (
-            f"Better than `{baseline}` by {result.measure}: {amounts}; {choice}{cost:,.0f} {what} "
+            f"Better than `{baseline}` by {result.measure}: {amounts}; {choice}"
+            f"{cost_in_words(*costs[cheapest])} "
             f"(`{baseline}`: {costs[baseline][1]:,.0f})."
         )
     if worse == pairs and contends(baseline) and not _follows(contest):
@@ -194,7 +194,7 @@ def _detail(pairs: Sequence[Difference]) -> str:
     """Which difference each of some pairs would detect, as strictly as verdicts are adjusted."""
     shown = [pair.mdd for pair in pairs if pair.mdd is not None]
     if not shown:
-        return "; there are too few clusters to show any difference"
+        return "; there are too few clusters (groups of dependent queries) to show any difference"
     family = pairs[0].family
     of = f" (adjusted for {family} comparisons)" if family > 1 else ""
     least = points(max(shown))
@@ -205,12 +205,10 @@ def cheapest_of(contest: Contest, names: Sequence[str]) -> str:
     """A sentence on the cheapest of some contenders."""
     costs = {name: cost_of(contest.cells[name].cell) for name in names}
     cheapest = min(names, key=lambda name: costs[name][1])
-    what, cost = costs[cheapest]
+    shown = f"`{cheapest}`, {cost_in_words(*costs[cheapest])}"
     if set(names) == set(contest.contenders):
-        return f"The cheapest is `{cheapest}`, {cost:,.0f} {what}"
-    return f"Cheapest of those still in ({listed([f'`{n}`' for n in names])}): `{cheapest}`, " + (
-        f"{cost:,.0f} {what}"
-    )
+        return f"The cheapest is {shown}"
+    return f"Cheapest of those still in ({listed([f'`{n}`' for n in names])}): {shown}"
 
 
 def _needed(pairs: Sequence[Difference], names: Sequence[str], margin: float) -> list[str]:

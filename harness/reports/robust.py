@@ -208,7 +208,8 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
             )
     yield (
         "points: the change of the mean, in hundredths, with its 95 % interval; better, worse: "
-        "queries. files: those that changed; the others cannot be changed, or are so already. "
+        "queries. files: those that changed; the others cannot be changed, or already have "
+        "this form. "
         f"Margin: {points(document['margin'])} points; p-values of a table of {MEASURES[0]} are "
         "adjusted together."
     )

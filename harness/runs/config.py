@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 COMPARE, SCORE, LIMITS = "What to compare", "How to score", "Limits"
 """Groups of options."""
 
+PRIMARY = "SpanR@10000c, or nDCG@10 for data sets whose targets are documents"
+"""The primary measure by default, in words."""
+
 _CHUNKERS = ("ast", "fixed", "function", "whole-file", "random-cuts")
 _SPANS = ("SpanR@10000c", "SpanR@2500c", "SpanP@10000c", "Complete@10000c")
 _RANKS = ("nDCG@5", "nDCG@10", "P@5", "P@10", "R@5", "R@10", "MRR")
@@ -72,8 +75,8 @@ class RunConfig:
     match_size: str | None = _option(
         COMPARE,
         None,
-        "Choose each chunker's max_size so that its median chunk has C non-white-space characters, "
-        "or as many as the median chunk of CHUNKER has.",
+        "Set each chunker's max_size so that the median chunk is the same for all: C "
+        "non-white-space characters, or the median chunk of CHUNKER.",
         metavar="C|CHUNKER",
     )
     measures: tuple[str, ...] = _option(
@@ -82,8 +85,7 @@ class RunConfig:
     primary: str | None = _option(
         SCORE,
         None,
-        "Measure that the verdicts are about. Default: SpanR@10000c, or nDCG@10 where documents "
-        "are retrieved.",
+        f"Measure that the verdicts are about. Default: {PRIMARY}.",
         metavar="MEASURE",
     )
     margin: float = _option(
@@ -97,7 +99,7 @@ class RunConfig:
     depth: int = _option(
         SCORE,
         1000,
-        "Minimum number of chunks ranked for each query. Measures that read more raise it.",
+        "Least number of chunks to rank for each query. Measures with a larger cut-off raise it.",
         least=1,
     )
     mask_query: bool | None = _option(
@@ -124,8 +126,8 @@ class RunConfig:
     engine: str = _option(
         LIMITS,
         "local",
-        "Where files are cut and texts embedded: local, ray for local processes of Ray, or "
-        "ray:ADDRESS for a cluster.",
+        "Where files are cut and texts embedded: local; ray, on this machine; or ray:ADDRESS, on a "
+        "Ray cluster.",
         metavar="ENGINE",
     )
     memory: str | None = _option(
@@ -137,7 +139,7 @@ class RunConfig:
     file_timeout: float = _option(
         LIMITS,
         SECONDS,
-        "Seconds that a chunker may take for a file. Each million characters adds as many again.",
+        "Time limit for a file, in seconds. Each million characters extends it by the same time.",
         metavar="SECONDS",
         least=0,
     )

@@ -97,9 +97,9 @@ def notes(board: Board) -> Iterator[str]:
             "undecided difference does not count, so rows may share a rank."
         )
         yield (
-            "Tests are paired by query, by sign-flips of clusters of queries; p-values are "
-            f"adjusted by Holm's method for {counted(len(board.differences), 'pair')}. They say "
-            "nothing of other tasks."
+            "Each test compares two configurations on the same queries, by sign-flips of clusters "
+            "of queries. The p-values are adjusted by Holm's method for "
+            f"{counted(len(board.differences), 'pair')}. The tests say nothing about other tasks."
         )
     if len(complete) < len(board.rows):
         yield "A configuration with a missing task has no mean and no rank."

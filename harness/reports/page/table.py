@@ -1,4 +1,4 @@
-"""The table of all cells: names, measures with intervals and anchors, losses and costs."""
+"""The table of all cells: names, measures with intervals and references, losses and costs."""
 
 from __future__ import annotations
 

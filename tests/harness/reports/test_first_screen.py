@@ -162,7 +162,8 @@ def test_six_files_are_too_few_after_an_adjustment():
     assert " points would be detected." in alone  # of 64 flips 2 are 3.1 %
     far = cell("far", base + noise(3, 6, 0.1) - 0.5)
     answer = answer_of(cell("fixed", base), near, far)
-    assert "; there are too few clusters to show any difference." in answer["sentences"][0]
+    few = "; there are too few clusters (groups of dependent queries) to show any difference."
+    assert few in answer["sentences"][0]
     assert [row["mdd"] for row in answer["differences"]] == [None, None]
 
 

@@ -47,7 +47,7 @@ def test_equal_quality_at_a_lower_cost_dominates_but_equal_points_do_not():
     rows = dominators(document)
     assert rows["aa"] == {"bb": False, "cc": False}
     assert rows["bb"] == rows["cc"] == {}
-    assert "by means that the data do not tell apart" in front_line(document)
+    assert "(by bb; the data do not show the means to differ)" in front_line(document)
 
 
 def test_a_cost_that_a_cell_lacks_decides_nothing():
