@@ -106,8 +106,8 @@ def churn(
     """Count the chunks that each commit makes an index embed again.
 
     Cuts the changed files of each commit twice: as they were before and after it. Also counts the
-    chunks that keep their text but get a new id, since their lines moved. Nothing is embedded, and the
-    working tree is not read.
+    chunks that keep their text but get a new id, since their lines moved. Nothing is embedded, and
+    the working tree is not read.
 
     The exit code is 3 if a chunker fails on a file of any commit.
     """

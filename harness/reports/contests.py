@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from harness.stats.clusters import Member
     from harness.stats.comparison import Adjustment, Difference, Estimand
 
-ANCHORS = ("whole-file", "random-cuts")
-"""Chunkers to read the others against, which are never named a winner."""
+CONTROLS = ("whole-file", "random-cuts")
+"""Chunkers to read the others against; as a baseline, one may be recommended."""
 
 _Value = TypeVar("_Value")
 
@@ -167,7 +167,7 @@ def contests(
 
 def contends(name: str) -> bool:
     """Whether a chunker, with any options and of any run, may be named a winner."""
-    return re.split("[: ]", name, maxsplit=1)[0] not in ANCHORS
+    return re.split("[: ]", name, maxsplit=1)[0] not in CONTROLS
 
 
 def differences(

@@ -170,8 +170,8 @@ def _draw(
     axes = style.panel(
         drawing, style.NAMES, top + head, style.WIDTH - style.NAMES - 44, row * len(table)
     )
-    anchors = [not contends(name) for name in table]
-    style.name_rows(axes, [names[name] for name in table], anchors)
+    controls = [not contends(name) for name in table]
+    style.name_rows(axes, [names[name] for name in table], controls)
     axes.grid(axis="x", visible=True)
     high = max(
         metric["ci95"][1] if metric["ci95"] else metric["mean"]
@@ -186,7 +186,7 @@ def _draw(
         for place, metric in enumerate(own.values()):
             if metric:
                 y = at + (place - (len(series) - 1) / 2) * step
-                _draw_bar(axes, y, step * 0.86, metric, styles[place], open_bar=anchors[at])
+                _draw_bar(axes, y, step * 0.86, metric, styles[place], open_bar=controls[at])
     return drawing
 
 

@@ -88,7 +88,7 @@ def _draw_costs(
     drawing, top = style.canvas(title, group.subtitle, rows * (height + gap) + 4)
     width = (style.WIDTH - style.NAMES) / columns
     names = style.labels(drawn)
-    anchors = [not contends(name) for name in drawn]
+    controls = [not contends(name) for name in drawn]
     for at, (key, own) in enumerate(values.items()):
         row, column = divmod(at, columns)
         axes = style.panel(
@@ -112,7 +112,7 @@ def _draw_costs(
                 0.62,
                 edgecolor=style.SERIES[0],
                 linewidth=1,
-                facecolor=style.PAPER if anchors[place] else style.SERIES[0],
+                facecolor=style.PAPER if controls[place] else style.SERIES[0],
             )
             axes.annotate(
                 _shown(key, value),
@@ -131,7 +131,7 @@ def _draw_costs(
                     line,
                     -6,
                     ha="right",
-                    style="italic" if anchors[place] else "normal",
+                    style="italic" if controls[place] else "normal",
                 )
     return drawing
 

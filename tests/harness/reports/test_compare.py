@@ -59,7 +59,7 @@ def test_equal_chunkers_are_equivalent():
     [("ast", True), ("fixed:max_size=300 (old)", True), ("whole-file", False),
      ("random-cuts:seed=3", False), ("random-cuts (old)", False)],
 )  # fmt: skip
-def test_anchors_are_no_contenders_with_any_options(name, wanted):
+def test_controls_are_no_contenders_with_any_options(name, wanted):
     assert contends(name) == wanted
 
 
@@ -76,7 +76,7 @@ def test_chunkers_with_other_queries_are_not_compared_and_it_is_said():
     assert answer["baseline"] is None
 
 
-def test_anchors_never_win():
+def test_controls_never_win():
     says_what = sentences(
         cell("fixed", noise(1)), cell("ast", noise(2)), cell("whole-file", noise(3) + 0.3)
     )
