@@ -54,8 +54,8 @@ def evaluate(
             sets whose targets are documents.
         margin: Largest difference that does not matter: 0.02 is 2 points.
         profile: Scoring conventions. See `chunkmark list profiles`.
-        match_size: Set each chunker's max_size so that the median chunk is the same for all: C
-            non-white-space characters, or the median chunk of CHUNKER.
+        match_size: Set each chunker's max_size so that all have the same median chunk size: C
+            non-white-space characters, or that of CHUNKER.
         depth: Least number of chunks to rank for each query. Measures with a larger cut-off raise
             it.
         limit: Number of queries to draw from each data set. Default: all.

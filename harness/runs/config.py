@@ -75,8 +75,8 @@ class RunConfig:
     match_size: str | None = _option(
         COMPARE,
         None,
-        "Set each chunker's max_size so that the median chunk is the same for all: C "
-        "non-white-space characters, or the median chunk of CHUNKER.",
+        "Set each chunker's max_size so that all have the same median chunk size: C "
+        "non-white-space characters, or that of CHUNKER.",
         metavar="C|CHUNKER",
     )
     measures: tuple[str, ...] = _option(
