@@ -6,7 +6,7 @@ from made_cells import MEASURE, cell, noise
 from scipy import stats
 
 from harness.reports.agreement import agreement_lines, agreements, kendall_tau
-from harness.reports.contests import contests, differences
+from harness.reports.contests import contests, cost_in_words, differences
 from harness.reports.front import front_line, pareto_front
 from harness.reports.variance import variance, variance_line
 
@@ -136,3 +136,15 @@ def test_retriever_and_embedder_that_go_together_are_not_told_apart():
 def test_cells_with_other_queries_are_not_attributed():
     cells = [cell("ast", BASE), cell("fixed", BASE + 0.1), cell("ast:max_size=3", noise(3, 100))]
     assert variance(cells, MEASURE) is None
+
+
+@pytest.mark.parametrize(
+    ("what", "cost", "words"),
+    [
+        ("chunks to index", 1.0, "1 chunk to index"),
+        ("tokens to embed", 1.0, "1 token to embed"),
+        ("tokens to embed", 43944.0, "43,944 tokens to embed"),
+    ],
+)
+def test_a_cost_has_the_number_of_its_noun(what, cost, words):
+    assert cost_in_words(what, cost) == words
