@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 200  # characters of a reason
 _MOST_NAMES = 12  # that a message lists
+_SIMILAR = 0.75  # share of equal characters from which a name may be a slip for another
 
 
 def escaped(text: str) -> str:
@@ -31,6 +32,18 @@ class InputError(Exception):
 
     def __init__(self, message: str = "") -> None:
         super().__init__(escaped(message))
+
+
+class UnknownPartError(InputError):
+    """No part of the wanted kind has the name; it may be the name of a part of another kind."""
+
+    def __init__(self, message: str = "", kind: str = "", name: str = "") -> None:
+        super().__init__(message)
+        self.kind, self.name = kind, name
+
+
+class FailedError(InputError):
+    """A part failed on all that it was given, so there is no result; the exit code is 3."""
 
 
 class MissingError(InputError):
@@ -74,8 +87,17 @@ def place_of(error: BaseException) -> str:
     return f"{frame.filename}, line {frame.lineno}"
 
 
+def _with_a_word_of(name: str, names: Iterable[str]) -> list[str]:
+    """The names that share a word, as `chunk_size` and `max_size` do; none if they are many."""
+    import re
+
+    words = {word for word in re.split(r"[-_]", name) if len(word) > 3}
+    near = [other for other in names if words.intersection(re.split(r"[-_]", other))]
+    return near if len(near) <= 3 else []
+
+
 def suggestion(name: str, names: Iterable[str], command: str = "", *, mark: str = "") -> str:
-    """A hint for an unknown name: similar names, or all names if they are few.
+    """A hint for an unknown name: similar names, or all names if they are few, or what lists them.
 
     Args:
         name: The unknown name.
@@ -88,13 +110,10 @@ def suggestion(name: str, names: Iterable[str], command: str = "", *, mark: str 
     names = list(names)
     by_lower = {other.lower(): other for other in names}
 
-    def near(cutoff: float) -> list[str]:
-        keys = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=cutoff)
-        return [by_lower[key] for key in keys]
-
-    if similar := near(0.65):
-        return f"did you mean {' or '.join(mark + each for each in similar)}?"
-    if len(names) <= _MOST_NAMES:
-        return f"choose from {', '.join(mark + each for each in names)}"
-    nearest = f"the nearest of {len(names)} are {', '.join(mark + each for each in near(0))}"
-    return f"{nearest}; see `{command}`" if command else nearest
+    near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=_SIMILAR)
+    if near := near or _with_a_word_of(name.lower(), by_lower):
+        return f"did you mean {' or '.join(mark + by_lower[key] for key in near)}?"
+    if len(names) > _MOST_NAMES and command:
+        return f"see `{command}`"
+    more = f", … ({len(names)} in all)" if len(names) > _MOST_NAMES else ""
+    return f"choose from {', '.join(mark + each for each in names[:_MOST_NAMES])}{more}"

@@ -347,7 +347,11 @@ def _problem(span: object, length: int) -> str:
     if type(span.start) is not int or type(span.end) is not int:
         return f"is {span}; start and end must be int"
     if not 0 <= span.start <= span.end <= length:
-        return f"is {span}; offsets must be within 0 to {length}"
+        reversed_ = span.end < span.start
+        fault = (
+            "its end is before its start" if reversed_ else f"offsets must be within 0 to {length}"
+        )
+        return f"is {span}; {fault}"
     for name in ("embed_text", "ref_id"):
         if not isinstance(getattr(span, name), str | None):
             return f"has {name} of type {type(getattr(span, name)).__name__}, not str"

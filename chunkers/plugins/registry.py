@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import STOPPING, InputError, place_of, reason_of, suggestion
+from chunkers.errors import STOPPING, InputError, UnknownPartError, place_of, reason_of, suggestion
 from chunkers.plugins.spec import Spec
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ class Registry:
             )
         hint = suggestion(spec.name, entries, f"chunkmark list {self._plural}")
         own = "" if hint.startswith("did you mean") else ", or write module:function for your own"
-        raise InputError(f"unknown {self.kind} {spec.name!r}; {hint}{own}")
+        message = f"unknown {self.kind} {spec.name!r}; {hint}{own}"
+        raise UnknownPartError(message, self.kind, spec.name)
 
     def load(self, entry: PluginEntry) -> Any:
         """Import the object that makes a part; raises InputError with the reason if it fails."""

@@ -85,10 +85,9 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
         raise InputError(f"invalid spec {text!r}: not UTF-8") from None
     name, colon, rest = text.partition(":")
     if _SEVERAL.fullmatch(name):
-        sweep = "; a|b is for the values of an option" if "|" in name else ""
-        raise InputError(
-            f"{text!r} names several parts; repeat the option, as in -c ast -c fixed{sweep}"
-        )
+        named = " and ".join(re.split(r"[, |]\s*", name)) + ", each with its own"
+        named += "; a|b is for the values of an option" if "|" in name else ""
+        raise InputError(f"{text!r} names several parts; repeat the option: {named}")
     if not name or name != name.strip() or any(mark in name for mark in ",=|"):
         form = "name or name:key=value,key=value"
         if match := _UNCOLONED.fullmatch(text):
@@ -105,7 +104,9 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
     for number, (key, values) in enumerate(_items(text, rest)):
         if key is None:
             if number > 0 or len(values) > 1:
-                raise InputError(f"invalid spec {text!r}: write key=value after the first item")
+                raise InputError(
+                    f"{text!r}: {values[0]!r} is not key=value; write {values[0]}=VALUE"
+                )
             argument = values[0]
         elif any(key == seen for seen, _ in sweeps):
             raise InputError(f"{text!r}: duplicate key {key!r}; give it once")
@@ -212,25 +213,17 @@ def bind(
     bound: dict[str, Any] = {}
     if spec.argument is not None:
         if "argument" not in parameters:
-            if spec.argument in parameters:
-                default = parameters[spec.argument].default
-                empty = default in (None, inspect.Parameter.empty)
-                example = "VALUE" if empty else _printed(default)
-                raise InputError(
-                    f"{part}: an option is written key=value, as in "
-                    f"{spec.name}:{spec.argument}={example}"
-                )
-            problem = f"{part}: {spec.argument!r} is not key=value"
-            if "max_size" in parameters and spec.argument.isdigit():
-                raise InputError(f"{problem}; write {spec.name}:max_size={spec.argument}")
-            if len(required := needed(make)) == 1:
-                raise InputError(f"{problem}; write {spec.name}:{required[0]}={spec.argument}")
-            keys = sorted(parameters)
-            own = f"its options are {', '.join(keys)}" if keys else "it has no options"
-            raise InputError(f"{problem}; {own}")
+            raise InputError(
+                f"{part}: {_not_an_option(make, spec.name, spec.argument, parameters)}"
+            )
         bound["argument"] = spec.argument
     elif "argument" in parameters and parameters["argument"].default is inspect.Parameter.empty:
-        raise InputError(f"{part}: {_argument_missing(spec.name)}")
+        missing = _argument_missing(spec.name)
+        if value := dict(spec.options).get(_ARGUMENTS.get(spec.name, "")):
+            missing = (
+                f"the {_ARGUMENTS[spec.name]} is given without a key; write {spec.name}:{value}"
+            )
+        raise InputError(f"{part}: {missing}")
     keys = sorted(name for name in parameters if name != "argument")
     for key, value in spec.options:
         if key not in keys:
@@ -242,6 +235,29 @@ def bind(
         if key not in bound:
             raise InputError(f"{part}: needs {key}: {Spec(spec.name, None, ((key, '...'),))}")
     return bound
+
+
+def _not_an_option(
+    make: Callable[..., object],
+    name: str,
+    text: str,
+    parameters: Mapping[str, inspect.Parameter],
+) -> str:
+    """What is wrong with the bare argument `text` of a part that takes none, and what to write."""
+    if text in parameters:
+        default = parameters[text].default
+        empty = default in (None, inspect.Parameter.empty)
+        example = "VALUE" if empty else _printed(default)
+        return f"an option is written key=value, as in {name}:{text}={example}"
+    if dashed := re.match(r"([\w-]+)=", text):
+        return f"unknown option {dashed[1]!r}; {suggestion(dashed[1], sorted(parameters))}"
+    problem = f"{text!r} is not key=value"
+    if "max_size" in parameters and text.isdigit():
+        return f"{problem}; write {name}:max_size={text}"
+    if len(required := needed(make)) == 1:
+        return f"{problem}; write {name}:{required[0]}={text}"
+    keys = ", ".join(sorted(parameters))
+    return f"{problem}; {f'its options are {keys}' if keys else 'it has no options'}"
 
 
 def needed(make: Callable[..., object]) -> list[str]:
@@ -325,5 +341,7 @@ def _convert(value: str, hint: Any, where: str) -> Any:
         with contextlib.suppress(ValueError):
             kind += f" up to {_LARGEST}" if hint is int and int(value) > _LARGEST else ""
         commas = "; options are separated by commas" if ";" in value else ""
+        if sweep := re.fullmatch(r"(\d+)\.\.+(\d+)", value):
+            commas = f"; write {sweep[1]}|{sweep[2]} to compare both"
         raise InputError(f"{where}: must be {kind}{commas}")
     return value

@@ -134,8 +134,13 @@ def _chunker(audit: ChunkerAudit) -> Iterator[Finding]:
             "failures",
             audit.chunker,
             f"failed on {counted(len(audit.failures), 'file')}, such as {path}: {reason}",
-            "the other findings do not include these files",
+            "the other findings do not include these files"
+            if audit.duplicates.chunks
+            else "no chunk is left to audit: correct the chunker, and check it by "
+            f"`chunkmark check-chunker {audit.chunker}`",
         )
+        if not audit.duplicates.chunks:
+            return
     yield _duplicates(audit.chunker, audit.duplicates)
     sizes = audit.sizes
     yield Finding(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chunkers.errors import InputError
+from chunkers.errors import FailedError, InputError
 from harness.chunking.corpus import TooManyFailuresError
 from harness.churn.edits import WHOLE, groups_of, in_order
 from harness.churn.replay import MAX_FAILURES, replay
@@ -78,7 +78,8 @@ def study(
         tell: Gets the phase and the numbers of finished steps and of all.
 
     Raises:
-        InputError: No chunker, or no edit, remains.
+        InputError: No edit remains.
+        FailedError: No chunker remains.
     """
     replays: dict[str, Replay] = {}
     refused: dict[str, str] = {}
@@ -99,7 +100,9 @@ def study(
     kept = tuple(None not in row for row in rows)
     if not any(kept):
         reasons = [f"{name} {reason}" for name, reason in refused.items()]
-        raise InputError("no edit is left to compare" + (f": {reasons[0]}" if reasons else ""))
+        if reasons:
+            raise FailedError(f"no edit is left to compare: {reasons[0]}")
+        raise InputError("no edit is left to compare")
     compared = [pair for pair in pairs if set(pair) <= replays.keys()]
     results = {}
     parts = [groups_of(edit, by) for edit in history.edits]

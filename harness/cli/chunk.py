@@ -76,7 +76,7 @@ def chunk(
     )
     if not file.exists():
         part = part_of(str(file))
-        problem = f"is a {part.kind}, not a file" if part else "does not exist"
+        problem = f"is {part}, not a file" if part else "does not exist"
         flag = f", and write {part.flag} {file}" if part and part.flag == "-c" else ""
         raise InputError(f"{file} {problem}; give a file{flag}")
     require_regular_file(file)

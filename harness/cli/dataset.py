@@ -262,21 +262,22 @@ def fetch(
     download. A file without a known sha256 is not fetched: the output says where to get it and
     where to save it, and the exit code is 3.
     """
-    from chunkers.errors import InputError, suggestion
+    from chunkers.errors import InputError, UnknownPartError, suggestion
     from harness.cli.progress import Progress
     from harness.datasets.cards import card_names, load_card
     from harness.datasets.fetching import fetch as fetching
     from harness.datasets.loaders.hub import fetch_from_hub, is_of_hub
-    from harness.datasets.loading import LIST
+    from harness.datasets.loading import DATASETS, LIST
 
-    bare = name.partition(":")[0]
+    bare = re.split("[:,]", name)[0]
     if bare != name and bare in card_names():
-        raise InputError(
-            f"{name}: dataset fetch takes a name without options; "
-            f"write chunkmark dataset fetch {bare}"
-        )
+        needed = load_card(bare).files or is_of_hub(load_card(bare))
+        advice = f"write chunkmark dataset fetch {bare}" if needed else f"use -d {name}"
+        why = "takes a name without options" if needed else "has nothing to do: it needs no files"
+        raise InputError(f"{name}: dataset fetch {why}; {advice}")
     if name not in card_names():
-        raise InputError(f"unknown data set {name!r}; {suggestion(name, card_names(), LIST)}")
+        message = f"unknown data set {name!r}; {suggestion(name, card_names(), LIST)}"
+        raise UnknownPartError(message, DATASETS.kind, name)
     card = load_card(name)
     with Progress() as progress:
         rows = fetching.fetch(card, data_dir, progress.tell)

@@ -101,7 +101,7 @@ def refuse_parts(value: Any) -> Any:
 
             if part := part_of(str(run)):
                 raise InputError(
-                    f"{run} is a {part.kind}, not a run; "
+                    f"{run} is {part}, not a run; "
                     f"give the folder of a `chunkmark run {part.flag} {run}`"
                 )
     return value
@@ -115,7 +115,7 @@ def refuse_spec(repository: Path | None) -> Path | None:
     if repository and not repository.exists() and (part := part_of(str(repository))):
         folder = str(repository).partition(":")[2].partition(",")[0]
         advice = f"give the folder alone: {folder}" if folder else "give a repository"
-        raise InputError(f"{repository} is the spec of a {part.kind}; {advice}")
+        raise InputError(f"{repository} is the spec of {part}; {advice}")
     return repository
 
 
@@ -252,10 +252,11 @@ def refuse_foreign_file(path: Path, kind: str) -> None:
 
 @contextmanager
 def writing_to(path: Path) -> Iterator[None]:
-    """Name the file that cannot be written: the error's own, or this one."""
+    """Make the folder of a file, and name what cannot be written: the error's own, or this one."""
     from chunkers.errors import InputError
 
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
         raise InputError(

@@ -13,8 +13,9 @@ from typing import Any
 
 import typer
 
-from chunkers.errors import InputError, suggestion
+from chunkers.errors import FailedError, InputError, UnknownPartError, suggestion
 from harness.cli.commands import COMMANDS, app
+from harness.cli.output import PARTIAL
 from harness.cli.signals import STOPPED
 
 DONE, USAGE, FAULT, INTERRUPTED = 0, 2, 70, 130
@@ -32,7 +33,8 @@ def guarded(arguments: list[str]) -> int:
     try:
         return _call(arguments)
     except InputError as error:
-        return say(str(error), USAGE)
+        code = PARTIAL if isinstance(error, FailedError) else USAGE
+        return say(_of_another_kind(error, arguments) or str(error), code)
     except (KeyboardInterrupt, typer.Abort):
         return say(STOPPED[signal.SIGINT], INTERRUPTED)
     except BrokenPipeError:
@@ -45,6 +47,17 @@ def guarded(arguments: list[str]) -> int:
             f"unexpected {reason}\nrerun with `chunkmark --debug ...` and report the traceback",
             FAULT,
         )
+
+
+def _of_another_kind(error: InputError, arguments: list[str]) -> str:
+    """The message on the name of a part where another kind is wanted; empty for other errors."""
+    if not isinstance(error, UnknownPartError) or not error.name:
+        return ""
+    from harness.datasets.suites import of_another_kind
+
+    return of_another_kind(
+        error.name, error.kind, has_flags=arguments[0].lstrip("-") in ("run", "robust")
+    )
 
 
 def _call(arguments: list[str]) -> int:
@@ -138,8 +151,12 @@ def _misplaced_part(context: Any, extra: list[str]) -> str:
     for word in (*extra, *(name for name in given if not Path(name).exists())):
         part = part_of(word)
         if part and part.flag in flags:
-            return f"{word} is a {part.kind}; write {part.flag} {word}"
+            return f"{word} is {part}; write {part.flag} {word}"
     return ""
+
+
+_SAME = {"top-k": "depth", "k": "depth", "output": "out", "file": "out"}
+"""Options of other programs, and what they are here."""
 
 
 def _unknown_option(error: Any) -> str:
@@ -150,8 +167,15 @@ def _unknown_option(error: Any) -> str:
     names.remove("help")
     name, command = error.option_name.lstrip("-"), f"{error.ctx.command_path} --help"
     hint = suggestion(name, names, command, mark="--")
+    if _SAME.get(name) in names:
+        hint = f"did you mean --{_SAME[name]}?"
     if hasattr(error.ctx.command, "commands") and not hint.startswith("did you mean"):
         hint = "options come after the name of a command, as in `chunkmark run -c ast`"
+    short = {"-h": "--help", "-v": "--version"}.get(error.option_name, "")
+    if any(
+        short in each.opts for each in (*parameters, error.ctx.command.get_help_option(error.ctx))
+    ):
+        hint = f"write {short}"
     key = name.replace("-", "_")
     if key in ("max_size", "overlap", "header", "unit") and "chunker" in names:
         hint = f"it is an option of chunkers; write it in a spec, as in -c fixed:{key}=VALUE"
@@ -195,7 +219,7 @@ def _listed_part(name: str, kinds: list[str]) -> str:
     if part is None:
         return ""
     (kind,) = (kind for kind in kinds if kind[:-1] == part.kind.replace(" ", ""))
-    return f"{name} is a {part.kind}; write chunkmark list {kind} {name.partition(':')[0]}"
+    return f"{name} is {part}; write chunkmark list {kind} {name.partition(':')[0]}"
 
 
 def _least(name: str) -> int | None:

@@ -63,9 +63,13 @@ def robust(
     names = distinct("transformation", transformation or TRANSFORMATIONS)
     for name in names:
         if name not in TRANSFORMATIONS:
-            raise InputError(
-                f"unknown transformation {name!r}; {suggestion(name, list(TRANSFORMATIONS))}"
-            )
+            parts = name.split(",")
+            hint = suggestion(name, list(TRANSFORMATIONS))
+            if name == "all":
+                hint = "leave out -t for all"
+            elif len(parts) > 1:
+                hint = f"repeat the option: {' '.join(f'-t {part.strip()}' for part in parts)}"
+            raise InputError(f"unknown transformation {name!r}; {hint}")
     probe(config.chunkers)
     # A plug-in's prints are not part of the result, and it may change the working folder.
     with contextlib.redirect_stdout(sys.stderr), contextlib.chdir(Path.cwd()):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import STOPPING, InputError, place_of, reason_of, suggestion
+from chunkers.errors import STOPPING, InputError, UnknownPartError, place_of, reason_of, suggestion
 from chunkers.languages import parse_overrides, pattern_of
 from chunkers.plugins.registry import PluginEntry, Registry
 from chunkers.plugins.spec import Spec, bind, canonical, parse_spec
@@ -17,6 +17,7 @@ from harness.datasets.negatives.mining import Kind, add_negatives
 from harness.model import Dataset, Relevance, Rule
 from harness.runs.folder import dataset_spec, is_run_folder
 from harness.support.json_files import read_json
+from harness.support.paths import refuse_address
 from harness.support.progress import silent
 from harness.support.wording import counted
 
@@ -206,5 +207,7 @@ def _plug_in(spec: Spec) -> tuple[PluginEntry, Spec]:
             )
         if "/" in spec.name or spec.name == "." or Path(spec.name).is_file():
             near = "for a folder write repo:PATH or built:FOLDER"
-        raise InputError(f"unknown data set {spec.name!r}; {near}")
+        message = f"unknown data set {spec.name!r}; {near}"
+        raise UnknownPartError(message, DATASETS.kind, spec.name)
+    refuse_address(Path(str(spec)))
     return DATASETS.find(spec)

@@ -105,7 +105,7 @@ def _find(suite: Path) -> Path:
             f"{suite} is a folder, not a suite; to use its code, write -d {dataset_spec(suite)}"
         )
     if part := part_of(str(suite)):
-        raise InputError(f"{suite} is a {part.kind}, not a suite; write {part.flag} {suite}")
+        raise InputError(f"{suite} is {part}, not a suite; write {part.flag} {suite}")
     hint = suggestion(str(suite), files, "chunkmark list suites")
     raise InputError(
         f"suite {suite} does not exist; {hint}\ngive a TOML file, or the name of a built-in suite"
@@ -118,6 +118,9 @@ class Part:
 
     kind: str
     flag: str
+
+    def __str__(self) -> str:
+        return f"an {self.kind}" if self.kind[0] in "aeio" else f"a {self.kind}"
 
 
 def part_of(spec: str) -> Part | None:
@@ -132,6 +135,24 @@ def part_of(spec: str) -> Part | None:
         if name in registry.entries() or (registry is DATASETS and name in card_names()):
             return Part(registry.kind, flag)
     return None
+
+
+def of_another_kind(name: str, wanted: str, *, has_flags: bool) -> str:
+    """What a name is that is not of the wanted kind, and how to give it; empty if it is unknown.
+
+    Args:
+        name: What was given.
+        wanted: The kind that it should have.
+        has_flags: Whether the command takes parts of all kinds by their flags.
+    """
+    listed = f"see `chunkmark list {wanted.replace(' ', '')}s`"
+    if name in _built_in():
+        return f"{name} is a suite; write chunkmark run {name}" if has_flags else ""
+    part = part_of(name)
+    if part is None or part.kind == wanted:
+        return ""
+    advice = f"write {part.flag} {name}" if has_flags else listed
+    return f"{name} is {part}, not {Part(wanted, '')}; {advice}"
 
 
 def _with_data(spec: Any, suite: Path, data_dir: Path | None) -> Any:

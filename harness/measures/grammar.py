@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, UnknownPartError
 from harness.measures import catalog
 from harness.measures.text_measures import TEXT_FAMILIES, TextFamily
 
@@ -77,7 +77,7 @@ def parse_measure(text: str, *, repeat: str = "-m") -> Measure:
     family = _find(match["name"]) if match else None
     if match is None or family is None:
         _refuse_several(text, repeat)
-        raise InputError(f"unknown measure {text!r}; {_nearest(text)}")
+        raise UnknownPartError(f"unknown measure {text!r}; {_nearest(text)}", "measure", text)
     cut = match["cut"]
     if cut is None:
         if family.cut in ("rank", "budget"):
@@ -126,7 +126,8 @@ def family_of(measure: Measure) -> Family:
             return family
     if is_of_texts(measure):
         raise InputError(f"{measure} compares texts of records; use `chunkmark score`")
-    raise InputError(f"unknown measure {str(measure)!r}; {_nearest(measure.family)}")
+    message = f"unknown measure {str(measure)!r}; {_nearest(measure.family)}"
+    raise UnknownPartError(message, "measure", measure.family)
 
 
 def comparable(measure: Measure, *, spans: bool) -> bool:
@@ -167,7 +168,7 @@ def _nearest(text: str) -> str:
         _plain(name): family for family in list_all() for name in (*family.aliases, family.name)
     }
     base = re.split(r"@|_at_", text, maxsplit=1, flags=re.IGNORECASE)[0]
-    near = difflib.get_close_matches(_plain(base), spellings, n=4, cutoff=0.5)
+    near = difflib.get_close_matches(_plain(base), spellings, n=4, cutoff=0.6)
     cut = len(base) < len(text)
     families = [spellings[name] for name in near]
     examples = dict.fromkeys(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chunkers.errors import InputError
+from chunkers.errors import FailedError, InputError
 from harness.robust.transformations import transform
 from harness.runs.plan import make_plan
 from harness.runs.runner import run
@@ -96,7 +96,8 @@ def study(
         tell: Gets the phase and the numbers of finished steps and of all.
 
     Raises:
-        InputError: A part cannot be used, or no cell of a data set as it is was scored.
+        InputError: A part cannot be used.
+        FailedError: No cell of a data set as it is was scored.
     """
     trials, failures = [], dict[str, None]()
     every = [(dataset, name) for dataset in datasets for name in (PLAIN, *transformations)]
@@ -117,7 +118,7 @@ def study(
             for cell in read_stored_cells(out, earlier=False)
         }
         if name == PLAIN and not cells:
-            raise InputError("nothing is left to compare: " + "\n".join(list(failures)[:2]))
+            raise FailedError("nothing is left to compare: " + "\n".join(list(failures)[:2]))
         files = sum(len(corpus.sources) for corpus in dataset.corpora)
         trials.append(Trial(dataset.name, name, files, changed, cells))
     return Study(tuple(trials), tuple(failures))

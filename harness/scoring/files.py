@@ -105,6 +105,11 @@ def _shape_of_row(first: bytes, path: Path) -> Shape:
                 f"{path}: unknown format: not a text file\n"
                 "give rankings, judgements or records as text in UTF-8, or compressed by gzip"
             )
+        if any(name in first.lower().split(b",") for name in (b"query_id", b"retrieved_ids")):
+            raise InputError(
+                f"{path} has commas between its columns; a table of records has tabs: "
+                "write query_id, retrieved_ids and relevant_ids with a tab between them"
+            )
         raise InputError(
             f"{path}: unknown format: {counted(fields, 'field')} in the first line"
             f"{', which has commas' if b',' in first and fields == 1 else ''}\na ranking has six "
