@@ -125,6 +125,7 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
     name = canonical(make, spec, bound, common)
     shared = {key: bound.pop(key) for key in list(bound) if key not in parameters}
     if next(iter(parameters), None) == "source":
+        _require_defaults(entry, parameters)
         chunker, chunk = make, functools.partial(_call, make, "services" in parameters, bound)
     else:
         chunker = _make(entry, make, bound)
@@ -270,6 +271,17 @@ def _parameters(entry: PluginEntry, make: object) -> Mapping[str, inspect.Parame
         ) from None
 
 
+def _require_defaults(entry: PluginEntry, parameters: Mapping[str, inspect.Parameter]) -> None:
+    """Refuse a function of source with a parameter that no spec can give."""
+    for name, parameter in list(parameters.items())[1:]:
+        is_option = parameter.kind is not parameter.POSITIONAL_OR_KEYWORD or name == "services"
+        if not is_option and parameter.default is parameter.empty:
+            raise InputError(
+                f"chunker {entry.shown}: its parameter {name} has no default; "
+                f"write {name}=VALUE in the function, so that it is an option"
+            )
+
+
 def _make(entry: PluginEntry, make: Callable[..., Any], bound: Mapping[str, Any]) -> Any:
     where = f"chunker {entry.shown}"
     first = next(iter(_parameters(entry, make).values()), None)
@@ -288,8 +300,8 @@ def _make(entry: PluginEntry, make: Callable[..., Any], bound: Mapping[str, Any]
         raise InputError(f"{where} cannot be created: {reason_of(error)}") from error
     if not callable(getattr(chunker, "chunk", None)):
         raise InputError(
-            f"{where}: it returned {type(chunker).__name__}, "
-            "which has no method chunk(source, services)"
+            f"{where}: its {type(chunker).__name__} has no method chunk(source, services); "
+            "write one, or name a function of source"
         )
     return chunker
 

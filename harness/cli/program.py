@@ -110,8 +110,13 @@ def _usage_message(error: Any) -> tuple[str, bool]:
         if misplaced := _value_of_flag(error.ctx, words) or _misplaced_part(error.ctx, words):
             return misplaced, False
         _, *names = error.ctx.command.collect_usage_pieces(error.ctx)
+        command = error.ctx.command.name
         message = f"too many arguments: {' '.join(words)}; "
-        message += f"{error.ctx.command.name} takes {' '.join(names) or 'options alone'}"
+        message += f"{command} takes {' '.join(names) or 'options alone'}"
+        if advice := _SURPLUS.get(command, ""):
+            return f"{message}; {advice.format(words[0])}", False
+        if "=" in words[0] and command in ("run", "robust", "churn"):
+            return f"{message}; write options into a spec, as in -c fixed:{words[0]}", False
     elif value := _VALUE.fullmatch(message):
         verb = "needs a value" if value["verb"] == "requires" else "takes no value"
         message = f"{value['option'][1:-1]} {verb}"
@@ -128,6 +133,17 @@ def _usage_message(error: Any) -> tuple[str, bool]:
         elif hasattr(cause, "errors"):  # typer checks values by pydantic
             return _value_message(parameter, name, cause.errors()[0]) or message, False
     return message, True
+
+
+_SURPLUS = {
+    "audit": "audit one run at a time",
+    "cache": "write --model {} for one model",
+    "chunk": "give one file at a time",
+    "gate": "write --against {} --max-drop MEASURE=DROP to compare with a run",
+    "report": "write -o {} for the page",
+    "show": "write --sample {} for a number of queries",
+}
+"""What to do with an argument too many, by command."""
 
 
 def _value_of_flag(context: Any, extra: list[str]) -> str:
@@ -198,6 +214,9 @@ def _value_message(parameter: Any, name: str, fault: Any) -> str:
             re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?%", str(value)) if kind == "a number" else None
         )
         example = f"; write {float(share[1]) / 100:g}" if share else ""
+        if span := re.fullmatch(r"([0-9]+) ?(s|m|min|h)", str(value)):
+            seconds = int(span[1]) * {"s": 1, "h": 3600}.get(span[2], 60)
+            example = f"; write {seconds} for seconds" if "timeout" in parameter.name else ""
         return f"{name} must be {kind}{of}, not {value!r}{example}"
     if fault["type"] == "greater_than_equal":
         return f"{name} must be at least {least:g}, not {value}"

@@ -188,7 +188,9 @@ def _options(
     if not 0 < threshold <= 1:
         raise InputError(f"--f1-threshold must be above 0 and at most 1, not {threshold}")
     if source is not None and not source.is_dir():
-        raise InputError(f"--source {source} is not a folder")
+        raise InputError(
+            f"--source {source} is not a folder; give the folder of the files in the records"
+        )
     parsed = distinct("measure", map(parse_measure, measures or DEFAULT_MEASURES))
     return ScoreOptions(tuple(parsed), load_profile(profile), threshold, source, given)
 

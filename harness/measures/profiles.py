@@ -282,7 +282,10 @@ def load_profile(spec_text: str) -> Profile:
     spec = parse_spec(spec_text)
     make = _PROFILES.get(spec.name)
     if make is None:
-        raise InputError(f"unknown profile {spec.name!r}; {suggestion(spec.name, _PROFILES)}")
+        hint = suggestion(spec.name, _PROFILES)
+        if spec.name == "beir":
+            hint = "write trec:variant=beir"
+        raise InputError(f"unknown profile {spec.name!r}; {hint}")
     bound = bind(make, spec, "profile")
     return replace(make(**bound), name=canonical(make, spec, bound))
 

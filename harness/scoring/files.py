@@ -57,6 +57,10 @@ def open_file(path: Path) -> InputFile:
     Raises:
         InputError: It cannot be read, is empty, or has an unknown format.
     """
+    if path.is_dir():
+        raise InputError(
+            f"{path} is a folder; give a file, or read a run folder by `chunkmark compare {path}`"
+        )
     lines = numbered_lines(path)
     head: list[tuple[int, bytes]] = []
 

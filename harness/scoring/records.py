@@ -216,6 +216,9 @@ def _record(row: Any, where: str, root: str) -> QueryRecord:
         )
     if "itemId" in row and "query_id" not in row:
         return _from_eval_result(row, where, root)
+    found = row.get("retrieved")
+    if isinstance(found, list) and found and all(isinstance(one, str) for one in found):
+        raise InputError(f"{where}: retrieved holds objects; rename it retrieved_ids for ids")
     record = validated(_Record, row, where)
     if (record.retrieved is None) == (record.retrieved_ids is None):
         both = record.retrieved is not None

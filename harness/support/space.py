@@ -90,5 +90,6 @@ def parse_space(text: str | None) -> Space:
         raise InputError(f"memory {text!r}: write a size such as 500MB or 2GB")
     size = float(match[1]) * _UNITS[match[2].upper()]
     if size < _LEAST:
-        raise InputError(f"memory {text!r}: must be at least 64MB")
+        unit = f"; write {text}GB for gigabytes" if text.isdigit() else ""
+        raise InputError(f"memory {text!r}: must be at least 64MB{unit}")
     return Space(size)

@@ -172,7 +172,7 @@ def test_a_number_that_no_size_has_is_refused(digits: str) -> None:
     [
         ("ast:max_size", "chunker ast: an option is written key=value, as in ast:max_size=600"),
         ("ast:max_size=300;overlap=3", "options are separated by commas"),
-        ("ast,fixed", "names several parts; repeat the option, as in -c ast -c fixed"),
+        ("ast,fixed", "names several parts; repeat the option: ast and fixed"),
         ("repo:", "repo: needs a path: repo:PATH"),
         ("chunkers.py", "write chunkers:function in the folder of the file"),
     ],

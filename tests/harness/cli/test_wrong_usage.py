@@ -362,7 +362,10 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("run", "-c", "own_chunker:cut:3"), ["write own_chunker:cut,key=value"]),
         (("run", "-c", "nothere"), ["chunkmark list chunkers`, or write module:function for your"]),
         (("run", "-e", "nope"), ["choose from minilm, openai, st, vectors, or write module:func"]),
-        (("run", "-c", "ast fixed"), ["'ast fixed' names several parts; repeat the option, as in"]),
+        (
+            ("run", "-c", "ast fixed"),
+            ["'ast fixed' names several parts; repeat the option: ast and fixed"],
+        ),
         (("run", "-c", "ast, fixed"), ["names several parts; repeat the option"]),
         (("run", "-d", "stdlib repo:src"), ["'stdlib repo:src' names several parts; repeat"]),
         ((*RUN, "--by", "folder:x"), ["write folder:N with a number from 1 to 99"]),
@@ -480,11 +483,8 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("run", "--debug"), ["write it before the command: chunkmark --debug run\n"]),
         (("gate", "out", "--require", "yes"), ["--require takes no value; remove yes\n"]),
         (("verify",), ["RUN... is missing: run folders written by `chunkmark run`\n"]),
-        (
-            ("dataset", "build", "src"),
-            ["--out FOLDER is missing: folder to write; other commands read it"],
-        ),
-        (("cache",), ["ACTION is missing: info shows", "choose from info, clear"]),
+        (("dataset", "build", "src"), ["--out FOLDER is missing: folder to write; "]),
+        (("cache",), ["ACTION is missing: ", "; choose from info, clear"]),
         (("compare", "out", "--format", "jsn"), ["unknown --format 'jsn'; did you mean json?\n"]),
         ((*RUN, "--margin", "2%"), ["--margin must be a number, not '2%'; write 0.02\n"]),
         ((*RUN, "--margin", "2.2.2%"), ["--margin must be a number, not '2.2.2%'\n"]),
@@ -505,6 +505,101 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
 def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments, words):
     says(call(capsys, *arguments), 2, *words)
     assert not list(folder.glob("-*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "-d", "https://github.com/x/y"), ["https://github.com/x/y is an address; clone"]),
+        (("run", "-r", "bm25,dense"), ["repeat the option: bm25 and dense, each with its own"]),
+        (("run", "-c", "ast:max-size=300"), ["unknown option 'max-size'; did you mean max_size?"]),
+        ((*RUN, "-e", "openai:model=x"), ["given without a key; write openai:x"]),
+        ((*RUN, "-e", "st:model=x"), ["given without a key; write st:x"]),
+        ((*RUN, "-r", "rerank:model=x"), ["given without a key; write rerank:x"]),
+        (("run", "-h"), ["unknown option -h; write --help\n"]),
+        (("-h",), ["unknown option -h; write --help\n"]),
+        (("-v",), ["unknown option -v; write --version\n"]),
+        (("help",), ["unknown command 'help'; write chunkmark --help\n"]),
+        (("score", "--records", "commas.csv"), ["commas.csv has commas", "records has tabs"]),
+        (("run", "-c", "my_chunker"), ["see `chunkmark list chunkers`, or write module:function"]),
+        (("run", "-m", "ast"), ["ast is a chunker, not a measure; write -c ast\n"]),
+        (("run", "-e", "bm25"), ["bm25 is a retriever, not an embedder; write -r bm25\n"]),
+        (("run", "-r", "minilm"), ["minilm is an embedder, not a retriever; write -e minilm\n"]),
+        (("run", "-d", "ast"), ["ast is a chunker, not a data set; write -c ast\n"]),
+        (("run", "-c", "stdlib"), ["stdlib is a data set, not a chunker; write -d stdlib\n"]),
+        (("run", "-c", "minilm"), ["minilm is an embedder, not a chunker; write -e minilm\n"]),
+        (
+            ("dataset", "info", "ast"),
+            ["ast is a chunker, not a data set; see `chunkmark list data"],
+        ),
+        (("run", "-d", "quick"), ["quick is a suite; write chunkmark run quick\n"]),
+        (("robust", "-t", "indent-2,crlf"), ["repeat the option: -t indent-2 -t crlf\n"]),
+        (("robust", "-t", "all"), ["unknown transformation 'all'; leave out -t for all\n"]),
+        (("run", "--verbose"), ["unknown option --verbose; see `chunkmark run --help`\n"]),
+        (("run", "--top-k", "5"), ["unknown option --top-k; did you mean --depth?\n"]),
+        (("evaluate",), ["unknown command 'evaluate'; see `chunkmark --help`\n"]),
+        (("chunk", "src/a.py", "-c", "fixed:max_size=300..600"), ["write 300|600 to compare bot"]),
+        (("run", "-c=ast"), ["invalid spec '=ast'; write ast\n"]),
+        (("run", "-c", "own_chunker:bare"), ["its parameter size has no default; write size=VAL"]),
+        (
+            ("run", "-c", "own_chunker:Empty"),
+            ["its Empty has no method chunk", "function of sourc"],
+        ),
+        (("run", "--memory", "2"), ["must be at least 64MB; write 2GB for gigabytes\n"]),
+        (
+            (*RUN, "--margin", "2"),
+            ["--margin must be a number above 0 and below 1 (2 points are 0.0"],
+        ),
+        ((*RUN, "--file-timeout", "5m"), ["must be a number", "; write 300 for seconds\n"]),
+        (("run", "-c", "fixed", "x.toml", "max_size=300"), ["as in -c fixed:max_size=300\n"]),
+        (("cache", "clear", "minilm"), ["write --model minilm for one model\n"]),
+        (("gate", "r2", "r1"), ["write --against r1 --max-drop MEASURE=DROP"]),
+        (("audit", "src", "empty"), ["audit one run at a time\n"]),
+        (("dataset", "show", "stdlib", "3"), ["write --sample 3 for a number of queries\n"]),
+        (
+            ("score", "--run", "src", "--qrels", "qrels.trec"),
+            ["src is a folder; give a file, or re"],
+        ),
+        (
+            ("score", "--records", "rows.jsonl", "--source", "gone"),
+            ["give the folder of the files"],
+        ),
+        (("score", "--records", "strings.jsonl"), ["rename it retrieved_ids for ids\n"]),
+        (
+            ("score", "--run", "run.trec", "--qrels", "qrels.trec", "--profile", "beir"),
+            ["unknown profile 'beir'; write trec:variant=beir\n"],
+        ),
+        (("dataset", "fetch", "stdlib,limit=3"), ["fetch has nothing to do: it needs no files"]),
+        (("chunk", "src/a.py", "-c", "own_chunker:cut,size"), ["'size' is not key=value; write s"]),
+    ],
+)
+def test_the_message_names_what_was_meant(folder, capsys, arguments, words):
+    own = "def cut(source): return []\n\ndef bare(source, size): return []\n\nclass Empty: pass\n"
+    (folder / "own_chunker.py").write_text(own)
+    (folder / "strings.jsonl").write_text('{"query_id": "q1", "retrieved": ["a"]}')
+    (folder / "commas.csv").write_text("query_id,retrieved_ids,relevant_ids\nq1,a b,a\n")
+    says(call(capsys, *arguments), 2, *words)
+
+
+def test_a_chunker_that_fails_on_every_file_gives_code_3_and_no_reassuring_finding(
+    folder, capsys, monkeypatch
+):
+    (folder / "failing.py").write_text("def cut(source):\n    raise ValueError('bad luck')\n")
+    options = ("-d", "repo:src", "-c", "failing:cut")
+    done = call(capsys, "robust", *options, "-r", "bm25", "-t", "crlf")
+    says(done, 3, "nothing is left to compare", "bad luck")
+    done = call(capsys, "audit", *options)
+    assert done.code == 3
+    assert "no chunk is left to audit" in done.out
+    assert "every chunk" not in done.out
+
+
+def test_the_folder_of_a_page_is_made(folder, capsys):
+    assert call(capsys, *RUN).code == 0
+    for command, kind in (("report", "out"), ("leaderboard", "out")):
+        page = folder / "new" / command / "a.html"
+        assert call(capsys, command, kind, "-o", page).code == 0
+        assert page.is_file()
 
 
 @pytest.mark.parametrize("pattern", ["h", "zz*", "*.zz"])
