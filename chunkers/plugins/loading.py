@@ -300,8 +300,8 @@ def _make(entry: PluginEntry, make: Callable[..., Any], bound: Mapping[str, Any]
         raise InputError(f"{where} cannot be created: {reason_of(error)}") from error
     if not callable(getattr(chunker, "chunk", None)):
         raise InputError(
-            f"{where}: its {type(chunker).__name__} has no method chunk(source, services); "
-            "write one, or name a function of source"
+            f"{where}: it returned {type(chunker).__name__}, which has no method chunk; "
+            "give a function of source, or a class with chunk(source, services)"
         )
     return chunker
 

@@ -89,7 +89,7 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
         named += "; a|b is for the values of an option" if "|" in name else ""
         raise InputError(f"{text!r} names several parts; repeat the option: {named}")
     if not name or name != name.strip() or any(mark in name for mark in ",=|"):
-        form = text.startswith("=") and text.lstrip("=") or "name or name:key=value,key=value"
+        form = (text.startswith("=") and text.lstrip("=")) or "name or name:key=value,key=value"
         if match := _UNCOLONED.fullmatch(text):
             form = f"{match['name']}:{match['options']}"
         raise InputError(f"invalid spec {text!r}; write {form}")

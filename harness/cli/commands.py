@@ -80,9 +80,9 @@ class LazyGroup(TyperGroup):
             before = f"{ctx.command_path} ".partition(" ")[2]
             flags = {name for each in self.get_params(ctx) for name in each.opts}
             hint = suggestion(args[0], self.commands, f"{ctx.command_path} --help")
-            if args[0] == "help":
-                hint = f"write {ctx.command_path} --help"
-            hint = f"write --{args[0]}" if f"--{args[0]}" in flags else hint
+
+            if f"--{args[0]}" in flags:
+                hint = f"write {ctx.command_path} --{args[0]}"
             raise InputError(f"unknown command {before + args[0]!r}; {hint}")
         name, command, rest = super().resolve_command(ctx, args)
         path = f"{ctx.command_path} {name}".partition(" ")[2]

@@ -409,7 +409,10 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         ),
         (("chunk", "src/a.py", "fixed"), ["fixed is a chunker; write -c fixed\n"]),
         (("chunk", "ast", "src/a.py"), ["ast is a chunker; write -c ast\n"]),
-        (("chunk", "src/a.py", "b.py"), ["too many arguments: b.py; chunk takes FILE\n"]),
+        (
+            ("chunk", "src/a.py", "b.py"),
+            ["too many arguments: b.py; chunk takes FILE; give one file"],
+        ),
         (("doctor", "x"), ["too many arguments: x; doctor takes options alone"]),
         (("list", "ast"), ["ast is a chunker; write chunkmark list chunkers ast\n"]),
         (("list", "repo:src"), ["repo:src is a data set; write chunkmark list datasets repo\n"]),
@@ -458,8 +461,8 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("dataset", "show", "stdlib", "--run", "x"), ["option --run; choose from --sample, --se"]),
         (("run", "--language", "*.x=py"), ["unknown language 'py'; did you mean python?"]),
         (("check-chunker", "ast", "--language", "c++"), ["did you mean cpp?"]),
-        (("version",), ["unknown command 'version'; write --version\n"]),
-        (("dataset", "help"), ["unknown command 'dataset help'; write --help\n"]),
+        (("version",), ["unknown command 'version'; write chunkmark --version\n"]),
+        (("dataset", "help"), ["unknown command 'dataset help'; write chunkmark dataset --help\n"]),
         (("run", "-d", "json:loads"), ["json:loads: its loader failed", "returns a Dataset"]),
         (
             ("run", "-d", "repo:src", "-r", "json:loads"),
@@ -513,8 +516,8 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
         (("run", "-d", "https://github.com/x/y"), ["https://github.com/x/y is an address; clone"]),
         (("run", "-r", "bm25,dense"), ["repeat the option: bm25 and dense, each with its own"]),
         (("run", "-c", "ast:max-size=300"), ["unknown option 'max-size'; did you mean max_size?"]),
-        ((*RUN, "-e", "openai:model=x"), ["given without a key; write openai:x"]),
-        ((*RUN, "-e", "st:model=x"), ["given without a key; write st:x"]),
+        ((*RUN, "-r", "dense", "-e", "openai:model=x"), ["given without a key; write openai:x"]),
+        ((*RUN, "-r", "dense", "-e", "st:model=x"), ["given without a key; write st:x"]),
         ((*RUN, "-r", "rerank:model=x"), ["given without a key; write rerank:x"]),
         (("run", "-h"), ["unknown option -h; write --help\n"]),
         (("-h",), ["unknown option -h; write --help\n"]),
@@ -540,10 +543,10 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
         (("evaluate",), ["unknown command 'evaluate'; see `chunkmark --help`\n"]),
         (("chunk", "src/a.py", "-c", "fixed:max_size=300..600"), ["write 300|600 to compare bot"]),
         (("run", "-c=ast"), ["invalid spec '=ast'; write ast\n"]),
-        (("run", "-c", "own_chunker:bare"), ["its parameter size has no default; write size=VAL"]),
+        (("run", "-c", "odd_parts:bare"), ["its parameter size has no default; write size=VAL"]),
         (
-            ("run", "-c", "own_chunker:Empty"),
-            ["its Empty has no method chunk", "function of sourc"],
+            ("run", "-c", "odd_parts:Empty"),
+            ["returned Empty, which has no method", "give a function of source"],
         ),
         (("run", "--memory", "2"), ["must be at least 64MB; write 2GB for gigabytes\n"]),
         (
@@ -574,8 +577,8 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
     ],
 )
 def test_the_message_names_what_was_meant(folder, capsys, arguments, words):
-    own = "def cut(source): return []\n\ndef bare(source, size): return []\n\nclass Empty: pass\n"
-    (folder / "own_chunker.py").write_text(own)
+    own = "def bare(source, size): return []\n\nclass Empty: pass\n"
+    (folder / "odd_parts.py").write_text(own)
     (folder / "strings.jsonl").write_text('{"query_id": "q1", "retrieved": ["a"]}')
     (folder / "commas.csv").write_text("query_id,retrieved_ids,relevant_ids\nq1,a b,a\n")
     says(call(capsys, *arguments), 2, *words)
