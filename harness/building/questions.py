@@ -302,7 +302,8 @@ def _resolve(
     source = sources.get(path)
     if source is None:
         why = f"is not indexed: {skipped[path]}" if path in skipped else "does not exist"
-        raise InputError(f"target {text!r:.80}: the file {path} {why}")
+        form = "" if re.search(r"[./]", path) else "; write path:first-last or path::symbol"
+        raise InputError(f"target {text!r:.80}: the file {path} {why}{form}")
     if symbol:
         return _symbol(source, symbol, outlines), symbol
     if lines is None:

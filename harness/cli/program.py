@@ -175,6 +175,16 @@ _SAME = {"top-k": "depth", "k": "depth", "output": "out", "file": "out"}
 """Options of other programs, and what they are here."""
 
 
+_ELSEWHERE = {
+    ("churn", "-r"): "churn ranks nothing; remove it",
+    ("run", "--suite"): "the suite is an argument: chunkmark run SUITE",
+    ("run", "--encoding"): "it is an option of the data set: -d 'repo:PATH,encoding=*.py=cp1251'",
+    ("robust", "--encoding"): "it is an option of the data set: "
+    "-d 'repo:PATH,encoding=*.py=cp1251'",
+}
+"""Options that a command does not have, and what to do instead."""
+
+
 def _unknown_option(error: Any) -> str:
     """The message on an unknown option, with similar ones, or all of a command that has few."""
     parameters = error.ctx.command.get_params(error.ctx)
@@ -185,6 +195,7 @@ def _unknown_option(error: Any) -> str:
     hint = suggestion(name, names, command, mark="--")
     if _SAME.get(name) in names:
         hint = f"did you mean --{_SAME[name]}?"
+    hint = _ELSEWHERE.get((error.ctx.command.name, error.option_name), hint)
     if hasattr(error.ctx.command, "commands") and not hint.startswith("did you mean"):
         hint = "options come after the name of a command, as in `chunkmark run -c ast`"
     short = {"-h": "--help", "-v": "--version"}.get(error.option_name, "")

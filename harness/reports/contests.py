@@ -302,11 +302,16 @@ def _parts(contest: Contest, over: str) -> list[Contest]:
     return [contest.part(own == value, f"{over}={value}") for value in sorted(set(own.tolist()))]
 
 
+_COMMON = {"max_size", "overlap", "header", "unit"}
+"""Options that chunkers have, whether or not a run sets them."""
+
+
 def why_none(cells: Sequence[StoredCell], over: str) -> str:
     """Why no two cells can be compared."""
     if len(cells) < 2:
         return "nothing to compare: there is one cell; run a second chunker, or give another run"
     options = {key for cell in cells for key, _ in parse_spec(cell.names["chunker"]).options}
+    options |= {over} & _COMMON
     if over not in {*PARTS, *GROUPS, *options}:
         parts = {part for part in PARTS if len({cell.names[part] for cell in cells}) > 1}
         groups = GROUPS if "chunker" in parts else ()

@@ -9,6 +9,7 @@ from harness.reports.answer import answers
 from harness.reports.breakdowns import break_down, group_means
 from harness.reports.prices import with_price
 from harness.reports.recommendation import headline
+from harness.runs.failures import not_scored
 from harness.runs.folder import PARTS, read_manifest
 from harness.runs.health import TRUNCATION_MARK, truncated
 from harness.runs.stored_values import read_stored_cell, with_declared
@@ -100,8 +101,9 @@ def _stored(result: RunResult, out: Path) -> Iterator[StoredCell]:
 def failure_lines(document: Mapping[str, Any]) -> list[str]:
     """A line for each failed cell."""
     return [
-        f"not scored: {cell['chunker']} on {cell['dataset']} ({cell['embedder']}, "
-        f"{cell['retriever']}) {cell['reason']}"
+        not_scored(
+            *(cell[key] for key in ("chunker", "dataset", "embedder", "retriever", "reason"))
+        )
         for cell in document.get("failed", ())
     ]
 

@@ -48,7 +48,10 @@ def tune(
         InputError: The factor is no option, or the queries are in one cluster.
     """
     if option in (*PARTS, *GROUPS):
-        raise InputError(f"--tune needs --over with an option of chunkers, not {option!r}")
+        raise InputError(
+            f"--tune compares values of an option of chunkers, not of {option!r}; "
+            "write --over max_size or another option"
+        )
     sweeps = contests(cells, option, allow_truncated=allow_truncated)
     chosen, out = [], []
     for sweep in sweeps:

@@ -112,7 +112,7 @@ def study(
         if name != PLAIN:
             edited, changed = transform(dataset, name, plan.config.seed)
         result = run(plan, [edited], out, told)
-        failures |= dict.fromkeys(f"{dataset.name}, {name}: {each}" for each in result.failures)
+        failures |= dict.fromkeys(f"{name}: {each}" for each in result.failures)
         cells = {
             (cell.names["chunker"], cell.names["embedder"], cell.names["retriever"]): cell
             for cell in read_stored_cells(out, earlier=False)

@@ -87,6 +87,12 @@ def own_reason(reason: str, chunker: str, path: str) -> str:
     return reason.removeprefix(f"chunker {chunker} on {path}: ")
 
 
+def not_scored(chunker: str, dataset: str, embedder: str, retriever: str, reason: str) -> str:
+    """The line on a cell that is not scored."""
+    parts = ", ".join(name for name in (embedder, retriever) if name != "none")
+    return f"not scored: {chunker} on {dataset} ({parts}) {reason}"
+
+
 def failure_lines(
     scored: Iterable[tuple[str, Iterable[Sequence[str]]]], failed: Sequence[FailedCell]
 ) -> Iterator[str]:
@@ -98,8 +104,7 @@ def failure_lines(
     for chunker, failures in [*scored, *((cell.chunker, cell.failures) for cell in failed)]:
         files.setdefault(chunker, {}).update(dict.fromkeys(map(tuple, failures)))
     for cell in failed:
-        parts = f"{cell.dataset} ({cell.embedder}, {cell.retriever})"
-        yield f"not scored: {cell.chunker} on {parts} {cell.reason}"
+        yield not_scored(cell.chunker, cell.dataset, cell.embedder, cell.retriever, cell.reason)
     for chunker, rows in files.items():
         for corpus, path, reason in list(rows)[:_SHOWN]:
             yield f"{chunker} failed on {path} of {corpus}: {own_reason(reason, chunker, path)}"

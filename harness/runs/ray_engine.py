@@ -88,7 +88,10 @@ def _start(address: str) -> None:
         _reach(address)
         ray.init(**quiet, **({"address": address} if address else local))
     except (OSError, RuntimeError, ValueError) as error:
-        raise InputError(f"engine ray: {where} ({str(error).splitlines()[0]})") from None
+        raise InputError(
+            f"engine ray: {where} ({str(error).splitlines()[0]}); correct the address, or use "
+            "local processes by --engine local"
+        ) from None
 
 
 def _reach(address: str) -> None:

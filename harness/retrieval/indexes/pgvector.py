@@ -66,8 +66,8 @@ class Server:
             )
         except psycopg.Error as error:
             raise InputError(
-                f"pgvector: no connection ({_line(error)}); write pgvector:DSN, such as "
-                "pgvector:postgresql://user@host/database"
+                f"pgvector: no connection ({_line(error)}); write "
+                "pgvector:postgresql://USER@HOST/DATABASE, or set PGHOST"
             ) from None
         weakref.finalize(self, connection.close)
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")

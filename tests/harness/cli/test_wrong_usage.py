@@ -411,7 +411,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("chunk", "ast", "src/a.py"), ["ast is a chunker; write -c ast\n"]),
         (
             ("chunk", "src/a.py", "b.py"),
-            ["too many arguments: b.py; chunk takes FILE; give one file"],
+            ["b.py; chunk takes FILE; give one file"],
         ),
         (("doctor", "x"), ["too many arguments: x; doctor takes options alone"]),
         (("list", "ast"), ["ast is a chunker; write chunkmark list chunkers ast\n"]),
@@ -542,6 +542,13 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
         (("run", "--top-k", "5"), ["unknown option --top-k; did you mean --depth?\n"]),
         (("evaluate",), ["unknown command 'evaluate'; see `chunkmark --help`\n"]),
         (("chunk", "src/a.py", "-c", "fixed:max_size=300..600"), ["write 300|600 to compare bot"]),
+        (("churn", "src", "-r", "bm25"), ["unknown option -r; churn ranks nothing; remove it"]),
+        (("run", "--suite", "s.toml"), ["the suite is an argument: chunkmark run SUITE"]),
+        (("run", "--encoding", "utf16"), ["an option of the data set: -d 'repo:PATH,encoding"]),
+        (
+            ("dataset", "info", "repo:src,queries=name.jsonl"),
+            ["not exist; write path:first-last"],
+        ),
         (("run", "-c=ast"), ["invalid spec '=ast'; write ast\n"]),
         (("run", "-c", "odd_parts:bare"), ["its parameter size has no default; write size=VAL"]),
         (
@@ -551,7 +558,7 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
         (("run", "--memory", "2"), ["must be at least 64MB; write 2GB for gigabytes\n"]),
         (
             (*RUN, "--margin", "2"),
-            ["--margin must be a number above 0 and below 1 (2 points are 0.0"],
+            ["number above 0 and below 1 (2 points are 0.02)"],
         ),
         ((*RUN, "--file-timeout", "5m"), ["must be a number", "; write 300 for seconds\n"]),
         (("run", "-c", "fixed", "x.toml", "max_size=300"), ["as in -c fixed:max_size=300\n"]),
@@ -579,6 +586,7 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
 def test_the_message_names_what_was_meant(folder, capsys, arguments, words):
     own = "def bare(source, size): return []\n\nclass Empty: pass\n"
     (folder / "odd_parts.py").write_text(own)
+    (folder / "name.jsonl").write_text('{"text": "how many days", "targets": "add"}')
     (folder / "strings.jsonl").write_text('{"query_id": "q1", "retrieved": ["a"]}')
     (folder / "commas.csv").write_text("query_id,retrieved_ids,relevant_ids\nq1,a b,a\n")
     says(call(capsys, *arguments), 2, *words)
@@ -598,11 +606,19 @@ def test_a_chunker_that_fails_on_every_file_gives_code_3_and_no_reassuring_findi
 
 
 def test_the_folder_of_a_page_is_made(folder, capsys):
-    assert call(capsys, *RUN).code == 0
+    assert call(capsys, *RUN, "-m", "SpanR@10000c").code == 0
     for command, kind in (("report", "out"), ("leaderboard", "out")):
         page = folder / "new" / command / "a.html"
-        assert call(capsys, command, kind, "-o", page).code == 0
+        assert call(capsys, command, kind, "-o", page).code == 0, command
         assert page.is_file()
+
+
+def test_an_option_that_all_chunkers_have_is_not_taken_for_another_name(folder, capsys):
+    assert call(capsys, *RUN, "-c", "fixed").code == 0
+    done = call(capsys, "compare", "out", "--over", "max_size")
+    says(done, 2, "no chunker has two values of it; run a sweep, as in -c 'fixed:max_size=A|B'")
+    done = call(capsys, "compare", "out", "--tune", "dev/test")
+    says(done, 2, "write --over max_size or another option")
 
 
 @pytest.mark.parametrize("pattern", ["h", "zz*", "*.zz"])
