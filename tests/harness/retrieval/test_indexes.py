@@ -276,7 +276,7 @@ def test_wrong_indexes_are_refused_before_any_work(capsys, tmp_path):
     says(fails("--index", "ivf", "--profile", "code-chunk"), 2, "index=ivf is refused")
     server = "pgvector:postgresql://someone:secret@127.0.0.1:1/none"
     done = fails("--index", server)
-    says(done, 2, "pgvector: no connection", "write pgvector:DSN")
+    says(done, 2, "pgvector: no connection", "write pgvector:postgresql://USER@HOST/DATABASE")
     assert "secret" not in done.err
     assert not (tmp_path / "run").exists()
 
