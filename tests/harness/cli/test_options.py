@@ -90,7 +90,10 @@ def test_a_suite_file_has_the_same_keys(tmp_path):
         ("file_timeout = 0", "file_timeout must be a number above 0"),
         ("chunkers = [", "invalid TOML: "),
         ("margin = 0", "margin must be a number above 0 and below 1, not 0"),
-        ("margin = 1.0", "margin must be a number above 0 and below 1, not 1.0"),
+        (
+            "margin = 1.0",
+            "margin must be a number above 0 and below 1 (2 points are 0.02), not 1.0",
+        ),
         ("margin = nan", "margin must be a number above 0 and below 1, not nan"),
         ('margin = "2%"', "margin must be a number above 0 and below 1"),
         ("primary = 3", "primary must be a string"),
