@@ -88,11 +88,16 @@ def place_of(error: BaseException) -> str:
 
 
 def _with_a_word_of(name: str, names: Iterable[str]) -> list[str]:
-    """The names that share a word, as `chunk_size` and `max_size` do; none if they are many."""
+    """Names that share a word or a start, as `chunk_size` and `max_size` do; none if many do."""
     import re
 
     words = {word for word in re.split(r"[-_]", name) if len(word) > 3}
-    near = [other for other in names if words.intersection(re.split(r"[-_]", other))]
+    near = [
+        other
+        for other in names
+        if words.intersection(re.split(r"[-_]", other))
+        or (min(len(name), len(other)) > 3 and (other.startswith(name) or name.startswith(other)))
+    ]
     return near if len(near) <= 3 else []
 
 
