@@ -43,7 +43,7 @@ class UnknownPartError(InputError):
 
 
 class FailedError(InputError):
-    """A part failed on all that it was given, so there is no result; the exit code is 3."""
+    """A part failed on too many of its inputs, so there is no result; the exit code is 3."""
 
 
 class MissingError(InputError):

@@ -183,7 +183,7 @@ def _problem(option: Field[Any], value: Any) -> str | None:
         # Zero seconds would fail every file.
         most = option.metadata["most"]
         bounds = f"above {least}" + f" and below {most}" * math.isfinite(most)
-        if number and value >= most:
+        if number and value > most:
             bounds += f" (2 points are {2 / 100})"
         return None if number and least < value < most else f"must be a number {bounds}"
     if type(value).__name__ != kind:
