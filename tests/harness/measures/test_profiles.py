@@ -121,7 +121,7 @@ def test_options_are_named_in_one_order():
     ("text", "says"),
     [
         ("trek", "did you mean trec"),
-        ("beir", "choose from default, trec"),
+        ("beir", "write trec:variant=beir"),
         ("trec:complet=true", "complete"),
         ("trec:complete=maybe", "true, false"),
         ("default:assemble=join", "concatenate, merge"),

@@ -151,7 +151,7 @@ def test_the_program_says_what_failed_and_exits_with_3_above_the_limit(tmp_path,
 
     done = call(capsys, *arguments, *out)
     assert done.code == 3
-    assert "(none, bm25) failed on 1 of 4 files" in done.err
+    assert "(bm25) failed on 1 of 4 files" in done.err
     assert "worlds:failing failed on one/copy of alpha.py of one: RuntimeError" in done.err
     assert "not scored: worlds:failing on meaning:tiny" in done.out
     gate = call(capsys, "gate", tmp_path / "run", "--min", "MRR>0", "--require")

@@ -45,7 +45,7 @@ def test_format_is_found(put, name, text, shape):
         (b"\xef\xbb\xbf", ["empty"]),
         ("q Q0 a 1 1 t\n".encode("utf-16"), ["UTF-16"]),
         (b"one word\n", ["2 fields", "--help"]),
-        (b"query_id,retrieved_ids,relevant_ids\nq,a,a\n", ["1 field in"]),
+        (b"query_id,retrieved_ids,relevant_ids\nq,a,a\n", ["has commas between its columns"]),
     ],
 )
 def test_what_is_no_format_is_named(put, score, content, words):
