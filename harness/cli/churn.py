@@ -26,11 +26,8 @@ from harness.cli.output import (
     TestSeedOption,
     baseline_of,
     chunker_option,
-    console,
     refuse_spec,
-    write,
-    write_json,
-    write_rows,
+    write_report,
 )
 
 if TYPE_CHECKING:
@@ -117,13 +114,7 @@ def churn(
     from harness.churn.edits import read_edits
     from harness.churn.study import study
     from harness.cli.progress import Progress
-    from harness.reports.churn import (
-        as_latex,
-        as_markdown,
-        churn_document,
-        csv_rows,
-        print_churn,
-    )
+    from harness.reports import churn as report
     from harness.support.wording import counted
 
     if not 0 < margin < 1:
@@ -159,15 +150,8 @@ def churn(
             progress.note(f"the history has only {number} after its first one")
         for line in result.failures:
             progress.warn(line)
-    document = churn_document(result, str(repository), margin)
-    if form is Format.JSON:
-        write_json(document)
-    elif form is Format.TABLE:
-        print_churn(document, console())
-    elif form is Format.CSV:
-        write_rows(form, *csv_rows(document))
-    else:
-        write(as_latex(document) if form is Format.LATEX else as_markdown(document))
+    document = report.churn_document(result, str(repository), margin)
+    write_report(form, document, report)
     return PARTIAL if result.failures else 0
 
 

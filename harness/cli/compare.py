@@ -13,10 +13,8 @@ from harness.cli.output import (
     FormatOption,
     RunsArgument,
     TestSeedOption,
-    console,
     require_different_runs,
-    write,
-    write_json,
+    write_report,
 )
 
 
@@ -85,15 +83,8 @@ def compare(
     file as one observation. The p-value is adjusted for the number of pairs.
     """
     from chunkers.errors import InputError
-    from harness.cli.output import write_rows
     from harness.measures.grammar import parse_measure
-    from harness.reports.compare import (
-        as_latex,
-        as_markdown,
-        compare_document,
-        csv_rows,
-        print_compare,
-    )
+    from harness.reports import compare as report
     from harness.reports.contests import agreed, contests, why_none
     from harness.reports.tuning import tune as run_tuning
     from harness.runs.stored_values import read_stored_cells
@@ -119,7 +110,7 @@ def compare(
     if not parts and not choices:
         raise InputError(why_none(cells, over))
     shown = curves or form is Format.JSON
-    document = compare_document(
+    document = report.compare_document(
         parts,
         measure or (),
         baseline,
@@ -130,12 +121,5 @@ def compare(
     )
     if tune:
         document["tuning"] = choices
-    if form is Format.JSON:
-        write_json(document)
-    elif form is Format.TABLE:
-        print_compare(document, console())
-    elif form is Format.CSV:
-        write_rows(form, *csv_rows(document))
-    else:
-        write(as_latex(document) if form is Format.LATEX else as_markdown(document))
+    write_report(form, document, report)
     return 0

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
@@ -144,6 +144,29 @@ def require_different_runs(runs: Sequence[Path]) -> None:
     for number, run in enumerate(runs):
         if folders[number] in folders[:number]:
             raise InputError(f"run folder {run} is given more than once; give it once")
+
+
+class Report(Protocol):
+    """A module of `harness.reports` that turns a document into every format."""
+
+    def print_table(self, document: Mapping[str, Any], console: Console, /) -> None: ...  # noqa: D102
+    def as_markdown(self, document: Mapping[str, Any], /) -> str: ...  # noqa: D102
+    def as_latex(self, document: Mapping[str, Any], /) -> str: ...  # noqa: D102
+    def csv_rows(  # noqa: D102
+        self, document: Mapping[str, Any], /
+    ) -> tuple[Sequence[str], list[list[object]]]: ...
+
+
+def write_report(form: Format, document: Mapping[str, Any], report: Report) -> None:
+    """Write a document to standard output in a format."""
+    if form is Format.JSON:
+        write_json(document)
+    elif form is Format.TABLE:
+        report.print_table(document, console())
+    elif form is Format.CSV:
+        write_rows(form, *report.csv_rows(document))
+    else:
+        write((report.as_latex if form is Format.LATEX else report.as_markdown)(document))
 
 
 def baseline_of(text: str, names: Sequence[str]) -> str:

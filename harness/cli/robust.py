@@ -17,12 +17,9 @@ from harness.cli.output import (
     DataDirOption,
     Format,
     FormatOption,
-    console,
-    write,
-    write_json,
-    write_rows,
+    write_report,
 )
-from harness.cli.run import config_of, flags_in_errors, with_run_options
+from harness.cli.run import config_of, datasets_of, flags_in_errors, with_run_options
 
 # What is measured is fixed, and size is a property of a chunker, not of a format.
 _FIXED = ("match_size", "measures", "primary", "profile", "depth", "mask_query")
@@ -53,7 +50,6 @@ def robust(
     from chunkers.errors import InputError, suggestion
     from harness.chunking.cutters import probe
     from harness.cli.progress import Progress
-    from harness.datasets.loading import load_dataset
     from harness.reports import robust as report
     from harness.robust.study import plan_of, refuse_documents, study
     from harness.robust.transformations import TRANSFORMATIONS
@@ -77,30 +73,14 @@ def robust(
             plan = plan_of(config)
         runs = len(config.datasets) * (1 + len(names))
         with Progress(runs * len(plan.chunkers) * len(plan.embedders)) as progress:
-            datasets = []
-            for spec in config.datasets:
-                dataset = load_dataset(
-                    spec,
-                    data_dir=data_dir,
-                    languages=config.languages,
-                    seed=config.seed,
-                    tell=progress.tell,
-                )
-                refuse_documents(dataset)
-                datasets.append(dataset)
+            datasets = datasets_of(config, data_dir, progress.tell)
             datasets = distinct("data set", datasets, attrgetter("name"))
+            for dataset in datasets:
+                refuse_documents(dataset)
             with tempfile.TemporaryDirectory(prefix="chunkmark-") as folder:
                 result = study(datasets, plan, names, Path(folder), progress.tell)
         for line in result.failures:
             progress.warn(line)
     document = report.robust_document(result, config.margin, config.seed)
-    if form is Format.JSON:
-        write_json(document)
-    elif form is Format.TABLE:
-        report.print_robust(document, console())
-    elif form is Format.CSV:
-        write_rows(form, *report.csv_rows(document))
-    else:
-        as_text = report.as_latex if form is Format.LATEX else report.as_markdown
-        write(as_text(document))
+    write_report(form, document, report)
     return PARTIAL if result.failures else 0

@@ -29,6 +29,9 @@ from harness.runs.config import RunConfig, flag_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
+    from harness.model import Dataset
+    from harness.support.progress import Tell
+
 OUTPUT = "Output"
 
 
@@ -144,7 +147,6 @@ def run(
     config = config_of(suite, data_dir, options)
     from harness.chunking.cutters import probe
     from harness.cli.progress import Progress
-    from harness.datasets.loading import load_dataset
     from harness.reports.breakdowns import refuse_breakdowns
     from harness.reports.document import run_document
     from harness.reports.first_screen import print_first_screen
@@ -162,16 +164,7 @@ def run(
             plan = make_plan(config)
         passes = len(config.datasets) * len(plan.chunkers) * len(plan.embedders)
         with Progress(passes) as progress:
-            datasets = [
-                load_dataset(
-                    text,
-                    data_dir=data_dir,
-                    languages=config.languages,
-                    seed=config.seed,
-                    tell=progress.tell,
-                )
-                for text in config.datasets
-            ]
+            datasets = datasets_of(config, data_dir, progress.tell)
     warn_unused_languages(config.languages, [c for each in datasets for c in each.corpora])
     refuse_breakdowns(by or (), datasets)
     for dataset in datasets:
@@ -204,6 +197,18 @@ def run(
     for note in other_cells_notes(out):
         progress.note(note)
     return PARTIAL if result.failed else 0
+
+
+def datasets_of(config: RunConfig, data_dir: Path | None, tell: Tell) -> list[Dataset]:
+    """The data sets of a configuration, loaded."""
+    from harness.datasets.loading import load_dataset
+
+    return [
+        load_dataset(
+            text, data_dir=data_dir, languages=config.languages, seed=config.seed, tell=tell
+        )
+        for text in config.datasets
+    ]
 
 
 def config_of(suite: Path | None, data_dir: Path | None, options: dict[str, Any]) -> RunConfig:

@@ -13,7 +13,7 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.embedding.embedder import PassageEmbedder, Role
 from harness.embedding.vector_store import StoredVector, text_key
-from harness.support.space import Space
+from harness.support.space import MEMORY, Space
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 _LOOKED_UP = 5000  # vectors that are read from the store at once
 _COMMIT_SECONDS = 1.0  # what a kill can cost at most, besides the current batch
-
-
-MEMORY = Space()
-"""No limit."""
 
 
 @dataclass(frozen=True)

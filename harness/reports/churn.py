@@ -135,7 +135,7 @@ def _above(interval: Interval | None) -> Interval | None:
     return interval and (max(-1.0, interval[0]), interval[1])
 
 
-def print_churn(document: Mapping[str, Any], console: Console) -> None:
+def print_table(document: Mapping[str, Any], console: Console) -> None:
     """Print the tables to a terminal."""
     console.print(plain(_heading(document)), style="bold")
     console.print()

@@ -252,7 +252,7 @@ def _differing(contest: Contest, result: MeasureResult) -> dict[str, Any] | None
     }
 
 
-def print_compare(document: Mapping[str, Any], console: Console) -> None:
+def print_table(document: Mapping[str, Any], console: Console) -> None:
     """Print a comparison to a terminal."""
     for line in tuning_lines(document.get("tuning", ())):
         console.print(plain(line))

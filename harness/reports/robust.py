@@ -134,7 +134,7 @@ def _most(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return list(most.values())
 
 
-def print_robust(document: Mapping[str, Any], console: Console) -> None:
+def print_table(document: Mapping[str, Any], console: Console) -> None:
     """Print the tables to a terminal."""
     for title, rows in _tables(document):
         console.print(plain(title), style="bold")

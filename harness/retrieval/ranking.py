@@ -13,7 +13,7 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.retrieval.indexes import flat
-from harness.support.space import Space
+from harness.support.space import MEMORY, Space
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ class Material:
     pooling: Pooling = "max"
     similarity: Similarity = "cosine"
     vector_index: VectorIndex = field(default_factory=flat.make)
-    space: Space = field(default_factory=Space)
+    space: Space = MEMORY
 
 
 @dataclass(frozen=True)

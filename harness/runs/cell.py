@@ -76,10 +76,9 @@ def compute(
     corpora = spliced(query_set.corpora, query_set.masks, chunked)
     windows = query_set.dataset.gold == "span" and chunker.windows == "max"
     with timer.phase("windows"):
-        texts = texts_of(corpora, embedder, windows)
+        texts = replace(texts_of(corpora, embedder, windows), space=pipeline.space)
     if embedder is not None:
         with timer.phase("embedding") as progress:
-            texts = replace(texts, space=pipeline.space)
             texts = replace(
                 texts,
                 documents=embed_chunks(texts, embedder, store, progress),

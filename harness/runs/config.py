@@ -184,7 +184,7 @@ def _problem(option: Field[Any], value: Any) -> str | None:
         most = option.metadata["most"]
         bounds = f"above {least}" + f" and below {most}" * math.isfinite(most)
         if number and value > most:
-            bounds += f" (2 points are {2 / 100})"
+            bounds += " (2 points are 0.02)"
         return None if number and least < value < most else f"must be a number {bounds}"
     if type(value).__name__ != kind:
         names = {"str": "a string", "int": "a whole number", "bool": "true or false"}

@@ -13,10 +13,10 @@ from chunkers.errors import InputError
 from chunkers.grammars.loading import grammar_versions
 from chunkers.plugins.registry import Registry
 from chunkers.plugins.spec import bind, canonical, parse_spec
-from harness.embedding.text_vectors import MEMORY
 from harness.retrieval.indexes import flat
 from harness.retrieval.options import RankingOptions, ranking_options
 from harness.retrieval.vector_index import load_index
+from harness.support.space import MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

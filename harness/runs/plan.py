@@ -19,7 +19,7 @@ from harness.runs.engine import Local, load_engine
 from harness.runs.failures import MaxFailures, parse_max_failures
 from harness.runs.matching import parse_match_size
 from harness.runs.pipeline import load_embedder, load_retriever, refuse_unknown_embedder
-from harness.support.space import Space, parse_space
+from harness.support.space import MEMORY, Space, parse_space
 from harness.support.wording import distinct
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Plan:
     max_failures: MaxFailures
     match: int | LoadedChunker | None = None
     engine: Engine = field(default_factory=Local)
-    space: Space = field(default_factory=Space)
+    space: Space = MEMORY
 
     @property
     def cells(self) -> int:

@@ -11,7 +11,6 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.embedding.embedder import Passage, PassageEmbedder
 from harness.embedding.text_vectors import (
-    MEMORY,
     Vectors,
     embed_passages,
     embed_texts,
@@ -19,6 +18,7 @@ from harness.embedding.text_vectors import (
     split_windows,
     usable_vectors,
 )
+from harness.support.space import MEMORY
 from harness.support.wording import counted
 
 if TYPE_CHECKING:

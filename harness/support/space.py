@@ -77,6 +77,10 @@ class Space:
         return int(min(_BLOCK, max(1, limit // (2 * _ARRAYS * row_bytes))))
 
 
+MEMORY = Space()
+"""No limit."""
+
+
 def parse_space(text: str | None) -> Space:
     """The space of a size such as 500MB or 2G; K, M, G and T are powers of 1,024.
 
@@ -84,7 +88,7 @@ def parse_space(text: str | None) -> Space:
         InputError: It is no size, or less than 64 MB.
     """
     if text is None:
-        return Space()
+        return MEMORY
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise InputError(f"memory {text!r}: write a size such as 500MB or 2GB")

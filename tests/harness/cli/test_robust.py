@@ -11,7 +11,7 @@ from commands import call, says
 from rich.console import Console
 
 from harness.datasets.loading import load_dataset
-from harness.reports.robust import as_latex, as_markdown, print_robust
+from harness.reports.robust import as_latex, as_markdown, print_table
 from harness.robust.study import PLAIN, plan_of, study
 from harness.robust.transformations import TRANSFORMATIONS, transform
 from harness.runs.config import RunConfig
@@ -112,7 +112,7 @@ def test_a_chunker_that_depends_on_blank_lines_is_found(capsys, own):
     (most,) = (row for row in document["most"] if row["chunker"] == "own_parts:brittle")
     assert most["transformation"] == "blank-lines"
     out = io.StringIO()
-    print_robust(document, Console(file=out, width=130))
+    print_table(document, Console(file=out, width=130))
     text = out.getvalue()
     assert "own_parts:brittle by bm25 on own_parts:functions: hurt most by blank-lines, -" in text
     assert (
