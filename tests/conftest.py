@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -21,6 +23,21 @@ def pytest_configure(config: pytest.Config) -> None:
     if "CHUNKMARK_CACHE" not in os.environ:  # processes that share the tests inherit it
         os.environ["CHUNKMARK_CACHE"] = tempfile.mkdtemp(prefix="chunkmark-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ.pop("CHUNKMARK_CACHE")))
+
+
+@pytest.fixture(autouse=True)
+def import_path() -> Iterator[None]:
+    """The command line adds the current folder to `sys.path`; the next test shall not import from it."""
+    before = list(sys.path)
+    yield
+    if sys.path == before:
+        return
+    added = set(sys.path) - set(before)
+    sys.path[:] = before
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and any(Path(file).is_relative_to(folder) for folder in added):
+            del sys.modules[name]
 
 
 @pytest.fixture(scope="session")
