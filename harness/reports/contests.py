@@ -141,8 +141,7 @@ def contests(
     Raises:
         InputError: A cell is truncated, or cells that are compared have different queries.
     """
-    groups: dict[str, list[tuple[str, StoredCell]]] = {}
-    shared: dict[str, tuple[str, tuple[str, ...]]] = {}
+    cells = list(cells)
     for cell in cells:
         if truncated(cell.cell["health"]) and not allow_truncated:
             raise InputError(
@@ -150,19 +149,40 @@ def contests(
                 f"tokens of {cell.names['chunker']}, so nothing can be said of its boundaries\n"
                 "use a smaller max_size, or windows=max, or add --allow-truncated"
             )
+    result = [contest_of(*shared, group) for shared, group in _groups(cells, over) if group[1:]]
+    if over in GROUPS:
+        result = [part for contest in result for part in _parts(contest, over)]
+    return result
+
+
+def alone(cells: Iterable[StoredCell], over: str = "chunker") -> list[str]:
+    """A line for each cell that is in no contest over a factor, since no other differs in it."""
+    what = over if over in PARTS else "chunker" if over in GROUPS else f"value of {over}"
+    lines = []
+    for (dataset, parts), group in _groups(cells, over):
+        if not group[1:]:
+            where = f"{dataset} ({', '.join(parts)})" if parts else dataset
+            lines.append(
+                f"{group[0][0]} on {where} is not compared: no other {what} was run there with the "
+                "same options"
+            )
+    return lines
+
+
+def _groups(
+    cells: Iterable[StoredCell], over: str
+) -> list[tuple[tuple[str, tuple[str, ...]], list[tuple[str, StoredCell]]]]:
+    """The cells that differ in a factor alone, by name, each group with data set and heading."""
+    groups: dict[str, list[tuple[str, StoredCell]]] = {}
+    shared: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for cell in cells:
         key, name, parts = _key(cell, over)
         group = groups.setdefault(key, [])
         if any(name == other and cell.folder.parent == kept.folder.parent for other, kept in group):
             continue  # the same cell as computed by an earlier version of the program
         group.append((name, cell))
         shared[key] = (cell.names["dataset"], parts)
-    result = []
-    for key, group in groups.items():
-        if len(group) > 1:
-            result.append(contest_of(*shared[key], group))
-    if over in GROUPS:
-        result = [part for contest in result for part in _parts(contest, over)]
-    return result
+    return [(shared[key], group) for key, group in groups.items()]
 
 
 def contends(name: str) -> bool:

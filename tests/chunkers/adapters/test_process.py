@@ -153,7 +153,9 @@ def test_it_is_listed_and_needs_a_command(recwarn):
     (listed,) = (one for one in list_chunkers() if one.name == "process")
     assert (listed.problem, listed.version) == ("", "")
     assert [one for one in recwarn.list if one.category is UserWarning] == []
-    with pytest.raises(InputError, match="chunker process: needs command: process:command="):
+    with pytest.raises(
+        InputError, match="chunker process needs the option command; write process:command=VALUE"
+    ):
         load_chunker("process")
 
 

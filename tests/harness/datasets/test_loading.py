@@ -74,7 +74,7 @@ def test_a_data_set_carries_its_spec_in_canonical_form(tmp_path: Path) -> None:
         ("stdlib:negatives=bm25,negatives_count=0", "negatives_count=0: must be at least 1"),
         ("stdlib:negatives=same-repo", "no file that could be a negative of one of its corpora"),
         ("stdlib:folder", "data set stdlib: 'folder' is not key=value; its options are"),
-        ("beir", "data set beir: needs a folder: beir:FOLDER"),
+        ("beir", "data set beir: needs a folder; write beir:FOLDER"),
         ("beir:folder,pooling=best", "pooling=best: choose from max, first, sum"),
         ("repoeval-function:target=all", "target=all: choose from context, body"),
         ("stdlib|beir", "names several parts; repeat the option"),
