@@ -76,10 +76,13 @@ def install_command(extra: str) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """The type and message of an exception in one line, cut to a maximum length."""
+    """The type and message of an exception in one line, cut to a maximum length.
+
+    The message of an `InputError` stands alone.
+    """
     name = type(error).__name__
     try:
-        text = f"{name}: {error}"
+        text = str(error) if isinstance(error, InputError) else f"{name}: {error}"
     except StoppedError:
         raise
     except BaseException:

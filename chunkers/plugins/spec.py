@@ -148,7 +148,9 @@ def _value(text: str, rest: str, at: int) -> tuple[str, int]:
         try:
             value, end = _STRING.raw_decode(rest, at)
         except ValueError:
-            raise InputError(f"{text!r}: invalid JSON string {rest[at:]!r}") from None
+            raise InputError(
+                f"{text!r}: invalid JSON string {rest[at:]!r}; close its quotes"
+            ) from None
         return str(value), end
     match = _PLAIN.match(rest, at)
     value = match.group() if match else ""
@@ -267,13 +269,15 @@ def needed(make: Callable[..., object]) -> list[str]:
     A function of `source` has only options besides it.
     """
     parameters = inspect.signature(make).parameters
-    kinds = [inspect.Parameter.KEYWORD_ONLY]
-    if next(iter(parameters), "") == "source":
-        kinds.append(inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    of_source = next(iter(parameters), "") == "source"
     return [
         name
         for name, parameter in parameters.items()
-        if (name == "argument" or parameter.kind in kinds)
+        if (
+            name == "argument"
+            or parameter.kind is parameter.KEYWORD_ONLY
+            or (of_source and parameter.kind is parameter.POSITIONAL_OR_KEYWORD)
+        )
         and name not in ("source", "services")
         and parameter.default is inspect.Parameter.empty
     ]

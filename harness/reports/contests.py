@@ -39,11 +39,16 @@ GROUPS = ("language", "corpus")
 ESTIMANDS: tuple[Estimand, ...] = ("these corpora", "new corpora")
 
 SAME = {
-    "data": ("dataset", "limit", "mask_query"),
-    "seed": ("seed",),
-    "ranking": ("ranking", "relevance", "depth", "budget"),
+    "dataset": "data",
+    "limit": "--limit",
+    "mask_query": "--mask-query",
+    "seed": "--seed",
+    "ranking": "rules of ranking",
+    "relevance": "relevance",
+    "depth": "--depth",
+    "budget": "largest budget of a measure",
 }
-"""What cells share in their identity where they are compared. The rest is the parts themselves and
+"""What cells share in their identity where they are compared, in words. The rest is the parts and
 what follows from them, and versions of the program, between which `gate` compares."""
 
 
@@ -275,7 +280,7 @@ def adjusted_together(
 
 def _key(cell: StoredCell, over: str) -> tuple[str, str, tuple[str, ...]]:
     """What a cell shares with those it is compared with, its own name, and a heading of both."""
-    identity = [cell.cell["identity"].get(key) for keys in SAME.values() for key in keys]
+    identity = [cell.cell["identity"].get(key) for key in SAME]
     factor = over if over in PARTS else "chunker"
     names = {part: cell.names[part] for part in PARTS}
     name = names.pop(factor)
@@ -379,13 +384,15 @@ def agreed(what: str, values: Iterable[_Value], remedy: str) -> _Value:
 
 def ways(a: StoredCell, b: StoredCell, over: str = "") -> Iterable[str]:
     """In what two cells differ, other than a factor, so that they are not compared."""
-    for what, keys in SAME.items():
-        if any(a.cell["identity"].get(key) != b.cell["identity"].get(key) for key in keys):
-            shown = (
-                f" ({a.names['dataset']} {a.cell['identity']['dataset'][:12]}, "
-                f"{b.names['dataset']} {b.cell['identity']['dataset'][:12]})"
-            )
-            yield what + shown * (what == "data")
+    for key, what in SAME.items():
+        values = [cell.cell["identity"].get(key) for cell in (a, b)]
+        if values[0] == values[1] or (key == "ranking" and a.profile != b.profile):
+            continue
+        if key == "dataset":
+            data = zip((a, b), values, strict=True)
+            values = [f"{cell.names['dataset']} {value[:12]}" for cell, value in data]
+        shown = ["none" if value is None else str(value) for value in values]
+        yield what if isinstance(values[0], dict) else f"{what} ({', '.join(shown)})"
     if a.profile != b.profile:
         yield f"profile ({a.profile['name']}, {b.profile['name']})"
     for part in PARTS:

@@ -133,8 +133,8 @@ def test_an_answer_that_is_no_list_of_chunks_is_refused(answer, says):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"command": "no-such-program-anywhere x"}, "program not found"),
-        ({"command": " "}, "program not found"),
+        ({"command": "no-such-program-anywhere x"}, "there is no such program"),
+        ({"command": " "}, "there is no such program"),
         ({"command": "python 'x"}, "No closing quotation"),
         ({"max_size": 0}, "max_size=0"),
         ({"timeout": 0}, "timeout=0"),

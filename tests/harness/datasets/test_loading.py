@@ -69,7 +69,7 @@ def test_a_data_set_carries_its_spec_in_canonical_form(tmp_path: Path) -> None:
             "stdlib:size=3",
             "data set stdlib: unknown option 'size'; choose from negatives, negatives_count, ",
         ),
-        ("stdlib:negatives_count=3", "negatives_count= needs negatives=, their kind"),
+        ("stdlib:negatives_count=3", "negatives_count needs the option negatives"),
         ("stdlib:negatives=hard", "choose from none, same-repo, other-repo, bm25, dense"),
         ("stdlib:negatives=bm25,negatives_count=0", "negatives_count=0: must be at least 1"),
         ("stdlib:negatives=same-repo", "no file that could be a negative of one of its corpora"),
