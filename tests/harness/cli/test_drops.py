@@ -226,9 +226,9 @@ def test_cells_of_earlier_runs_are_not_compared(made, base, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        (("--limit", "8"), "--limit (none, 8)"),
-        (("--profile", "trec"), "profile (default, trec)"),
-        (("--seed", "3"), "--seed (0, 3)"),
+        (("--limit", "8"), "--limit (8, none)"),
+        (("--profile", "trec"), "profile (trec, default)"),
+        (("--seed", "3"), "--seed (3, 0)"),
         (("--depth", "5"), "--depth ("),
     ],
 )

@@ -106,7 +106,7 @@ def test_a_chunker_without_any_chunk_has_failed_on_every_file(tmp_path):
         assert {reason for _, _, reason in cell.failures} == {"no chunk"}
     for allowed in ("100%", "4"):
         result = grid(tmp_path, chunkers=chunkers, max_failures=allowed, **LEXICAL)
-        assert [cell.reason for cell in result.failed] == ["failed on all 4 files"] * 2
+        assert all("no chunk for any of 4 files" in cell.reason for cell in result.failed)
 
 
 def test_a_stored_cell_is_held_to_what_may_fail_now(tmp_path):
