@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-import numpy as np
 from packaging.requirements import Requirement
 
 from chunkers.errors import InputError, MissingError, install_command, reason_of
+from chunkers.lazy import np
 from chunkers.locate import spans_of
 from chunkers.sizes import UNITS, check_limit
 from chunkers.source import Services, Source, Span

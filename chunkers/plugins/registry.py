@@ -191,9 +191,14 @@ def _defined(target: object, name: str) -> str:
     return suggestion(name, names) if names else "it defines no function"
 
 
-@functools.cache
 def _entry_points(group: str, path: tuple[str, ...]) -> list[importlib.metadata.EntryPoint]:
-    """The entry points of a group, in order of name; cached by `sys.path`, since it takes long."""
-    del path
-    points = importlib.metadata.entry_points(group=group)
+    """The entry points of a group, in order of name."""
+    points = _all_entry_points(path).select(group=group)
     return sorted(points, key=lambda point: (point.name, point.value))
+
+
+@functools.cache
+def _all_entry_points(path: tuple[str, ...]) -> Any:
+    """The entry points of all groups; cached by `sys.path`, since it takes long."""
+    del path
+    return importlib.metadata.entry_points()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections import Counter
 from enum import StrEnum
@@ -222,7 +223,9 @@ def _card(name: str, data_dir: Path | None) -> dict[str, Any]:
     from harness.datasets.cards import load_card, missing_files
 
     card = load_card(name)
-    document = card.model_dump(mode="json", exclude={"loader", "settings"})
+    document = dataclasses.asdict(card)
+    del document["loader"], document["settings"]
+    document = json.loads(json.dumps(document))  # lists in place of tuples
     document["description"] = " ".join(card.description.split())
     return {**document, "missing": list(missing_files(card, data_dir))}
 

@@ -168,7 +168,7 @@ def _parts(kind: Kind, data_dir: Path | None) -> list[Row]:
 def _models() -> list[Row]:
     from harness.embedding.model_cards import list_models
 
-    return [{**card.model_dump(), "description": card.description} for card in list_models()]
+    return [{**dataclasses.asdict(card), "description": card.description} for card in list_models()]
 
 
 def _measures() -> list[Row]:

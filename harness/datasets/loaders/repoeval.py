@@ -18,8 +18,9 @@ from harness.datasets.cards import find_file, published_note
 from harness.model import DEFINITIONS, GOLD_FOLLOWS, Absent, Corpus, Dataset, Query, Region, Target
 from harness.reading.reader import ReadRules, read_folder, read_zip, zip_folders
 from harness.support.data_folders import data_dirs, find_data
-from harness.support.json_files import StrictModel, parse_json, read_rows, require_regular_file
+from harness.support.json_files import parse_json, require_regular_file
 from harness.support.paths import plain_path
+from harness.support.rows import StrictModel, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
