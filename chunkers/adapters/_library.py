@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import re
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
-
-from packaging.requirements import Requirement
 
 from chunkers.errors import InputError, MissingError, install_command, reason_of
 from chunkers.lazy import np
@@ -175,8 +174,11 @@ def supported() -> Mapping[str, SpecifierSet]:
         lines = importlib.metadata.requires("chunkmark") or ()
     except importlib.metadata.PackageNotFoundError:  # a checkout that is not installed
         lines = ()
-    requirements = [Requirement(line) for line in lines if 'extra == "chunkers"' in line]
-    return {requirement.name: requirement.specifier for requirement in requirements}
+    from packaging.specifiers import SpecifierSet  # packaging.requirements takes longer to import
+
+    required = [line.partition(";")[0] for line in lines if 'extra == "chunkers"' in line]
+    matches = [re.fullmatch(r"([\w.-]+) *(.*)", each.strip()) for each in required]
+    return {match[1]: SpecifierSet(match[2]) for match in matches if match}
 
 
 def _installed(names: Iterable[str]) -> dict[str, str]:

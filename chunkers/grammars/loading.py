@@ -107,6 +107,7 @@ def library_version() -> str:
         return ""
 
 
+@functools.cache
 def grammar_version(language: str) -> str:
     """Version of the wheel or library that holds a language's grammar.
 
@@ -115,6 +116,8 @@ def grammar_version(language: str) -> str:
         KeyError: `GRAMMARS` has no such language.
     """
     grammar = GRAMMARS[language]
+    if not grammar.module and library_version():
+        return library_version()
     try:
         return importlib.metadata.version(source_of(grammar))
     except importlib.metadata.PackageNotFoundError as error:

@@ -270,7 +270,7 @@ def fetch(
     from harness.datasets.cards import card_names, load_card
     from harness.datasets.fetching import fetch as fetching
     from harness.datasets.loaders.hub import fetch_from_hub, is_of_hub
-    from harness.datasets.loading import DATASETS, LIST
+    from harness.datasets.registry import DATASETS, LIST
 
     bare = re.split("[:,]", name)[0]
     if bare != name and bare in card_names():

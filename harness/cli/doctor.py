@@ -110,7 +110,7 @@ def _model() -> Check:
 
 
 def _folders(data_dir: Path | None) -> Iterator[Check]:
-    from harness.datasets.loading import list_datasets
+    from harness.datasets.registry import list_datasets
     from harness.support.data_folders import cache_dir, data_dirs
 
     for dataset in list_datasets(data_dir):

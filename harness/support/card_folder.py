@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sysconfig
 import tomllib
 from pathlib import Path
@@ -53,6 +54,7 @@ def read_toml(file: Path, kind: type[AnyCard]) -> AnyCard:
         raise InputError(f"{file}: invalid card: {error}") from None
 
 
+@functools.cache
 def _is_checkout(root: Path) -> bool:
     if not (root / "datasets").is_dir():
         return False
