@@ -179,7 +179,7 @@ def run(
         progress.warn(f"-e {names} is not used: no retriever or chunker of this run needs it")
     with progress, contextlib.redirect_stdout(sys.stderr):
         result = run_grid(plan, datasets, out, progress.tell)
-    document = run_document(result, by or (), baseline, prices)
+    document = run_document(result, by or (), baseline, prices, power=form is Format.JSON)
     for name in uncounted(document["cells"], prices):
         progress.warn(f"{name} has no price: its tokens are not counted; add tokenizer=FILE to it")
     for line in result.failures:
