@@ -145,7 +145,7 @@ def run(
     is a chunker too: `mymodule:my_chunker,size=3`.
     """
     config = config_of(suite, data_dir, options)
-    from harness.chunking.cutters import probe
+    from harness.chunking.probes import probe
     from harness.cli.progress import Progress
     from harness.reports.breakdowns import refuse_breakdowns
     from harness.reports.document import run_document

@@ -108,6 +108,8 @@ def load_dataset(
     dataset = _relabelled(dataset, overrides) if overrides else dataset
     if negatives == "none" and "negatives_count" in common:
         raise InputError(f"data set {spec.name}: negatives_count= needs negatives=, their kind")
+    if negatives == "none":
+        return dataset
     from harness.datasets.negatives.mining import add_negatives
 
     return add_negatives(dataset, negatives, count, seed=seed)

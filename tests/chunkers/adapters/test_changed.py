@@ -8,7 +8,7 @@ from commands import call, says
 from chunkers import Services, Source, list_chunkers, load_chunker
 from chunkers.adapters import _library
 from chunkers.errors import InputError, install_command
-from harness.chunking.cutters import library_faults, probe
+from harness.chunking.probes import library_faults, probe
 from harness.cli import doctor
 
 # Adapter -> its distribution, a version in the supported range, that range, the module's code, and
