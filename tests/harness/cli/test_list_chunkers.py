@@ -2,9 +2,12 @@
 
 import importlib.metadata
 
+import pytest
 from commands import call, says
 
 from chunkers.errors import install_command
+from harness.retrieval.vector_index import INDEXES
+from harness.runs.pipeline import EMBEDDERS, RETRIEVERS, describe
 
 FAMILIES = {"syntax", "text", "semantic", "fixed", "control", "process"}
 REASON = f"chunker semchunk: semchunk is not installed: {install_command('chunkers')}"
@@ -70,3 +73,11 @@ def test_one_part_is_shown_in_full(capsys):
 def test_profiles_stand_side_by_side_in_markdown(capsys):
     header = call(capsys, "list", "profiles", "--format", "markdown").out.splitlines()[0]
     assert header.startswith("| field | default | code-chunk | trec |")
+
+
+@pytest.mark.parametrize("registry", [EMBEDDERS, RETRIEVERS, INDEXES])
+def test_a_table_describes_parts_as_their_modules_do(registry):
+    """It imports no built-in part, so it reads the first lines of their files."""
+    names = ("name", "origin", "description")
+    whole = [[row[name] for name in names] for row in describe(registry)]
+    assert whole == [[row[name] for name in names] for row in describe(registry, options=False)]
