@@ -182,6 +182,28 @@ def _near_key(missing: str, row: object) -> str:
     return f"; its keys are {', '.join(keys.values()):.80}" if 0 < len(keys) <= _MOST_KEYS else ""
 
 
+def read_objects(file: Path) -> Iterator[tuple[str, dict[str, Any], bytes]]:
+    """The objects of a file of JSON lines, each with its place for messages, and its line.
+
+    Blank lines are skipped.
+
+    Raises:
+        InputError: A row is malformed, or the file has none.
+    """
+    empty = True
+    for number, line in numbered_lines(file):
+        if not line.strip():
+            continue
+        empty = False
+        where = f"{file}, line {number}"
+        row = parse_json(line, where)
+        if not isinstance(row, dict):
+            raise InputError(f"{where}: a row is an object, not {row!r:.40}")
+        yield where, row, line
+    if empty:
+        raise InputError(f"{file} has no rows")
+
+
 def require_regular_file(path: Path) -> None:
     """Refuse pipes and devices: they may never end, or can be read only once.
 

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from chunkers.errors import InputError
-from harness.support.json_files import (
-    first_fault,
-    numbered_lines,
-    parse_json,
-    refuse_lone_surrogates,
-)
+from harness.support.json_files import first_fault, read_objects, refuse_lone_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,20 +39,10 @@ def read_rows(file: Path, model: type[Model]) -> Iterator[tuple[str, Model]]:
     Raises:
         InputError: A row is malformed, or the file has none.
     """
-    empty = True
-    for number, line in numbered_lines(file):
-        if not line.strip():
-            continue
-        empty = False
-        where = f"{file}, line {number}"
-        row = parse_json(line, where)
-        if not isinstance(row, dict):
-            raise InputError(f"{where}: a row is an object, not {row!r:.40}")
+    for where, row, line in read_objects(file):
         record = validated(model, row, where)
         refuse_lone_surrogates(record.model_dump(), line, where)
         yield where, record
-    if empty:
-        raise InputError(f"{file} has no rows")
 
 
 def validated(model: type[Model], row: dict[str, Any], where: str) -> Model:
