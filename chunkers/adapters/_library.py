@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from chunkers import distributions
 from chunkers.errors import InputError, MissingError, install_command, reason_of
 from chunkers.lazy import np
 from chunkers.locate import spans_of
@@ -183,16 +184,16 @@ def supported() -> Mapping[str, SpecifierSet]:
 
 def _installed(names: Iterable[str]) -> dict[str, str]:
     """The versions of distributions. Nothing is imported."""
-    versions = {}
+    found = {}
     for name in names:
         try:
-            versions[name] = importlib.metadata.version(name)
+            found[name] = distributions.version_of(name)
         except importlib.metadata.PackageNotFoundError:
             raise MissingError(f"{name} is not installed: {_EXTRA}") from None
         wanted = supported().get(name)
-        if wanted is not None and not wanted.contains(versions[name], prereleases=True):
-            raise MissingError(f"{name} {versions[name]} is not supported, use {wanted}: {_EXTRA}")
-    return versions
+        if wanted is not None and not wanted.contains(found[name], prereleases=True):
+            raise MissingError(f"{name} {found[name]} is not supported, use {wanted}: {_EXTRA}")
+    return found
 
 
 def named(same: str, **others: str) -> dict[str, str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chunkers import distributions
 from harness.retrieval.lexical import Tokens, tokenize
 from harness.retrieval.options import require_range
 from harness.retrieval.postings import Postings, TokenCounter
@@ -67,7 +67,7 @@ class Bm25:
     @property
     def version(self) -> str:
         """Version of the tokens and of the library."""
-        return f"4 bm25s {importlib.metadata.version('bm25s')}"
+        return f"4 bm25s {distributions.version_of('bm25s')}"
 
     def index(self, material: Material) -> Index:
         """Index the tokens of every chunk."""

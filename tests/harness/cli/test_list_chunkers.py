@@ -5,6 +5,7 @@ import importlib.metadata
 import pytest
 from commands import call, says
 
+from chunkers import distributions
 from chunkers.errors import install_command
 from harness.retrieval.vector_index import INDEXES
 from harness.runs.pipeline import EMBEDDERS, RETRIEVERS, describe
@@ -14,14 +15,14 @@ REASON = f"chunker semchunk: semchunk is not installed: {install_command('chunke
 
 
 def without_semchunk(monkeypatch):
-    asked = importlib.metadata.version
+    asked = distributions.version_of
 
     def version(name):
         if name == "semchunk":
             raise importlib.metadata.PackageNotFoundError(name)
         return asked(name)
 
-    monkeypatch.setattr(importlib.metadata, "version", version)
+    monkeypatch.setattr(distributions, "version_of", version)
 
 
 def test_each_has_a_family_and_is_usable_or_says_why_not(capsys, monkeypatch):
