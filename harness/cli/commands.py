@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections import Counter
 from enum import Enum
 from pathlib import Path
@@ -150,6 +151,9 @@ def _prepared(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
+_PLAIN_NUMBER = re.compile("[0-9]{1,9}")
+
+
 class _PlainValues:
     """Converts values of a parameter that need no check as typer does, and leaves others to typer.
 
@@ -167,13 +171,14 @@ class _PlainValues:
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """The converted value, or several of them."""
-        several, kind = param.multiple or param.nargs == -1, param.type_descriptor.annotation
+        several, kind = param.multiple or param.nargs == -1, param.type_descriptor
         if value is None:
             return () if several else None
         if not several:
-            plain = [_plain(value, kind)]
+            plain = [_plain(value, kind.annotation, kind.parameter_info)]
         elif isinstance(value, list | tuple):
-            plain = [_plain(each, *get_args(kind)) for each in value]
+            (each_kind,) = get_args(kind.annotation)
+            plain = [_plain(each, each_kind, kind.parameter_info) for each in value]
         else:
             plain = [None]
         if None in plain:
@@ -181,10 +186,13 @@ class _PlainValues:
         return plain if several else plain[0]
 
 
-def _plain(value: Any, kind: Any) -> Any:
-    """A text, a path or a choice that needs no check; None for anything else."""
+def _plain(value: Any, kind: Any, info: Any) -> Any:
+    """A text, a whole number, a path or a choice that is plainly valid; None for anything else."""
     if kind is str:
         return value if type(value) is str else None
+    if kind is int and isinstance(value, str) and _PLAIN_NUMBER.fullmatch(value):
+        within = (info.min is None or int(value) >= info.min) and info.max is None
+        return int(value) if within and not info.clamp else None
     if kind is Path:
         is_plain = os.access(value, os.R_OK) or not os.access(value, os.F_OK)
         return Path(value) if is_plain else None

@@ -5,7 +5,27 @@ import typer
 
 from harness.cli.commands import COMMANDS, _PlainValues, load_command
 
-TEXTS = ["", "x", "1", "-1", "1.5", "table", "TABLE", "csv", "chunkers", "none", "on", "a=b", "."]
+TEXTS = [
+    "",
+    "x",
+    "0",
+    "1",
+    "007",
+    "1_0",
+    " 1",
+    "+1",
+    "-1",
+    "1.5",
+    "9" * 20,
+    "table",
+    "TABLE",
+    "csv",
+    "chunkers",
+    "none",
+    "on",
+    "a=b",
+    ".",
+]
 
 
 @pytest.mark.parametrize("path", COMMANDS)
