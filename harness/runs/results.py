@@ -10,10 +10,8 @@ import numpy as np
 from chunkers.errors import InputError
 from harness.measures.cell import Cell, Gold, Projection, Runs, Units
 from harness.measures.evaluate import evaluate
-from harness.measures.grammar import comparable, family_of, parse_measure
+from harness.measures.grammar import comparable, family_of
 from harness.measures.id_ranks import rank_order
-from harness.measures.profiles import load_profile
-from harness.model import Relevance
 from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
 from harness.runs.record import digest
 from harness.stats.intervals import LABELS, intervals
@@ -25,9 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.evaluate import Scores
-    from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
+    from harness.model import Relevance
     from harness.relevance.targets import LocatedTarget
+    from harness.runs.metric_options import MetricOptions
     from harness.runs.record import ChunkRow, FileRow, QueryRow, RankingRow, Record
 
 LINES_OF_RUN = 10
@@ -35,26 +34,6 @@ LINES_OF_RUN = 10
 
 _NO_LINES = "the cell was written without the lines of its files; run it again"
 _DOCUMENTS = "the gold is documents, not lines of files"
-
-
-@dataclass(frozen=True)
-class MetricOptions:
-    """The inputs of metrics besides the record; together they decide every byte of metrics.json."""
-
-    measures: tuple[Measure, ...]
-    profile: Profile
-    relevance: Relevance
-    seed: int
-
-
-def options_of(asked: Mapping[str, Any]) -> MetricOptions:
-    """The options of stored metrics, from the entry `asked` of metrics.json."""
-    return MetricOptions(
-        measures=tuple(parse_measure(name) for name in asked["measures"]),
-        profile=load_profile(asked["profile"]["name"]),
-        relevance=Relevance(**asked["relevance"]),
-        seed=asked["seed"],
-    )
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,11 @@ from harness.retrieval.options import refuse_dataset
 from harness.runs.failures import FailedCell, RewrittenError, failure_lines
 from harness.runs.folder import Manifest, RunFolder, cell_key, read_cell
 from harness.runs.health import file_counts
+from harness.runs.metric_options import MetricOptions
 from harness.runs.pipeline import PhaseTimer, Pipeline
 from harness.runs.plan import needs_embedder
 from harness.runs.provenance import RANKING, SCORING, code_hash
 from harness.runs.query_set import prepare
-from harness.runs.record import read_record, write_record
-from harness.runs.results import JudgedCell, MetricOptions, judge, qrels_of, score
 from harness.support.data_folders import cache_dir
 from harness.support.files import file_sha256
 from harness.support.json_files import read_json, write_json, write_json_lines
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from harness.runs.plan import Plan
     from harness.runs.query_set import QuerySet
     from harness.runs.record import Record
+    from harness.runs.results import JudgedCell
     from harness.support.progress import Tell
 
 SCHEMA = 1
@@ -324,6 +324,8 @@ class _ChunkerCells:
         """Compute a cell, and store it with its metrics."""
         from harness.retrieval.ranking import Order
         from harness.runs.cell import compute
+        from harness.runs.record import write_record
+        from harness.runs.results import qrels_of
 
         key = cell_key(identity)
         session, plan = self._session, self._session.plan
@@ -401,16 +403,22 @@ class _ChunkerCells:
         whole = rows.is_file() and document.get("per_query_sha256") == file_sha256(rows)
         if whole and document.get("asked") == self._question():
             return document
+        from harness.runs.record import read_record
+
         read_cell(path, check_files=True)
         record = read_record(path)
         return self._score(path, record, self._judge(record))
 
     def _judge(self, record: Record) -> JudgedCell:
+        from harness.runs.results import judge
+
         return judge(record, self._options.relevance, self._options.profile)
 
     def _score(
         self, path: Path, record: Record, judged: JudgedCell, digests: Sequence[str] | None = None
     ) -> dict[str, Any]:
+        from harness.runs.results import score
+
         started = time.perf_counter()
         numbers, rows = score(record, judged, self._options, digests)
         write_json_lines(path / "per_query.jsonl", rows)
