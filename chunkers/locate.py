@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
+from chunkers.lazy import np
 from chunkers.source import Span
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
-import numpy as np
-
 from chunkers.errors import InputError
+from chunkers.lazy import np
 from chunkers.source import Span
 
 if TYPE_CHECKING:

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from chunkers.errors import InputError
+from chunkers.lazy import np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-# Every character for which str.isspace() is true lies below U+3001.
-_VISIBLE = np.array([not chr(code).isspace() for code in range(0x3001)] + [True])
 _VISIBLE_ASCII = bytes(not chr(code).isspace() for code in range(256))
-_ZERO = np.zeros(1, dtype=np.int64)
 
 
 class LineIndex:
@@ -37,7 +33,7 @@ class LineIndex:
 
     def __init__(self, text: str) -> None:
         codes, visible = _characters(text)
-        starts = np.concatenate((_ZERO, np.flatnonzero(codes == 0x0A) + 1))
+        starts = np.concatenate(([0], np.flatnonzero(codes == 0x0A) + 1))
         if starts[-1] == len(text):
             starts = starts[:-1]
         self._text = text
@@ -105,7 +101,13 @@ def _characters(text: str) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint
         visible = np.frombuffer(octets.translate(_VISIBLE_ASCII), dtype=np.uint8)
         return np.frombuffer(octets, dtype=np.uint8), visible
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    return codes, _VISIBLE[np.minimum(codes, 0x3001)].view(np.uint8)
+    return codes, _visible()[np.minimum(codes, 0x3001)].view(np.uint8)
+
+
+@cache
+def _visible() -> NDArray[np.bool_]:
+    """Whether a character is not white space, by its code up to U+3001; all above are not."""
+    return np.array([not chr(code).isspace() for code in range(0x3001)] + [True])
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import re
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-import numpy as np
-from packaging.requirements import Requirement
-
+from chunkers import distributions
 from chunkers.errors import InputError, MissingError, install_command, reason_of
+from chunkers.lazy import np
 from chunkers.locate import spans_of
 from chunkers.sizes import UNITS, check_limit
 from chunkers.source import Services, Source, Span
@@ -175,22 +175,25 @@ def supported() -> Mapping[str, SpecifierSet]:
         lines = importlib.metadata.requires("chunkmark") or ()
     except importlib.metadata.PackageNotFoundError:  # a checkout that is not installed
         lines = ()
-    requirements = [Requirement(line) for line in lines if 'extra == "chunkers"' in line]
-    return {requirement.name: requirement.specifier for requirement in requirements}
+    from packaging.specifiers import SpecifierSet  # packaging.requirements takes longer to import
+
+    required = [line.partition(";")[0] for line in lines if 'extra == "chunkers"' in line]
+    matches = [re.fullmatch(r"([\w.-]+) *(.*)", each.strip()) for each in required]
+    return {match[1]: SpecifierSet(match[2]) for match in matches if match}
 
 
 def _installed(names: Iterable[str]) -> dict[str, str]:
     """The versions of distributions. Nothing is imported."""
-    versions = {}
+    found = {}
     for name in names:
         try:
-            versions[name] = importlib.metadata.version(name)
+            found[name] = distributions.version_of(name)
         except importlib.metadata.PackageNotFoundError:
             raise MissingError(f"{name} is not installed: {_EXTRA}") from None
         wanted = supported().get(name)
-        if wanted is not None and not wanted.contains(versions[name], prereleases=True):
-            raise MissingError(f"{name} {versions[name]} is not supported, use {wanted}: {_EXTRA}")
-    return versions
+        if wanted is not None and not wanted.contains(found[name], prereleases=True):
+            raise MissingError(f"{name} {found[name]} is not supported, use {wanted}: {_EXTRA}")
+    return found
 
 
 def named(same: str, **others: str) -> dict[str, str]:

@@ -1,14 +1,18 @@
 """astchunk, the reference of cAST: nodes of the syntax tree, split, then merged."""
 
-import functools
-from collections.abc import Sequence
-from typing import Any
+from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import functools
+from typing import TYPE_CHECKING, Any
 
 from chunkers.adapters._library import Adapter, Limit, known, named
+from chunkers.lazy import np
 from chunkers.source import Services, Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 FAMILY = "syntax"
 

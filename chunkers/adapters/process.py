@@ -7,7 +7,6 @@ In: `{"path", "text", "options"}`. Out: `{"chunks": [...]}`, each `{"start", "en
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import select
@@ -222,6 +221,8 @@ def make(
 
 def _version(command: str, words: list[str], version: str) -> str:
     """A version that changes with the command, its program, and the files that it names."""
+    import hashlib
+
     digest = hashlib.sha256(command.encode("utf-8", "surrogatepass"))
     for file in (Path(shutil.which(words[0]) or words[0]), *map(Path, words[1:])):
         if file.is_file():

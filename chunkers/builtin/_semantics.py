@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from chunkers.errors import InputError
 from chunkers.grammars.loading import grammar_of
 from chunkers.grammars.syntax import syntax_runs
+from chunkers.lazy import np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,11 +1,10 @@
 """Chunks with the most similar contents: a file is cut by dynamic programming."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import pairwise
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from chunkers.builtin._lines import LineChunker, Runs, cut_at_tokens
 from chunkers.builtin._semantics import (
@@ -18,8 +17,16 @@ from chunkers.builtin._semantics import (
 )
 from chunkers.errors import InputError
 from chunkers.grammars.syntax import version
-from chunkers.sizes import Lines, Unit
-from chunkers.source import Services
+from chunkers.lazy import np
+from chunkers.sizes import Unit  # noqa: TC001 # read to convert the option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from chunkers.sizes import Lines
+    from chunkers.source import Services
 
 FAMILY = "semantic"
 

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
 from chunkers.builtin._lines import LineChunker, Runs, cut_at_tokens
 from chunkers.builtin._semantics import pack_units, similarities, small_units, texts_of, vectors_of
 from chunkers.errors import InputError
 from chunkers.grammars.syntax import version
+from chunkers.lazy import np
 from chunkers.sizes import Lines, Unit
 from chunkers.source import Services
 

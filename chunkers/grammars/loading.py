@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import importlib
 import importlib.metadata
@@ -11,11 +10,13 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chunkers import distributions
 from chunkers.errors import InputError, install_command
 from chunkers.grammars.bundled import BUNDLED
 from chunkers.grammars.extra import EXTRA
 
 if TYPE_CHECKING:
+    import ctypes
     from collections.abc import Mapping
 
     from tree_sitter import Language, Parser
@@ -74,6 +75,8 @@ def library_language(symbol: str) -> Language:
     Raises:
         InputError: The extra is missing, or its library has no such symbol.
     """
+    import ctypes
+
     from tree_sitter import Language
 
     try:
@@ -89,6 +92,8 @@ def library_language(symbol: str) -> Language:
 
 @functools.cache
 def _library() -> ctypes.CDLL:
+    import ctypes
+
     spec = importlib.util.find_spec(LIBRARY.replace("-", "_"))
     for folder in (spec and spec.submodule_search_locations) or ():
         for name in ("languages.so", "languages.dll"):
@@ -102,11 +107,12 @@ def _library() -> ctypes.CDLL:
 def library_version() -> str:
     """Version of the extra's library; empty if it is missing."""
     try:
-        return importlib.metadata.version(LIBRARY)
+        return distributions.version_of(LIBRARY)
     except importlib.metadata.PackageNotFoundError:
         return ""
 
 
+@functools.cache
 def grammar_version(language: str) -> str:
     """Version of the wheel or library that holds a language's grammar.
 
@@ -115,8 +121,10 @@ def grammar_version(language: str) -> str:
         KeyError: `GRAMMARS` has no such language.
     """
     grammar = GRAMMARS[language]
+    if not grammar.module and library_version():
+        return library_version()
     try:
-        return importlib.metadata.version(source_of(grammar))
+        return distributions.version_of(source_of(grammar))
     except importlib.metadata.PackageNotFoundError as error:
         raise InputError(_missing(grammar, language)) from error
 
@@ -130,12 +138,12 @@ def grammar_versions() -> str:
     Raises:
         InputError: A wheel is missing.
     """
-    versions = {"tree-sitter": importlib.metadata.version("tree-sitter")}
+    found = {"tree-sitter": distributions.version_of("tree-sitter")}
     wheels = (language for language, grammar in GRAMMARS.items() if grammar.module)
-    versions |= {language: grammar_version(language) for language in wheels}
+    found |= {language: grammar_version(language) for language in wheels}
     if library_version():
-        versions[LIBRARY] = library_version()
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
+        found[LIBRARY] = library_version()
+    return ", ".join(f"{name} {version}" for name, version in found.items())
 
 
 def source_of(grammar: Grammar) -> str:

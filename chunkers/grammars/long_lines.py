@@ -13,10 +13,9 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from chunkers.grammars.loading import GRAMMARS
 from chunkers.grammars.parsing import parse
+from chunkers.lazy import np
 from chunkers.sizes import span_size
 from chunkers.source import Span
 

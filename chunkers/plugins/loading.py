@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import secrets
+import os
 import sys
 import warnings
 from dataclasses import dataclass, field, replace
@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import STOPPING, InputError, MissingError, reason_of
-from chunkers.grammars.headers import with_headers
 from chunkers.grammars.loading import grammar_versions
-from chunkers.plugins.provenance import code_version
 from chunkers.plugins.registry import PluginEntry, Registry
 from chunkers.plugins.spec import Spec, bind, canonical, needed, parse_spec
 from chunkers.sizes import UNITS, Unit
@@ -219,6 +217,8 @@ def _header(*, header: bool = False) -> None:
 def _headed(
     chunk: Callable[[Source, Services], list[Span]], source: Source, services: Services
 ) -> list[Span]:
+    from chunkers.grammars.headers import with_headers
+
     return with_headers(source, chunk(source, services))
 
 
@@ -401,6 +401,8 @@ def _file_version(entry: PluginEntry, make: object) -> str:
     file = getattr(module, "__file__", None)
     # Interactive code may have the file name `<stdin>`.
     if file is not None and Path(file).is_file():
+        from chunkers.plugins.provenance import code_version
+
         return code_version(Path(file))
     # Edits of interactive code cannot be detected, so no two loads have the same version.
-    return f"typed {secrets.token_hex(6)}"
+    return f"typed {os.urandom(6).hex()}"

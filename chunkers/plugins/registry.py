@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.metadata
+import importlib.util
 import pkgutil
 import re
 import sys
@@ -60,11 +61,9 @@ class Registry:
         """Every part, in order of name. An entry point cannot replace a built-in."""
         entries: dict[str, PluginEntry] = {}
         for package in self.packages:
-            path = importlib.import_module(package).__path__
-            for module in pkgutil.iter_modules(path):
-                if not module.name.startswith("_"):
-                    name = module.name.replace("_", "-")
-                    entries[name] = PluginEntry(name, f"{package}.{module.name}:make", "built-in")
+            for module in _modules(package):
+                name = module.replace("_", "-")
+                entries[name] = PluginEntry(name, f"{package}.{module}:make", "built-in")
         for point in _entry_points(self.group, tuple(sys.path)):
             origin = (point.dist and point.dist.name) or "unknown package"
             if point.name in entries:
@@ -108,6 +107,14 @@ class Registry:
         own = "" if hint.startswith("did you mean") else ", or write module:function for your own"
         message = f"unknown {self.kind} {spec.name!r}; {hint}{own}"
         raise UnknownPartError(message, self.kind, spec.name)
+
+    def summary(self, entry: PluginEntry) -> str:
+        """The first line of the docstring of a built-in part's module, which is not imported."""
+        module = entry.target.partition(":")[0]
+        spec = importlib.util.find_spec(module)
+        loader: Any = spec and spec.loader
+        first, _, _ = loader.get_source(module).partition("\n")
+        return str(first.strip('"'))
 
     def load(self, entry: PluginEntry) -> Any:
         """Import the object that makes a part; raises InputError with the reason if it fails."""
@@ -192,8 +199,21 @@ def _defined(target: object, name: str) -> str:
 
 
 @functools.cache
+def _modules(package: str) -> tuple[str, ...]:
+    """The modules of a package that hold a part."""
+    path = importlib.import_module(package).__path__
+    names = (module.name for module in pkgutil.iter_modules(path))
+    return tuple(name for name in names if not name.startswith("_"))
+
+
 def _entry_points(group: str, path: tuple[str, ...]) -> list[importlib.metadata.EntryPoint]:
-    """The entry points of a group, in order of name; cached by `sys.path`, since it takes long."""
-    del path
-    points = importlib.metadata.entry_points(group=group)
+    """The entry points of a group, in order of name."""
+    points = _all_entry_points(path).select(group=group)
     return sorted(points, key=lambda point: (point.name, point.value))
+
+
+@functools.cache
+def _all_entry_points(path: tuple[str, ...]) -> Any:
+    """The entry points of all groups; cached by `sys.path`, since it takes long."""
+    del path
+    return importlib.metadata.entry_points()

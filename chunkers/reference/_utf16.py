@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
+from chunkers.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,8 +15,13 @@ if TYPE_CHECKING:
 SPACES = "\t\n\v\f\r \xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B)))
 SPACES += "\u2028\u2029\u202f\u205f\u3000\ufeff"
 
-_VISIBLE = np.ones(0x10000, dtype=bool)
-_VISIBLE[[ord(space) for space in SPACES]] = False
+
+@cache
+def _visible() -> NDArray[np.bool_]:
+    r"""Whether a code unit is no `\s`, shape (0x10000,)."""
+    visible = np.ones(0x10000, dtype=bool)
+    visible[[ord(space) for space in SPACES]] = False
+    return visible
 
 
 class Utf16Text:
@@ -69,7 +74,7 @@ class Utf16Text:
     @cached_property
     def visible(self) -> NDArray[np.int64]:
         r"""Units that are no `\s` before every offset, shape (n + 1,)."""
-        return _running(_VISIBLE[self.units])
+        return _running(_visible()[self.units])
 
     @cached_property
     def _char_starts(self) -> NDArray[np.int64] | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from chunkers import distributions
 from chunkers.errors import InputError
 from chunkers.languages import grammar_version, parser
 from chunkers.reference._chunks import ReferenceChunk, full_path, original_text, spans_of
@@ -93,9 +93,9 @@ def make(*, max_size: int = 1500, header: bool = True, path_prefix: str = "") ->
         InputError: `max_size` is below 1, or a grammar's wheel is missing.
     """
     check_limit(max_size)
-    versions = {"tree-sitter": importlib.metadata.version("tree-sitter")}
-    versions |= {grammar: grammar_version(grammar) for grammar in sorted({*_GRAMMARS.values()})}
-    version = ", ".join(f"{name} {number}" for name, number in versions.items())
+    found = {"tree-sitter": distributions.version_of("tree-sitter")}
+    found |= {grammar: grammar_version(grammar) for grammar in sorted({*_GRAMMARS.values()})}
+    version = ", ".join(f"{name} {number}" for name, number in found.items())
     return CodeChunkAst(max_size, header, path_prefix, f"1 ({version})")
 
 

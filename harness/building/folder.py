@@ -29,17 +29,8 @@ from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
 from harness.runs.folder import MANIFEST
 from harness.support.files import PARTIAL, file_sha256, unreadable
-from harness.support.json_files import (
-    Sha256,
-    StrictModel,
-    Text,
-    parse_json,
-    read_rows,
-    schema_of,
-    validated,
-    write_json,
-    write_json_lines,
-)
+from harness.support.json_files import parse_json, schema_of, write_json, write_json_lines
+from harness.support.rows import Sha256, StrictModel, Text, read_rows, validated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

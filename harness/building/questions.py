@@ -27,15 +27,9 @@ from harness.building.built_queries import (
 from harness.building.docs.definitions import definitions_in, parts_of
 from harness.model import Query, Target
 from harness.support.files import unreadable
-from harness.support.json_files import (
-    StrictModel,
-    Text,
-    parse_json,
-    refuse_repeated_columns,
-    require_regular_file,
-    validated,
-)
+from harness.support.json_files import parse_json, refuse_repeated_columns, require_regular_file
 from harness.support.paths import plain_path
+from harness.support.rows import StrictModel, Text, validated
 from harness.support.word_runs import RUN, leaked_queries
 from harness.support.wording import counted
 

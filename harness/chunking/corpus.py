@@ -11,6 +11,7 @@ import numpy as np
 
 from chunkers.sizes import span_size
 from chunkers.source import Services
+from harness.chunking import TooManyFailuresError
 from harness.chunking.cutters import cutter, limits_of, tasks_of
 from harness.chunking.layout import Layout, squeezed
 from harness.support.arrays import percentile
@@ -104,17 +105,6 @@ class ChunkedCorpus:
     notes: Counter[str] = field(default_factory=Counter)
     failures: tuple[tuple[str, str], ...] = ()
     unlocated: int = 0
-
-
-class TooManyFailuresError(Exception):
-    """A chunker failed on more files than may fail.
-
-    `failures` are corpus, path and reason of each; `tried` of `files` were tried.
-    """
-
-    def __init__(self, failures: Sequence[Failed], tried: int, files: int) -> None:
-        super().__init__(f"failed on {len(failures)} of {files} files")
-        self.failures, self.tried, self.files = tuple(failures), tried, files
 
 
 def chunk_corpus(

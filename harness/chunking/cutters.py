@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import sys
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from chunkers.adapters._library import SAMPLE
 from chunkers.errors import InputError, StoppedError
-from chunkers.plugins.loading import CHUNKERS, load_chunker
-from chunkers.plugins.spec import expand_spec
 from chunkers.processes.isolation import (
     Limits,
     LoadTarget,
     Outcome,
-    Worker,
     program_file,
     refuse_while_loading,
 )
@@ -27,10 +22,9 @@ from chunkers.source import Services
 from harness.chunking import SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from chunkers.plugins.loading import LoadedChunker
-    from chunkers.plugins.spec import Spec
     from chunkers.source import Source, Span
     from harness.model import Corpus
 
@@ -42,7 +36,6 @@ HERE = "cut in the main process: no limits, and no fixed hash seed"
 """The note on files that were not cut in a separate process."""
 
 _OWN = ("chunkers.builtin.", "chunkers.reference.")
-_ADAPTERS, _PROGRAMS = "chunkers.adapters.", "chunkers.adapters.process"
 _WITHOUT_CORPUS = ("chunkers.adapters.", "chunkers.builtin.")  # these never read `services.corpus`
 
 
@@ -110,45 +103,6 @@ def cutter(
                 "process; do not edit its code during a run"
             )
         yield pool
-
-
-def probe(specs: Iterable[str]) -> None:
-    """Load other people's chunkers in processes of their own, before this one imports them.
-
-    Code that hangs, crashes or leaves while it is imported is named so, and ends nothing else.
-
-    Raises:
-        InputError: One cannot be loaded, or the library of an adapter has changed.
-    """
-    chunkers = list(itertools.chain.from_iterable(map(expand_spec, specs)))
-    for spec in chunkers:
-        entry, _ = CHUNKERS.find(spec)
-        if not entry.target.startswith("chunkers."):
-            with Worker(LoadTarget(str(spec)), limits_of()) as worker:
-                worker.load()
-    for problem in library_faults(chunkers).values():
-        raise InputError(problem)
-
-
-def library_faults(specs: Iterable[Spec | str]) -> dict[str, str]:
-    """Why libraries of adapters cannot even cut a small file, by the names of the chunkers.
-
-    Raises:
-        InputError: A library is missing.
-    """
-    from chunkers.testing.services import cheap_services
-
-    faults = {}
-    with Worker(None, limits_of()) as worker:  # imports what several adapters share once
-        for spec in specs:
-            chunker = load_chunker(spec)
-            module = _module_of(chunker)
-            if module.startswith(_ADAPTERS) and module != _PROGRAMS:
-                worker.turn_to(target_of(chunker), limits_of(), cheap_services())
-                if failure := worker.cut(SAMPLE).failure:
-                    reason = failure.reason.removeprefix(f"{InputError.__name__}: ")
-                    faults[chunker.name] = f"chunker {chunker.name}: {reason}"
-    return faults
 
 
 def target_of(chunker: LoadedChunker) -> LoadTarget:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -13,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from chunkers.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 COMMANDS = {
     "run": ("harness.cli.run:run", "Compare chunkers on data sets."),
@@ -72,7 +75,7 @@ class LazyGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Its options, with names of values for the help."""
-        return _with_value_names(super().get_params(ctx))
+        return _prepared(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find a command as typer does, and import it."""
@@ -94,7 +97,7 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Its parameters, with names of values for the help."""
-        return _with_value_names(super().get_params(ctx))
+        return _prepared(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The parts of the usage line, with brackets around what is optional."""
@@ -129,12 +132,14 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-def _with_value_names(parameters: list[Any]) -> list[Any]:
+def _prepared(parameters: list[Any]) -> list[Any]:
     """Name values in capitals, where typer shows a Python type such as `<list[str]>`."""
     for each in parameters:
         kind = getattr(each, "type_descriptor", None)
         if kind is None:
-            continue  # earlier releases of typer name values in capitals
+            continue  # earlier releases of typer name values in capitals, and need no pydantic
+        if not isinstance(each.get_runtime_param, _PlainValues):
+            each.get_runtime_param = _PlainValues(each.get_runtime_param)
         if each.param_type_name == "argument":
             each.metavar = each.metavar or each.name.upper()
             if not kind.is_choice:
@@ -144,6 +149,56 @@ def _with_value_names(parameters: list[Any]) -> list[Any]:
             long = max(each.opts, key=len).lstrip("-")
             each.metavar = "" if _is_flag(each) else "N" if number else long.upper()
     return parameters
+
+
+_PLAIN_NUMBER = re.compile("[0-9]{1,9}")
+
+
+class _PlainValues:
+    """Converts values of a parameter that need no check as typer does, and leaves others to typer.
+
+    Typer imports pydantic for any value, which takes longer than most commands.
+
+    Args:
+        typers: Gives typer's own conversion.
+    """
+
+    def __init__(self, typers: Callable[[], Any]) -> None:
+        self._typers = typers
+
+    def __call__(self) -> _PlainValues:
+        return self
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The converted value, or several of them."""
+        several, kind = param.multiple or param.nargs == -1, param.type_descriptor
+        if value is None:
+            return () if several else None
+        if not several:
+            plain = [_plain(value, kind.annotation, kind.parameter_info)]
+        elif isinstance(value, list | tuple):
+            (each_kind,) = get_args(kind.annotation)
+            plain = [_plain(each, each_kind, kind.parameter_info) for each in value]
+        else:
+            plain = [None]
+        if None in plain:
+            return self._typers().coerce(value, param=param, ctx=ctx)
+        return plain if several else plain[0]
+
+
+def _plain(value: Any, kind: Any, info: Any) -> Any:
+    """A text, a whole number, a path or a choice that is plainly valid; None for anything else."""
+    if kind is str:
+        return value if type(value) is str else None
+    if kind is int and isinstance(value, str) and _PLAIN_NUMBER.fullmatch(value):
+        within = (info.min is None or int(value) >= info.min) and info.max is None
+        return int(value) if within and not info.clamp else None
+    if kind is Path:
+        is_plain = os.access(value, os.R_OK) or not os.access(value, os.F_OK)
+        return Path(value) if is_plain else None
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return next((member for member in kind if value in (member, member.value)), None)
+    return None
 
 
 def _shown(parameter: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections import Counter
 from enum import StrEnum
@@ -222,7 +223,9 @@ def _card(name: str, data_dir: Path | None) -> dict[str, Any]:
     from harness.datasets.cards import load_card, missing_files
 
     card = load_card(name)
-    document = card.model_dump(mode="json", exclude={"loader", "settings"})
+    document = dataclasses.asdict(card)
+    del document["loader"], document["settings"]
+    document = json.loads(json.dumps(document))  # lists in place of tuples
     document["description"] = " ".join(card.description.split())
     return {**document, "missing": list(missing_files(card, data_dir))}
 
@@ -267,7 +270,7 @@ def fetch(
     from harness.datasets.cards import card_names, load_card
     from harness.datasets.fetching import fetch as fetching
     from harness.datasets.loaders.hub import fetch_from_hub, is_of_hub
-    from harness.datasets.loading import DATASETS, LIST
+    from harness.datasets.registry import DATASETS, LIST
 
     bare = re.split("[:,]", name)[0]
     if bare != name and bare in card_names():

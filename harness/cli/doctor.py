@@ -82,7 +82,7 @@ def _system() -> Iterator[Check]:
 def _parts() -> Iterator[Check]:
     from chunkers.languages import list_languages
     from chunkers.plugins.loading import list_chunkers
-    from harness.chunking.cutters import library_faults
+    from harness.chunking.probes import library_faults
 
     chunkers = list_chunkers()
     faults = library_faults(chunker.name for chunker in chunkers if chunker.version)
@@ -110,7 +110,7 @@ def _model() -> Check:
 
 
 def _folders(data_dir: Path | None) -> Iterator[Check]:
-    from harness.datasets.loading import list_datasets
+    from harness.datasets.registry import list_datasets
     from harness.support.data_folders import cache_dir, data_dirs
 
     for dataset in list_datasets(data_dir):

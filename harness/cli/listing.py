@@ -46,7 +46,8 @@ def list_parts(
     The table shows one line for each part. The other formats show every field.
     """
     kinds = list(Kind) if kind is None else [kind]
-    parts = {one.value: _parts(one, data_dir) for one in kinds}
+    whole = form is not Format.TABLE or name is not None
+    parts = {one.value: _parts(one, data_dir, whole=whole) for one in kinds}
     if kind is not None and name is not None:
         parts = {kind.value: [_part(kind, name, parts[kind.value])]}
     if form is Format.JSON:
@@ -135,14 +136,14 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _parts(kind: Kind, data_dir: Path | None) -> list[Row]:
-    """Every part of a kind with all its fields."""
+def _parts(kind: Kind, data_dir: Path | None, *, whole: bool) -> list[Row]:
+    """Every part of a kind with all its fields, or with those that the table shows."""
     if kind is Kind.CHUNKERS:
         from chunkers.plugins.loading import list_chunkers
 
         return [dataclasses.asdict(one) for one in list_chunkers()]
     if kind is Kind.DATASETS:
-        from harness.datasets.loading import list_datasets
+        from harness.datasets.registry import list_datasets
 
         return [dataclasses.asdict(one) for one in list_datasets(data_dir)]
     if kind in (Kind.EMBEDDERS, Kind.RETRIEVERS, Kind.INDEXES):
@@ -151,7 +152,8 @@ def _parts(kind: Kind, data_dir: Path | None) -> list[Row]:
         from harness.runs.pipeline import EMBEDDERS, RETRIEVERS, describe
 
         registries = {Kind.EMBEDDERS: EMBEDDERS, Kind.RETRIEVERS: RETRIEVERS, Kind.INDEXES: INDEXES}
-        return describe(registries[kind], ranking_options if kind is Kind.RETRIEVERS else None)
+        common = ranking_options if kind is Kind.RETRIEVERS else None
+        return describe(registries[kind], common, options=whole)
     if kind in (Kind.MEASURES, Kind.MODELS):
         return _measures() if kind is Kind.MEASURES else _models()
     if kind is Kind.PROFILES:
@@ -168,7 +170,7 @@ def _parts(kind: Kind, data_dir: Path | None) -> list[Row]:
 def _models() -> list[Row]:
     from harness.embedding.model_cards import list_models
 
-    return [{**card.model_dump(), "description": card.description} for card in list_models()]
+    return [{**dataclasses.asdict(card), "description": card.description} for card in list_models()]
 
 
 def _measures() -> list[Row]:

@@ -48,7 +48,7 @@ def robust(
     This shows which chunkers depend on formatting. The exit code is 3 if a chunker fails on a file.
     """
     from chunkers.errors import InputError, suggestion
-    from harness.chunking.cutters import probe
+    from harness.chunking.probes import probe
     from harness.cli.progress import Progress
     from harness.reports import robust as report
     from harness.robust.study import plan_of, refuse_documents, study

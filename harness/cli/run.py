@@ -145,7 +145,7 @@ def run(
     is a chunker too: `mymodule:my_chunker,size=3`.
     """
     config = config_of(suite, data_dir, options)
-    from harness.chunking.cutters import probe
+    from harness.chunking.probes import probe
     from harness.cli.progress import Progress
     from harness.reports.breakdowns import refuse_breakdowns
     from harness.reports.document import failure_lines, run_document
@@ -179,7 +179,7 @@ def run(
         progress.warn(f"-e {names} is not used: no retriever or chunker of this run needs it")
     with progress, contextlib.redirect_stdout(sys.stderr):
         result = run_grid(plan, datasets, out, progress.tell)
-    document = run_document(result, by or (), baseline, prices)
+    document = run_document(result, by or (), baseline, prices, power=form is Format.JSON)
     for name in uncounted(document["cells"], prices):
         progress.warn(f"{name} has no price: its tokens are not counted; add tokenizer=FILE to it")
     shown = failure_lines(document) if form in (Format.TABLE, Format.MARKDOWN) else ()

@@ -1,24 +1,19 @@
 """Cards: the description of a data set, its source, what it measures, and the files it needs."""
 
-from __future__ import annotations
-
-import hashlib
-from typing import TYPE_CHECKING, Annotated, Any, Self
-
-from pydantic import BaseModel, Field, model_validator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
 
 from chunkers.errors import InputError
-from harness.support.card_folder import STRICT, cards_dir, read_toml
+from harness.support.card_folder import cards_dir, read_toml
 from harness.support.data_folders import data_dirs, shown_folders
-from harness.support.json_files import Sha256, Text
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from harness.support.tables import Rule, Sha256, Text
 
 _CARD = "dataset.toml"
 
 
-class Archive(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Archive:
     """The archive that a needed file's `instead` is unpacked from.
 
     It is fetched where its digest is known, or those of the trees that are unpacked from it.
@@ -32,16 +27,15 @@ class Archive(BaseModel):
         max_unpacked: That of all its files, at most.
     """
 
-    model_config = STRICT
-
     url: Text
     sha256: Sha256 | None = None
-    trees: dict[Text, Sha256] = {}
-    max_bytes: Annotated[int, Field(gt=0)] = 1 << 28
-    max_unpacked: Annotated[int, Field(gt=0)] = 1 << 30
+    trees: dict[Text, Sha256] = field(default_factory=dict)
+    max_bytes: Annotated[int, Rule(gt=0)] = 1 << 28
+    max_unpacked: Annotated[int, Rule(gt=0)] = 1 << 30
 
 
-class NeededFile(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class NeededFile:
     """A file that must be in a data folder.
 
     Attributes:
@@ -54,10 +48,8 @@ class NeededFile(BaseModel):
         optional: Whether the data set works without it; if present, it is checked.
     """
 
-    model_config = STRICT
-
     path: Text
-    bytes: Annotated[int, Field(ge=0)] | None = None
+    bytes: Annotated[int, Rule(ge=0)] | None = None
     sha256: Sha256 | None = None
     instead: Text | None = None
     url: Text | None = None
@@ -65,7 +57,8 @@ class NeededFile(BaseModel):
     optional: bool = False
 
 
-class AnyOf(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class AnyOf:
     """Files or folders, at least one of which must be beside the card's first file.
 
     Attributes:
@@ -73,13 +66,12 @@ class AnyOf(BaseModel):
         beside: Patterns of their paths, from the folder of the card's first file.
     """
 
-    model_config = STRICT
-
     what: Text
-    beside: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
+    beside: Annotated[tuple[Text, ...], Rule(filled=True)]
 
 
-class Published(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Published:
     """A published figure: a measure's mean with whole documents, ranked by a model's vectors.
 
     Attributes:
@@ -94,8 +86,6 @@ class Published(BaseModel):
         source: Where it is published.
     """
 
-    model_config = STRICT
-
     harness: Text
     version: Text | None = None
     model: Text
@@ -103,11 +93,12 @@ class Published(BaseModel):
     data_revision: Text | None = None
     profile: Text
     measure: Text
-    value: Annotated[float, Field(ge=0, le=1)]
+    value: Annotated[float, Rule(ge=0, le=1)]
     source: Text
 
 
-class Card(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Card:
     """One `dataset.toml`.
 
     Attributes:
@@ -126,28 +117,23 @@ class Card(BaseModel):
         settings: Options of the loader.
     """
 
-    model_config = STRICT
-
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    name: Annotated[str, Rule(pattern=r"[a-z0-9][a-z0-9-]*")]
     title: Text
     description: Text
-    loader: Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
+    loader: Annotated[str, Rule(pattern=r"[\w.]+:[\w.]+")]
     licence: Text
     source: Text
     revision: Text
     measures: Text
-    # TOML knows lists alone, which strict tuples refuse.
-    faults: Annotated[tuple[Text, ...], Field(strict=False)] = ()
-    files: Annotated[tuple[NeededFile, ...], Field(strict=False)] = ()
-    any_of: Annotated[tuple[AnyOf, ...], Field(strict=False)] = ()
-    published: Annotated[tuple[Published, ...], Field(strict=False)] = ()
-    settings: dict[str, Any] = {}
+    faults: tuple[Text, ...] = ()
+    files: tuple[NeededFile, ...] = ()
+    any_of: tuple[AnyOf, ...] = ()
+    published: tuple[Published, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _beside_what(self) -> Self:
+    def __post_init__(self) -> None:
         if self.any_of and not self.files:
             raise ValueError("any_of needs files: it is beside the first of them")
-        return self
 
 
 def card_names() -> tuple[str, ...]:
@@ -221,6 +207,8 @@ def as_published(needed: NeededFile, data: bytes) -> bool:
     """Whether the bytes of a needed file are those that the card pins, if it pins any."""
     if needed.sha256 is None:
         return needed.bytes in (None, len(data))
+    import hashlib
+
     return hashlib.sha256(data).hexdigest() == needed.sha256
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import STOPPING, InputError, UnknownPartError, place_of, reason_of, suggestion
 from chunkers.languages import parse_overrides, pattern_of
-from chunkers.plugins.registry import PluginEntry, Registry
+from chunkers.plugins.registry import PluginEntry
 from chunkers.plugins.spec import Spec, bind, canonical, parse_spec
-from harness.datasets.cards import card_names, load_card, missing_files
-from harness.datasets.negatives.mining import Kind, add_negatives
+from harness.datasets.cards import card_names, load_card
+from harness.datasets.negatives import Kind  # noqa: TC001 # read to convert the option
+from harness.datasets.registry import DATASETS, LIST
 from harness.model import Dataset, Relevance, Rule
-from harness.runs.folder import dataset_spec, is_run_folder
 from harness.support.json_files import read_json
 from harness.support.paths import refuse_address
 from harness.support.progress import silent
@@ -26,26 +25,6 @@ if TYPE_CHECKING:
 
     from chunkers.source import Source
     from harness.support.progress import Tell
-
-LIST = "chunkmark list datasets"
-"""Lists the data sets, for messages."""
-
-DATASETS = Registry("data set", (), "chunkmark.datasets")
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A data set in a list.
-
-    Attributes:
-        name: What `load_dataset` takes.
-        title: One line.
-        missing: The reason that it cannot be loaded, such as a file to place; empty if it can.
-    """
-
-    name: str
-    title: str
-    missing: str = ""
 
 
 def load_dataset(
@@ -129,6 +108,10 @@ def load_dataset(
     dataset = _relabelled(dataset, overrides) if overrides else dataset
     if negatives == "none" and "negatives_count" in common:
         raise InputError(f"data set {spec.name}: negatives_count needs the option negatives")
+    if negatives == "none":
+        return dataset
+    from harness.datasets.negatives.mining import add_negatives
+
     return add_negatives(dataset, negatives, count, seed=seed)
 
 
@@ -137,6 +120,8 @@ def _refuse_folder(text: str) -> None:
     folder = Path(text)
     if text in card_names() or text in DATASETS.entries() or not folder.is_dir():
         return
+    from harness.runs.folder import dataset_spec, is_run_folder
+
     if is_run_folder(folder):
         names = read_json(folder / "manifest.json").get("datasets")
         known = f": {', '.join(names)}" if isinstance(names, dict) else ""
@@ -177,23 +162,6 @@ def _common(
 ) -> tuple[Relevance, Kind, int]:
     """The keys that every data set has."""
     return Relevance(relevance, threshold), negatives, negatives_count
-
-
-def list_datasets(data_dir: Path | None = None) -> tuple[Listed, ...]:
-    """All data sets in order of name; none is loaded, no plug-in is imported."""
-    listed = {}
-    for name, entry in DATASETS.entries().items():
-        listed[name] = Listed(name, f"from {entry.origin}")
-    for name in card_names():
-        try:
-            card = load_card(name)
-        except InputError as error:
-            listed[name] = Listed(name, "", str(error))
-            continue
-        missing = ", ".join(missing_files(card, data_dir))
-        problem = f"needs files, see `chunkmark dataset fetch {name}`: {missing}"
-        listed[name] = Listed(name, card.title, problem if missing else "")
-    return tuple(listed[name] for name in sorted(listed))
 
 
 def _plug_in(spec: Spec) -> tuple[PluginEntry, Spec]:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from chunkers.errors import InputError, suggestion
 from chunkers.plugins.loading import CHUNKERS
 from harness.datasets.cards import card_names
-from harness.datasets.loading import DATASETS
+from harness.datasets.registry import DATASETS
 from harness.runs.config import RunConfig
-from harness.runs.folder import dataset_spec, is_run_folder
 from harness.runs.pipeline import EMBEDDERS, RETRIEVERS
 from harness.support.card_folder import cards_dir
 from harness.support.data_folders import find_data
@@ -97,6 +96,8 @@ def _find(suite: Path) -> Path:
     files = _built_in()
     if str(suite) in files:
         return files[str(suite)]
+    from harness.runs.folder import dataset_spec, is_run_folder
+
     if is_run_folder(suite):
         raise InputError(
             f"{suite} is a run folder, not a suite; to add to it, write -o {suite}, "

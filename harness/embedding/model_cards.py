@@ -1,20 +1,16 @@
 """Cards of models: the revision, prompts, pooling and limit that published figures rest on."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from pydantic import BaseModel, Field
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from chunkers.errors import InputError
-from harness.support.card_folder import STRICT, cards_dir, read_toml
-from harness.support.json_files import Text
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from harness.support.card_folder import cards_dir, read_toml
+from harness.support.tables import Rule, Text
 
 
-class ModelCard(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class ModelCard:
     """One file of `datasets/models`.
 
     Attributes:
@@ -33,15 +29,13 @@ class ModelCard(BaseModel):
         source: Where it is described.
     """
 
-    model_config = STRICT
-
     name: Text
-    hub: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
-    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+    hub: Annotated[str, Rule(pattern=r"[\w.-]+/[\w.-]+")]
+    revision: Annotated[str, Rule(pattern=r"[0-9a-f]{40}")]
     embedder: Text | None = None
     licence: Text
-    dimension: Annotated[int, Field(gt=0)]
-    max_tokens: Annotated[int, Field(gt=0)]
+    dimension: Annotated[int, Rule(gt=0)]
+    max_tokens: Annotated[int, Rule(gt=0)]
     pooling: Literal["mean", "cls", "lasttoken"]
     normalised: bool
     similarity: Literal["cosine"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
+from chunkers.lazy import np
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from chunkers.lazy import np
 from harness.measures.gold_tables import BATCH, Rows, sum_by
 
 if TYPE_CHECKING:

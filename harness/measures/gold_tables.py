@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
+from chunkers.lazy import np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     _RowOf = dict[tuple[int, int], int]
 
 
-_NOTHING: Ints = np.zeros(0, dtype=np.int64)
+@cache
+def _nothing() -> Ints:
+    return np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -246,7 +248,7 @@ def gold_tables(cell: Cell, profile: Profile) -> GoldTables:
     golds = cell.gold
     gold_size = np.array([gold.gold_size for gold in golds], dtype=np.int64)
     base = np.cumsum(gold_size) - gold_size
-    zeros = [_NOTHING if gold.judged_zero is None else gold.judged_zero for gold in golds]
+    zeros = [_nothing() if gold.judged_zero is None else gold.judged_zero for gold in golds]
     below = [
         np.isin(zero, gold.negative) if len(gold.negative) else np.zeros(len(zero), dtype=np.bool_)
         for zero, gold in zip(zeros, golds, strict=True)
@@ -314,7 +316,7 @@ def graded_tables(
     """
     n = len(named)
     none = np.zeros(n, dtype=np.int64)
-    nothing = Rows.of(none, _NOTHING)
+    nothing = Rows.of(none, _nothing())
 
     def documents(query: Ints) -> Rows:
         return Rows.of(np.bincount(query, minlength=n), np.zeros(len(query), dtype=np.int64))
@@ -340,15 +342,15 @@ def graded_tables(
         iou=np.zeros(0),
         file=nothing,
         piece=nothing,
-        piece_offset=_NOTHING,
-        piece_length=_NOTHING,
-        piece_start=_NOTHING,
+        piece_offset=_nothing(),
+        piece_length=_nothing(),
+        piece_start=_nothing(),
         gold_size=none,
         target=nothing,
-        target_size=_NOTHING,
-        stretch_target=_NOTHING,
-        stretch_start=_NOTHING,
-        stretch_end=_NOTHING,
+        target_size=_nothing(),
+        stretch_target=_nothing(),
+        stretch_start=_nothing(),
+        stretch_end=_nothing(),
     )
 
 
@@ -365,7 +367,7 @@ def n_files(units: Units) -> int:
 
 def _rows(parts: Sequence[Ints | list[int]], missing: int) -> Rows:
     counts = np.array([len(part) for part in parts], dtype=np.int64)
-    item = np.concatenate([_NOTHING, *(part for part in parts if len(part))])
+    item = np.concatenate([_nothing(), *(part for part in parts if len(part))])
     return Rows.of(counts, np.where(item < 0, missing, item))
 
 
@@ -376,7 +378,7 @@ def _pieces(golds: Sequence[Gold], base: Ints, missing: int) -> tuple[Rows, Ints
     query = np.repeat(np.arange(len(golds)), count)
     pieces = [each for each in pieces if len(each.unit)]
     unit, offset, length, start = (
-        np.concatenate([_NOTHING, *(getattr(each, name) for each in pieces)])
+        np.concatenate([_nothing(), *(getattr(each, name) for each in pieces)])
         for name in ("unit", "offset", "length", "gold")
     )
     order = np.lexsort((start, query))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from harness.reports.contests import Contest, MeasureResult
     from harness.runs.stored_values import StoredCell
+    from harness.stats.comparison import Estimand
 
 BASELINE = "fixed"
 """The chunker that others are compared with; without it, the first contender."""
@@ -37,10 +38,14 @@ SHARED_PARTS = ("dataset", "embedder", "retriever")
 SYNTAX, RANDOM_CUTS = "ast", "random-cuts"
 """A chunker, and the control that has its sizes under the same options."""
 
+_ESTIMANDS: tuple[Estimand, ...] = ("these corpora",)
+
 _CERTAIN = ("better", "worse")
 
 
-def answers(cells: Iterable[StoredCell], baseline: str | None = None) -> list[dict[str, Any]]:
+def answers(
+    cells: Iterable[StoredCell], baseline: str | None = None, *, power: bool = True
+) -> list[dict[str, Any]]:
     """The answer for each data set, embedder and retriever with two contenders.
 
     Cells take no part if the embedder never saw over 10 % of their chunk tokens; a sentence names
@@ -49,6 +54,7 @@ def answers(cells: Iterable[StoredCell], baseline: str | None = None) -> list[di
     Args:
         cells: The cells of one run, which have one margin.
         baseline: The chunker to compare with; by default `fixed`, or the first contender.
+        power: Whether rows have `mdd`, the minimum detectable difference, which needs scipy.
 
     Returns:
         For each the parts `dataset`, `embedder`, `retriever`; `measure`, `baseline` (None if
@@ -84,7 +90,12 @@ def answers(cells: Iterable[StoredCell], baseline: str | None = None) -> list[di
                     document["sentences"].append(f"Not compared: `{baseline}` has no result.")
                 else:
                     result = differences(
-                        contest, measure, document["baseline"], margin=margin, family=family
+                        contest,
+                        measure,
+                        document["baseline"],
+                        margin=margin,
+                        family=family,
+                        estimands=_ESTIMANDS,
                     )
                     compared.append((document, contest, result))
         unseen = [f"`{cell.names['chunker']}`" for cell in group if cell not in seen]
@@ -95,7 +106,7 @@ def answers(cells: Iterable[StoredCell], baseline: str | None = None) -> list[di
             )
     adjusted = adjusted_together([(contest, result) for _, contest, result in compared], margin)
     for (document, contest, _), result in zip(compared, adjusted, strict=True):
-        said = _answer(contest, result, document["baseline"], margin)
+        said = _answer(contest, result, document["baseline"], margin, power=power)
         document["differences"] = said["differences"]
         document["comparisons"] = sum(
             len(other.of_these_corpora)
@@ -112,12 +123,14 @@ def _compared(cells: Sequence[StoredCell], baseline: str | None) -> list[str]:
     return [name for name in names if contends(name) or name == baseline]
 
 
-def _answer(contest: Contest, first: MeasureResult, baseline: str, margin: float) -> dict[str, Any]:
+def _answer(
+    contest: Contest, first: MeasureResult, baseline: str, margin: float, *, power: bool
+) -> dict[str, Any]:
     """The sentences and rows of a contest, from its result by the primary measure."""
     measure = first.measure
     others = [name for name in BUDGET_MEASURES if measure in BUDGET_MEASURES and name != measure]
     rest = [
-        differences(contest, name, baseline, margin=margin, primary=False)
+        differences(contest, name, baseline, margin=margin, primary=False, estimands=_ESTIMANDS)
         for name in others
         if len(contest.columns(name)) > 1
     ]
@@ -129,7 +142,7 @@ def _answer(contest: Contest, first: MeasureResult, baseline: str, margin: float
     paragraphs = [[verdict_sentence(contest, first, baseline, margin)], tight, details, limits]
     return {
         "sentences": [" ".join(lines) for lines in paragraphs if lines],
-        "differences": [row for result in (first, *rest) for row in _rows(result)],
+        "differences": [row for result in (first, *rest) for row in _rows(result, power=power)],
     }
 
 
@@ -153,7 +166,7 @@ def baseline_of(contest: Contest, chunker: str | None) -> str | None:
     return None if chunker else next(iter(contest.contenders), None)
 
 
-def _rows(result: MeasureResult) -> Iterator[dict[str, Any]]:
+def _rows(result: MeasureResult, *, power: bool) -> Iterator[dict[str, Any]]:
     for pair in result.of_these_corpora:
         yield {
             "measure": result.measure,
@@ -163,7 +176,7 @@ def _rows(result: MeasureResult) -> Iterator[dict[str, Any]]:
             "ci95": pair.estimate.ci95,
             "p_adjusted": pair.p_adjusted,
             "verdict": pair.verdict,
-            "mdd": pair.mdd,
+            **({"mdd": pair.mdd} if power else {}),
         }
 
 
@@ -207,6 +220,7 @@ def _boundaries(contest: Contest, measures: Sequence[str], margin: float) -> Ite
             measure,
             other,
             margin=margin,
+            estimands=_ESTIMANDS,
         ).of_these_corpora
     ]
     adjusted = adjust([row.estimate.p for row in rows], "holm")

@@ -204,6 +204,7 @@ def differences(
     primary: bool = True,
     seed: int = 0,
     family: int = 0,
+    estimands: Sequence[Estimand] = ESTIMANDS,
 ) -> MeasureResult:
     """The differences of a contest by a measure.
 
@@ -215,6 +216,7 @@ def differences(
         primary: Whether the measure was declared, so that Holm adjusts its p-values.
         seed: 0 or above.
         family: Number of pairs that `adjusted_together` will count, at most.
+        estimands: What to estimate.
     """
     columns = contest.columns(measure)
     pairs = (
@@ -226,7 +228,7 @@ def differences(
     adjustment: Adjustment = "holm" if primary else "benjamini-hochberg"
     every = [
         difference
-        for estimand in ESTIMANDS
+        for estimand in estimands
         for difference in compare(
             differences,
             contest.members,

@@ -28,6 +28,8 @@ def run_document(
     by: Sequence[str] = (),
     baseline: str | None = None,
     prices: Mapping[str, float] | None = None,
+    *,
+    power: bool = True,
 ) -> dict[str, Any]:
     """The document `chunkmark.run/1`.
 
@@ -37,9 +39,10 @@ def run_document(
         baseline: The chunker that the answer compares the others with; by default `fixed`, or the
             first one.
         prices: The price of a million tokens, by embedder; without it, costs have no price.
+        power: As for `answers`; no table shows it.
     """
     stored = () if result.out is None else _stored(result, result.out)
-    return document_of(result, stored, by, baseline, prices)
+    return document_of(result, stored, by, baseline, prices, power=power)
 
 
 def document_of(
@@ -48,6 +51,8 @@ def document_of(
     by: Sequence[str] = (),
     baseline: str | None = None,
     prices: Mapping[str, float] | None = None,
+    *,
+    power: bool = True,
 ) -> dict[str, Any]:
     """The document `chunkmark.run/1`, as `run_document` makes it, of cells that are read already.
 
@@ -57,6 +62,7 @@ def document_of(
         by: Break-downs of the means; by default every tag of the queries.
         baseline: As for `run_document`.
         prices: As for `run_document`.
+        power: As for `run_document`.
     """
     stored = list(stored)
     primaries = {cell.folder.name: cell.primary for cell in stored}
@@ -68,7 +74,7 @@ def document_of(
         cell["by_groups"] = group_means(cell["by"])
     for cell in cells if prices else ():
         cell["cost"] = with_price(cell, prices or {})
-    verdicts = answers(stored, baseline)
+    verdicts = answers(stored, baseline, power=power)
     return {
         "schema": "chunkmark.run/1",
         "out": None if result.out is None else str(result.out),

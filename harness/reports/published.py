@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ class Comparison:
         """Its values as JSON."""
         own = {"cell": self.cell, "dataset": self.dataset, "embedder": self.embedder}
         figures = {"value": self.value, "difference": self.difference, "agrees": self.agrees}
-        return own | figures | {"published": self.published.model_dump()}
+        return own | figures | {"published": dataclasses.asdict(self.published)}
 
 
 def compare_published(runs: Sequence[Path]) -> list[Comparison]:

@@ -24,18 +24,35 @@ _BLOCKS = (
     *((0x3005, 0x3007), (0x3040, 0x31FF)),  # Japanese, Bopomofo
     (0xA000, 0xA4CF),  # Yi
 )
-_UNSPACED = "".join(
-    letter
-    for first, last in _BLOCKS
-    for letter in map(chr, range(first, last + 1))
-    if unicodedata.category(letter) in ("Lo", "Lm", "Mn", "Mc", "Nl")
-)
-_UNSPACED += (
+_ASCII_RUN = re.compile(r"\w+")
+_IDEOGRAPHS = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3\U00020000-\U0003ffff"  # Chinese, Korean
 )
-_RUN = re.compile(rf"[\w{_UNSPACED}]+")
-_SCRIPTS = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
-_PAIRED = re.compile(f"[{_UNSPACED}]")
+
+
+class _Patterns:
+    """The patterns of scripts without spaces, compiled on first use.
+
+    Attributes:
+        run: A run of word characters.
+        scripts: A run of letters of these scripts, or of anything else.
+        paired: Such a letter.
+    """
+
+    def __init__(self) -> None:
+        letters = (
+            letter
+            for first, last in _BLOCKS
+            for letter in map(chr, range(first, last + 1))
+            if unicodedata.category(letter) in ("Lo", "Lm", "Mn", "Mc", "Nl")
+        )
+        unspaced = "".join(letters) + _IDEOGRAPHS
+        self.run = re.compile(rf"[\w{unspaced}]+")
+        self.scripts = re.compile(rf"[{unspaced}]+|[^{unspaced}]+")
+        self.paired = re.compile(f"[{unspaced}]")
+
+
+_patterns = functools.cache(_Patterns)
 
 
 def tokenize(text: str, kind: Tokens) -> list[str]:
@@ -55,11 +72,11 @@ def _split(run: str) -> tuple[str, ...]:
 
     Pairs overlap, as in Lucene's CJK analyzer; a single letter is a token. Empty for other runs.
     """
-    if not _PAIRED.search(run):
+    if not _patterns().paired.search(run):
         return ()
     tokens: list[str] = []
-    for part in _SCRIPTS.findall(run):
-        if _PAIRED.match(part):
+    for part in _patterns().scripts.findall(run):
+        if _patterns().paired.match(part):
             tokens += [part[at : at + 2] for at in range(max(1, len(part) - 1))]
         else:
             tokens.append(part)
@@ -78,7 +95,9 @@ def identifiers(text: str) -> list[str]:
 
 def word_runs(text: str) -> list[str]:
     """Runs of word characters of a text in form NFKC, as they are written."""
-    return _RUN.findall(unicodedata.normalize("NFKC", text))
+    if text.isascii():  # as the same form, and without the other scripts
+        return _ASCII_RUN.findall(text)
+    return _patterns().run.findall(unicodedata.normalize("NFKC", text))
 
 
 # Code repeats its names, so each is split once.
@@ -86,7 +105,9 @@ def word_runs(text: str) -> list[str]:
 def _tokens(run: str) -> tuple[str, ...]:
     if mixed := _split(run):
         return tuple(
-            token for part in mixed for token in ((part,) if _PAIRED.match(part) else _tokens(part))
+            token
+            for part in mixed
+            for token in ((part,) if _patterns().paired.match(part) else _tokens(part))
         )
     whole, own = run.lower(), tuple(part.lower() for part in parts(run))
     return own if own == (whole,) else (whole, *own)

@@ -55,29 +55,27 @@ class TokenCounter:
 
     def postings(self, chunks: Sequence[str]) -> Postings:
         """The postings of a corpus."""
-        from scipy.sparse import csr_array
-
         if len(self._texts) > _MOST:
             self._numbers, self._texts = {}, {}
         rows = [self._texts.get(text) or self._count(text) for text in chunks]
         empty = np.zeros(0, np.int32)
         tokens = np.concatenate([empty, *(row[0] for row in rows)])
         counts = np.concatenate([empty, *(row[1] for row in rows)])
-        ends = np.cumsum([0, *(len(row[0]) for row in rows)])
+        of_chunk = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row[0]) for row in rows])
         # The numbers of this corpus leave out the tokens that only others have.
         own = np.flatnonzero(np.bincount(tokens, minlength=len(self._numbers)))
         renumbered = np.zeros(len(self._numbers), np.int32)
         renumbered[own] = np.arange(len(own))
-        shape = (len(rows), len(own))
-        by_token = csr_array((counts, renumbered[tokens], ends), shape=shape).tocsc()
+        places = renumbered[tokens]
+        by_token = np.argsort(places, kind="stable")
+        starts = np.append(0, np.cumsum(np.bincount(places, minlength=len(own))))
         names = [*self._numbers]
-        in_chunk = by_token.indices.astype(np.int32)
         return Postings(
             {names[number]: place for place, number in enumerate(own.tolist())},
-            by_token.indptr,
-            in_chunk,
-            by_token.data,
-            np.bincount(in_chunk, by_token.data, len(rows)).astype(np.int64),
+            starts,
+            of_chunk[by_token],
+            counts[by_token],
+            np.bincount(of_chunk, counts, len(rows)).astype(np.int64),
         )
 
     def _count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -237,8 +237,8 @@ def _record(
         ),
         rankings=tuple(
             RankingRow(
-                tuple(ids[query.corpus][unit] for unit in ranking.units.tolist()),
-                tuple(map(finite, ranking.scores.tolist())),
+                tuple(map(ids[query.corpus].__getitem__, ranking.units.tolist())),
+                finite(ranking.scores),
                 ranking.by_rank,
             )
             for query, ranking in zip(query_set.queries, rankings, strict=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from chunkers.errors import InputError
-from harness.chunking.cutters import cutter
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -38,6 +37,8 @@ class Local:
         self, chunker: LoadedChunker, services: Services, limits: Limits
     ) -> AbstractContextManager[Cutter]:
         """What cuts by a chunker."""
+        from harness.chunking.cutters import cutter
+
         return cutter(chunker, services, limits)
 
     def embedder(self, embedder: Embedder) -> Embedder:

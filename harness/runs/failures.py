@@ -17,6 +17,10 @@ _LIMIT = re.compile(r"(?P<share>[0-9]{1,3}(?:\.[0-9]{1,9})?) ?%|(?P<number>[0-9]
 _SHOWN = 3
 
 
+class RewrittenError(Exception):
+    """Chunks have a text that is not in their file, and their vectors are pooled from it there."""
+
+
 @dataclass(frozen=True, slots=True)
 class MaxFailures:
     """The number of files that may fail, or their share; `text` is as given."""

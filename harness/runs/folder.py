@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from chunkers import distributions
 from chunkers.errors import InputError
 from chunkers.plugins.spec import Spec
 from harness.retrieval.vector_index import public_name, public_retriever
@@ -63,7 +64,7 @@ def cell_key(identity: dict[str, Any]) -> str:
 def version(name: str) -> str | None:
     """The installed version of a distribution, or None."""
     try:
-        return importlib.metadata.version(name)
+        return distributions.version_of(name)
     except importlib.metadata.PackageNotFoundError:
         return None
 

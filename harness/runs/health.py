@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.chunking.corpus import coverage_shares, duplicates, size_statistics
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -46,6 +44,8 @@ def chunk_health(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> di
         `blank`. Sizes in the chunker's unit: `size_max`, `size_p95`. `notes`: files by what the
         chunker reported about them.
     """
+    from harness.chunking.corpus import coverage_shares, duplicates, size_statistics
+
     whole = [corpus for corpus in chunked if not corpus.corpus.of]
     chunks_of_files = Counter(
         (number, chunk.path) for number, corpus in enumerate(whole) for chunk in corpus.chunks

@@ -146,17 +146,20 @@ def load_retriever(text: str, index: str | None = None) -> tuple[str, LoadedRetr
 
 
 def describe(
-    registry: Registry, common: Callable[..., object] | None = None
+    registry: Registry, common: Callable[..., object] | None = None, *, options: bool = True
 ) -> list[dict[str, str]]:
     """Name, origin, options and summary of every registered part.
 
     The description of a part that cannot be loaded is the error. The parameters of `common` are
-    options of every part.
+    options of every part. Without `options`, no built-in part is imported.
     """
     rows = []
     for name, entry in registry.entries().items():
         row = {"name": name, "origin": entry.origin, "options": "", "description": ""}
         rows.append(row)
+        if not options and entry.origin == "built-in":
+            row["description"] = registry.summary(entry)
+            continue
         try:
             make = registry.load(entry)
         except InputError as error:

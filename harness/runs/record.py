@@ -22,8 +22,10 @@ from harness.relevance.targets import LocatedTarget
 from harness.support.files import undamaged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from harness.stats.clusters import Member
 
@@ -173,6 +175,7 @@ class Record:
         return corpora
 
 
+@functools.lru_cache(maxsize=1 << 16)  # queries rank the same units
 def encode_id(name: str) -> str:
     """Percent-encode white space, `%` and control characters, which would break a .trec line."""
     if name.isprintable() and "%" not in name and " " not in name:
@@ -190,16 +193,23 @@ def decode_id(encoded: str) -> str:
     return unquote(encoded, errors="surrogatepass")
 
 
-def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, float]]) -> None:
-    """Write a record into a folder; `qrels` are query id, unit id and grade of judged units."""
-    pairs = list(zip(record.queries, record.rankings, strict=True))
+def write_record(
+    folder: Path, record: Record, qrels: Iterable[tuple[str, str, float]]
+) -> list[str]:
+    """Write a record into a folder.
+
+    Args:
+        folder: The folder.
+        record: The record.
+        qrels: Query id, unit id and grade of judged units.
+
+    Returns:
+        The `digest` of every query.
+    """
     files: dict[str, Iterable[str]] = {
         "chunks.jsonl": _chunk_lines(record.chunks),
         "queries.jsonl": (_query_line(query, record.gold) for query in record.queries),
-        "targets.jsonl": (line for query in record.queries for line in _target_lines(query)),
         "qrels.trec": (qrels_line(*row) for row in qrels),
-        "run.trec": (line for pair in pairs for line in _run_lines(*pair)),
-        "scores.jsonl": (_scores_line(*pair) for pair in pairs),
     }
     if record.files is not None:
         files["files.jsonl"] = (_dump(_fields(file)) for file in record.files)
@@ -207,6 +217,15 @@ def write_record(folder: Path, record: Record, qrels: Iterable[tuple[str, str, f
         path = folder / name
         with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
             file.writelines(line + "\n" for line in lines)
+    digests = [hashlib.sha256() for _ in record.queries]
+    for name, lines_of in _OF_QUERIES.items():
+        with (folder / name).open("wb") as out:
+            pairs = zip(record.queries, record.rankings, strict=True)
+            for own, (query, ranking) in zip(digests, pairs, strict=True):
+                octets = lines_of(query, ranking).encode("utf-8", "surrogatepass")
+                out.write(octets)
+                own.update(octets)
+    return [own.hexdigest() for own in digests]
 
 
 def _query_line(query: QueryRow, gold: str) -> str:
@@ -229,9 +248,8 @@ def qrels_line(query: str, unit: str, grade: float) -> str:
 
 def digest(query: QueryRow, ranking: RankingRow) -> str:
     """sha256 of all lines of a query in targets.jsonl, run.trec and scores.jsonl, in this order."""
-    return lines_digest(
-        [*_target_lines(query), *_run_lines(query, ranking), _scores_line(query, ranking)]
-    )
+    text = "".join(lines_of(query, ranking) for lines_of in _OF_QUERIES.values())
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def lines_digest(lines: Iterable[str]) -> str:
@@ -264,11 +282,13 @@ def _fields(row: MaskRow | FileRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in type(row).__slots__}
 
 
-def _target_lines(query: QueryRow) -> Iterator[str]:
-    for unit, grade in sorted((query.qrels or {}).items()):
-        yield _dump({"query_id": query.id, "document": unit, "grade": grade})
+def _target_lines(query: QueryRow, _: RankingRow) -> str:
+    rows: list[dict[str, Any]] = [
+        {"query_id": query.id, "document": unit, "grade": grade}
+        for unit, grade in sorted((query.qrels or {}).items())
+    ]
     for place in query.places:
-        yield _dump(
+        rows.append(
             {
                 "query_id": query.id,
                 "path": place.path,
@@ -283,18 +303,30 @@ def _target_lines(query: QueryRow) -> Iterator[str]:
                 ],
             }
         )
+    return "".join(f"{_dump(row)}\n" for row in rows)
 
 
-def _run_lines(query: QueryRow, ranking: RankingRow) -> Iterator[str]:
+def _run_lines(query: QueryRow, ranking: RankingRow) -> str:
     name, rows = encode_id(query.id), len(ranking.ids)
     # Scores that descend by one, so that every scorer keeps the order.
-    for rank, unit in enumerate(ranking.ids, 1):
-        yield f"{name} Q0 {encode_id(unit)} {rank} {rows - rank + 1} chunkmark"
+    lines = [
+        f"{name} Q0 {unit} {rank} {rows - rank + 1} chunkmark\n"
+        for rank, unit in enumerate(map(encode_id, ranking.ids), 1)
+    ]
+    return "".join(lines)
 
 
 def _scores_line(query: QueryRow, ranking: RankingRow) -> str:
     row = {"query_id": query.id, "scores": list(ranking.scores)}
-    return _dump(row | {"by_rank": True} if ranking.by_rank else row)
+    return _dump(row | {"by_rank": True} if ranking.by_rank else row) + "\n"
+
+
+_OF_QUERIES: dict[str, Callable[[QueryRow, RankingRow], str]] = {
+    "targets.jsonl": _target_lines,
+    "run.trec": _run_lines,
+    "scores.jsonl": _scores_line,
+}
+"""File -> a query's lines in it, in the order in which `digest` takes them."""
 
 
 def read_record(folder: Path) -> Record:
@@ -383,9 +415,11 @@ def _place(row: Mapping[str, Any]) -> LocatedTarget:
     )
 
 
-def finite(score: float) -> float | None:
-    """A score as JSON can hold it: None if it is not finite."""
-    return float(score) if math.isfinite(score) else None
+def finite(scores: NDArray[np.float64]) -> tuple[float | None, ...]:
+    """Scores as JSON can hold them: None if one is not finite."""
+    if np.isfinite(scores).all():
+        return tuple(scores.tolist())
+    return tuple(score if math.isfinite(score) else None for score in scores.tolist())
 
 
 def _plain(value: object) -> object:

@@ -9,13 +9,9 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.measures.cell import Cell, Gold, Projection, Runs, Units
-from harness.measures.chance import chance
 from harness.measures.evaluate import evaluate
-from harness.measures.grammar import comparable, family_of, parse_measure
+from harness.measures.grammar import comparable, family_of
 from harness.measures.id_ranks import rank_order
-from harness.measures.oracle import oracle
-from harness.measures.profiles import load_profile
-from harness.model import Relevance
 from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
 from harness.runs.record import digest
 from harness.stats.intervals import LABELS, intervals
@@ -27,9 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.evaluate import Scores
-    from harness.measures.grammar import Measure
     from harness.measures.profiles import Profile
+    from harness.model import Relevance
     from harness.relevance.targets import LocatedTarget
+    from harness.runs.metric_options import MetricOptions
     from harness.runs.record import ChunkRow, FileRow, QueryRow, RankingRow, Record
 
 LINES_OF_RUN = 10
@@ -37,26 +34,6 @@ LINES_OF_RUN = 10
 
 _NO_LINES = "the cell was written without the lines of its files; run it again"
 _DOCUMENTS = "the gold is documents, not lines of files"
-
-
-@dataclass(frozen=True)
-class MetricOptions:
-    """The inputs of metrics besides the record; together they decide every byte of metrics.json."""
-
-    measures: tuple[Measure, ...]
-    profile: Profile
-    relevance: Relevance
-    seed: int
-
-
-def options_of(asked: Mapping[str, Any]) -> MetricOptions:
-    """The options of stored metrics, from the entry `asked` of metrics.json."""
-    return MetricOptions(
-        measures=tuple(parse_measure(name) for name in asked["measures"]),
-        profile=load_profile(asked["profile"]["name"]),
-        relevance=Relevance(**asked["relevance"]),
-        seed=asked["seed"],
-    )
 
 
 @dataclass(frozen=True)
@@ -268,16 +245,31 @@ def qrels_of(record: Record, judged: JudgedCell) -> Iterator[tuple[str, str, flo
 
 
 def score(
-    record: Record, judged: JudgedCell, options: MetricOptions
+    record: Record,
+    judged: JudgedCell,
+    options: MetricOptions,
+    digests: Sequence[str] | None = None,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The document metrics.json of a cell, and the rows of its per_query.jsonl."""
+    """The document metrics.json of a cell, and the rows of its per_query.jsonl.
+
+    Args:
+        record: The record.
+        judged: The record with its gold.
+        options: What to compute.
+        digests: What `write_record` returned; computed again by default.
+    """
     scores = evaluate(judged.cell, options.measures, options.profile)
-    return _metrics(record, judged, options, scores), _per_query(record, scores)
+    if digests is None:
+        digests = list(map(digest, record.queries, record.rankings))
+    return _metrics(record, judged, options, scores), _per_query(record, scores, digests)
 
 
 def _metrics(
     record: Record, judged: JudgedCell, options: MetricOptions, scores: Scores
 ) -> dict[str, Any]:
+    from harness.measures.chance import chance
+    from harness.measures.oracle import oracle
+
     best = oracle(judged.cell, options.measures, options.profile)
     random = chance(judged.cell, options.measures, options.profile, options.seed)
     ends = intervals(
@@ -337,7 +329,7 @@ def _splits(record: Record, scores: Scores) -> dict[str, Any]:
     return splits
 
 
-def _per_query(record: Record, scores: Scores) -> list[dict[str, Any]]:
+def _per_query(record: Record, scores: Scores, digests: Sequence[str]) -> list[dict[str, Any]]:
     """For each query: its values, whether means count it, and a hash of its stored lines."""
     columns = {
         name: None if column is None else column.tolist()
@@ -347,7 +339,7 @@ def _per_query(record: Record, scores: Scores) -> list[dict[str, Any]]:
         {
             "query_id": query.id,
             "included": bool(scores.included[at]),
-            "digest": digest(query, record.rankings[at]),
+            "digest": digests[at],
             "metrics": {
                 name: None if column is None else column[at] for name, column in columns.items()
             },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -11,27 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.source import Services
-from harness.chunking.corpus import TooManyFailuresError, chunk_corpora
-from harness.chunking.cutters import limits_of
+from harness.chunking import TooManyFailuresError
 from harness.embedding.embedder import OutOfMemoryError, plain
 from harness.embedding.vector_store import VectorStore
 from harness.measures.grammar import family_of
 from harness.relevance.masking import refuse_mask
 from harness.retrieval.options import refuse_dataset
-from harness.retrieval.ranking import Order
-from harness.runs.cell import compute
-from harness.runs.chunking import ChunkingCache, counter
-from harness.runs.failures import FailedCell, failure_lines
+from harness.runs.failures import FailedCell, RewrittenError, failure_lines
 from harness.runs.folder import Manifest, RunFolder, cell_key, read_cell
 from harness.runs.health import file_counts
-from harness.runs.matching import match_sizes
+from harness.runs.metric_options import MetricOptions
 from harness.runs.pipeline import PhaseTimer, Pipeline
 from harness.runs.plan import needs_embedder
 from harness.runs.provenance import RANKING, SCORING, code_hash
 from harness.runs.query_set import prepare
-from harness.runs.record import read_record, write_record
-from harness.runs.results import JudgedCell, MetricOptions, judge, qrels_of, score
-from harness.runs.texts import RewrittenError
 from harness.support.data_folders import cache_dir
 from harness.support.files import file_sha256
 from harness.support.json_files import read_json, write_json, write_json_lines
@@ -46,10 +40,12 @@ if TYPE_CHECKING:
     from harness.chunking.corpus import ChunkedCorpus
     from harness.embedding.embedder import Embedder, Role
     from harness.model import Absent, Dataset
+    from harness.runs.chunking import ChunkingCache
     from harness.runs.pipeline import LoadedRetriever
     from harness.runs.plan import Plan
     from harness.runs.query_set import QuerySet
     from harness.runs.record import Record
+    from harness.runs.results import JudgedCell
     from harness.support.progress import Tell
 
 SCHEMA = 1
@@ -195,6 +191,11 @@ def _chunkers(session: _Session, query_set: QuerySet) -> Sequence[LoadedChunker]
     plan = session.plan
     if plan.match is None:
         return plan.chunkers
+    from harness.chunking.corpus import chunk_corpora
+    from harness.chunking.cutters import limits_of
+    from harness.runs.chunking import counter
+    from harness.runs.matching import match_sizes
+
     timer = PhaseTimer(session.tell)
 
     def cut(chunker: LoadedChunker) -> Sequence[ChunkedCorpus]:
@@ -226,20 +227,27 @@ class _ChunkerCells:
         self._files = sum(len(corpus.sources) for corpus in query_set.files)
         # A chunker that fails on every file has nothing to score.
         self._most = min(plan.max_failures.of(self._files), max(self._files - 1, 0))
-        self._chunks = ChunkingCache(
-            query_set,
-            chunker,
-            session.store,
-            keep_blank=plan.profile.blank == "index",
-            limits=limits_of(plan.config.file_timeout),
-            most=self._most,
-            engine=plan.engine,
-        )
         self._options = MetricOptions(
             plan.measures, plan.profile, query_set.dataset.relevance, plan.config.seed
         )
         # A lexical cell of a chunker that needs an embedder borrows the first one.
         self._borrowed = next(iter(plan.embedders), None)
+
+    @functools.cached_property
+    def _chunks(self) -> ChunkingCache:
+        from harness.chunking.cutters import limits_of
+        from harness.runs.chunking import ChunkingCache
+
+        plan = self._session.plan
+        return ChunkingCache(
+            self._query_set,
+            self._chunker,
+            self._session.store,
+            keep_blank=plan.profile.blank == "index",
+            limits=limits_of(plan.config.file_timeout),
+            most=self._most,
+            engine=plan.engine,
+        )
 
     def cell(
         self, name: str, retriever: LoadedRetriever, embedder: Embedder | None
@@ -314,6 +322,11 @@ class _ChunkerCells:
         helper: Embedder | None,
     ) -> None:
         """Compute a cell, and store it with its metrics."""
+        from harness.retrieval.ranking import Order
+        from harness.runs.cell import compute
+        from harness.runs.record import write_record
+        from harness.runs.results import qrels_of
+
         key = cell_key(identity)
         session, plan = self._session, self._session.plan
         session.computed += 1
@@ -342,9 +355,9 @@ class _ChunkerCells:
         judged = self._judge(record)
 
         def write(folder: Path) -> None:
-            write_record(folder, record, qrels_of(record, judged))
+            digests = write_record(folder, record, qrels_of(record, judged))
             hashes = {path.name: file_sha256(path) for path in sorted(folder.iterdir())}
-            self._score(folder, record, judged)
+            self._score(folder, record, judged, digests)
             write_json(folder / "cell.json", document | {"files": hashes})
 
         session.folder.add(key, write)
@@ -390,16 +403,24 @@ class _ChunkerCells:
         whole = rows.is_file() and document.get("per_query_sha256") == file_sha256(rows)
         if whole and document.get("asked") == self._question():
             return document
+        from harness.runs.record import read_record
+
         read_cell(path, check_files=True)
         record = read_record(path)
         return self._score(path, record, self._judge(record))
 
     def _judge(self, record: Record) -> JudgedCell:
+        from harness.runs.results import judge
+
         return judge(record, self._options.relevance, self._options.profile)
 
-    def _score(self, path: Path, record: Record, judged: JudgedCell) -> dict[str, Any]:
+    def _score(
+        self, path: Path, record: Record, judged: JudgedCell, digests: Sequence[str] | None = None
+    ) -> dict[str, Any]:
+        from harness.runs.results import score
+
         started = time.perf_counter()
-        numbers, rows = score(record, judged, self._options)
+        numbers, rows = score(record, judged, self._options, digests)
         write_json_lines(path / "per_query.jsonl", rows)
         document = {
             "schema": "chunkmark.metrics/1",

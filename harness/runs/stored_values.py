@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.measures.evaluate import evaluate
 from harness.measures.grammar import parse_measure
 from harness.model import GOLD_FOLLOWS
 from harness.runs.folder import read_cell, read_manifest, stored_cells
-from harness.runs.record import read_record
-from harness.runs.results import judge, options_of
+from harness.runs.metric_options import options_of
 from harness.stats import MARGIN
 from harness.support.files import undamaged
 from harness.support.json_files import read_json
@@ -25,8 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.grammar import Measure
+    from harness.runs.metric_options import MetricOptions
     from harness.runs.record import Record
-    from harness.runs.results import JudgedCell, MetricOptions
+    from harness.runs.results import JudgedCell
     from harness.stats.clusters import Member
 
 
@@ -157,6 +156,8 @@ class Reading:
         Returns:
             None if a measure does not apply to the cell.
         """
+        from harness.measures.evaluate import evaluate
+
         scores = evaluate(self.judged.cell, measures, self.options.profile)
         columns = [scores.per_query[str(measure)] for measure in measures]
         if any(column is None for column in columns):
@@ -172,6 +173,9 @@ def read_judged(cell: StoredCell) -> Reading:
         InputError: A file is missing, damaged or changed.
     """
     read_cell(cell.folder, check_files=True)
+    from harness.runs.record import read_record
+    from harness.runs.results import judge
+
     record, options = read_record(cell.folder), options_of(cell.metrics["asked"])
     return Reading(record, options, judge(record, options.relevance, options.profile))
 

@@ -18,6 +18,7 @@ from harness.embedding.text_vectors import (
     split_windows,
     usable_vectors,
 )
+from harness.runs.failures import RewrittenError
 from harness.support.space import MEMORY
 from harness.support.wording import counted
 
@@ -118,10 +119,6 @@ def texts_of(chunked: Sequence[ChunkedCorpus], embedder: Embedder | None, window
     texts = _distinct([[[text] for text in texts] for texts in whole])
     embedded = _distinct([split_windows(texts.all, embedder)])
     return replace(texts, embedded=embedded.all, windows=embedded.of_chunk[0])
-
-
-class RewrittenError(Exception):
-    """Chunks have a text that is not in their file, and their vectors are pooled from it there."""
 
 
 def _passages(chunked: Sequence[ChunkedCorpus], embedder: str) -> Texts:

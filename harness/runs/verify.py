@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from harness.runs.folder import cell_folders, cell_key, read_manifest
+from harness.runs.metric_options import options_of
 from harness.runs.record import decode_id, encode_id, lines_digest, read_record
-from harness.runs.results import judge, options_of, qrels_of, score
+from harness.runs.results import judge, qrels_of, score
 from harness.support.files import DAMAGE_ERRORS, damage, file_sha256
 from harness.support.json_files import read_json
 
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from harness.runs.metric_options import MetricOptions
     from harness.runs.record import Record
-    from harness.runs.results import JudgedCell, MetricOptions
+    from harness.runs.results import JudgedCell
 
 TOLERANCE = 1e-12
 """Allowed difference from pytrec_eval; chunkmark's own values must be equal."""

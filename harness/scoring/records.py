@@ -13,16 +13,9 @@ from pydantic.alias_generators import to_camel
 
 from chunkers.errors import InputError
 from harness.reading.qrels import QUERY_COLUMNS
-from harness.support.json_files import (
-    AnyId,
-    Id,
-    StrictModel,
-    decode_utf8,
-    parse_json,
-    refuse_repeated_columns,
-    validated,
-)
+from harness.support.json_files import decode_utf8, parse_json, refuse_repeated_columns
 from harness.support.paths import plain_path
+from harness.support.rows import AnyId, Id, StrictModel, validated
 from harness.support.wording import counted
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ class Clusters:
     @property
     def freedom(self) -> int:
         """Degrees of freedom of their scatter: clusters beyond one a stratum."""
-        return len(self.sizes) - len(np.unique(self.stratum))
+        return len(self.sizes) - int(np.count_nonzero(np.bincount(self.stratum)))
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sum of the values of each cluster; shapes (q, m) and (g, m)."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-import numpy as np
-from numpy.typing import NDArray
+from chunkers.lazy import np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+    from numpy.typing import NDArray
+
+Ints: TypeAlias = "NDArray[np.int64]"
+Floats: TypeAlias = "NDArray[np.float64]"
+Bools: TypeAlias = "NDArray[np.bool_]"
 
 
 def mean(values: Sequence[float] | NDArray[np.float64]) -> float:

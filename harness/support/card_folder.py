@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import sysconfig
 import tomllib
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from chunkers.errors import InputError
 from harness.support.files import unreadable
-from harness.support.json_files import first_fault
+from harness.support.tables import TableError, read_table
 
 _SHARE = Path("share/chunkmark/datasets")
 
-STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
-"""Of the models of cards: no key is unknown, and no type is converted."""
-
-AnyCard = TypeVar("AnyCard", bound=BaseModel)
+AnyCard = TypeVar("AnyCard")
 
 
 def cards_dir() -> Path:
@@ -42,22 +38,23 @@ def cards_dir() -> Path:
     )
 
 
-def read_toml(file: Path, model: type[AnyCard]) -> AnyCard:
+def read_toml(file: Path, kind: type[AnyCard]) -> AnyCard:
     """Read and check a card.
 
     Raises:
         InputError: It is missing, invalid TOML, or has a wrong, missing or unknown field.
     """
     try:
-        return model.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+        return read_table(tomllib.loads(file.read_text(encoding="utf-8")), kind)
     except OSError as error:
         raise InputError(unreadable(file, error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: invalid TOML: {error}") from None
-    except ValidationError as error:
-        raise InputError(f"{file}: invalid card: {first_fault(error)}") from None
+    except TableError as error:
+        raise InputError(f"{file}: invalid card: {error}") from None
 
 
+@functools.cache
 def _is_checkout(root: Path) -> bool:
     if not (root / "datasets").is_dir():
         return False

@@ -10,9 +10,7 @@ import json
 import math
 import re
 import zlib
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from chunkers.errors import InputError
 from harness.support.files import replace_file, unreadable
@@ -26,25 +24,6 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LINE_NUMBER = re.compile(r", line [0-9]+$")
 _SCHEMA = re.compile(rb'\s*\{\s*"schema":\s*"(chunkmark\.[a-z/0-9.-]+)"')
-
-Text = Annotated[str, Field(min_length=1)]
-
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
-AnyId = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
-"""A text, or a whole number, which is read as text."""
-
-Id = Annotated[AnyId, Field(min_length=1)]
-"""The same, not empty."""
-
-
-class StrictModel(BaseModel):
-    """Converts no types ("0.5" is not a number) and ignores unknown keys."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
-
-
-Model = TypeVar("Model", bound=StrictModel)
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
@@ -139,40 +118,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return row
 
 
-def read_rows(file: Path, model: type[Model]) -> Iterator[tuple[str, Model]]:
-    """The rows of a file of JSON lines, each with its place for messages; blank lines are skipped.
-
-    Raises:
-        InputError: A row is malformed, or the file has none.
-    """
-    empty = True
-    for number, line in numbered_lines(file):
-        if not line.strip():
-            continue
-        empty = False
-        where = f"{file}, line {number}"
-        row = parse_json(line, where)
-        if not isinstance(row, dict):
-            raise InputError(f"{where}: a row is an object, not {row!r:.40}")
-        record = validated(model, row, where)
-        refuse_lone_surrogates(record.model_dump(), line, where)
-        yield where, record
-    if empty:
-        raise InputError(f"{file} has no rows")
-
-
-def validated(model: type[Model], row: dict[str, Any], where: str) -> Model:
-    """A row as a model.
-
-    Raises:
-        InputError: A value is missing or of a wrong type; the message names the first.
-    """
-    try:
-        return model.model_validate(row)
-    except ValidationError as error:
-        raise InputError(f"{where}: {first_fault(error)}") from None
-
-
 _FAULTS = {
     "missing": "the key {key!r} is missing",
     "extra_forbidden": "unknown key {key!r}",
@@ -200,7 +145,13 @@ _GIVEN = {
 _MOST_KEYS = 6  # that a message lists
 
 
-def first_fault(error: ValidationError) -> str:
+class Faults(Protocol):
+    """The error of a validation, such as pydantic's."""
+
+    def errors(self, *, include_url: bool) -> list[Any]: ...  # noqa: D102
+
+
+def first_fault(error: Faults) -> str:
     """The first error of a validation, with its key; it quotes no value."""
     first, *others = error.errors(include_url=False)
     *before, key = [f"item {at + 1}" if isinstance(at, int) else at for at in first["loc"] or [""]]
@@ -229,6 +180,28 @@ def _near_key(missing: str, row: object) -> str:
     if near := difflib.get_close_matches(missing.lower(), keys, n=1, cutoff=0.75):
         return f"; rename {keys[near[0]]!r:.60}"
     return f"; its keys are {', '.join(keys.values()):.80}" if 0 < len(keys) <= _MOST_KEYS else ""
+
+
+def read_objects(file: Path) -> Iterator[tuple[str, dict[str, Any], bytes]]:
+    """The objects of a file of JSON lines, each with its place for messages, and its line.
+
+    Blank lines are skipped.
+
+    Raises:
+        InputError: A row is malformed, or the file has none.
+    """
+    empty = True
+    for number, line in numbered_lines(file):
+        if not line.strip():
+            continue
+        empty = False
+        where = f"{file}, line {number}"
+        row = parse_json(line, where)
+        if not isinstance(row, dict):
+            raise InputError(f"{where}: a row is an object, not {row!r:.40}")
+        yield where, row, line
+    if empty:
+        raise InputError(f"{file} has no rows")
 
 
 def require_regular_file(path: Path) -> None:

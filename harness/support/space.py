@@ -9,9 +9,8 @@ import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from chunkers.errors import InputError
+from chunkers.lazy import np
 from harness.support.data_folders import cache_dir
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class Space:
 
     limit: float = math.inf
 
-    def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> NDArray[Any]:
+    def empty(self, shape: tuple[int, ...], dtype: Any = "float32") -> NDArray[Any]:
         """An array without values, in memory or in a file that ends with it.
 
         Raises:

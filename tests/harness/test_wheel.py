@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import json, pathlib
 import harness.datasets.cards
-from harness.datasets.loading import list_datasets, load_dataset
+from harness.datasets.loading import load_dataset
+from harness.datasets.registry import list_datasets
 from harness.datasets.suites import list_suites
 print(json.dumps({
     "harness": str(pathlib.Path(harness.datasets.cards.__file__)),

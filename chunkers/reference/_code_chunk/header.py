@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from chunkers.lazy import np
 from chunkers.reference._code_chunk.entities import entities
 from chunkers.reference._code_chunk.scopes import place_of, scope_tree
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
+from chunkers.lazy import np
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,8 @@ from chunkers.source import Source
 from harness.datasets.loaders.files import find_folder, unique_rows
 from harness.model import Corpus, Dataset, Query
 from harness.reading.qrels import Qrels, read_qrels
-from harness.support.json_files import Id, StrictModel, numbered_lines, read_rows
+from harness.support.json_files import numbered_lines
+from harness.support.rows import Id, StrictModel, read_rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from harness.datasets.cards import find_file, published_note
 from harness.datasets.loaders.files import blank
 from harness.model import Absent, Corpus, Dataset, Query
 from harness.support.arrays import mean
-from harness.support.json_files import StrictModel, decode_utf8, numbered_lines, read_rows
+from harness.support.json_files import decode_utf8, numbered_lines
+from harness.support.rows import StrictModel, read_rows
 from harness.support.wording import counted, left_out_line
 
 if TYPE_CHECKING:

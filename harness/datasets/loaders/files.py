@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from harness.model import Corpus
-    from harness.support.json_files import Model
+    from harness.support.rows import Model
 
 
 def find_folder(argument: str, data_dir: Path | None, needed: str) -> Path:

@@ -28,7 +28,8 @@ from harness.datasets.loaders.beir import (
 )
 from harness.reading.qrels import collect_qrels
 from harness.support.hub import download
-from harness.support.json_files import Id, StrictModel, Text, first_fault, validated
+from harness.support.json_files import first_fault
+from harness.support.rows import Id, StrictModel, Text, validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from harness.datasets.cards import Card
     from harness.model import Dataset
-    from harness.support.json_files import Model
+    from harness.support.rows import Model
 
 _README = "README.md"
 _FORMATS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".csv": "csv"}

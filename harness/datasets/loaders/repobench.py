@@ -18,8 +18,8 @@ from harness.datasets.cards import find_file
 from harness.datasets.loaders.files import blank
 from harness.model import Corpus, Dataset, Query, Skipped
 from harness.support.data_folders import find_data
-from harness.support.json_files import StrictModel, read_rows
 from harness.support.paths import plain_path
+from harness.support.rows import StrictModel, read_rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:

@@ -7,19 +7,18 @@ the answer begins, so an embedder that cannot read a whole one sees its last tok
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
-
-from pydantic import AliasChoices, Field, TypeAdapter, ValidationError
 
 from chunkers.errors import InputError
 from harness.datasets.cards import find_file, published_note
 from harness.model import DEFINITIONS, GOLD_FOLLOWS, Absent, Corpus, Dataset, Query, Region, Target
 from harness.reading.reader import ReadRules, read_folder, read_zip, zip_folders
 from harness.support.data_folders import data_dirs, find_data
-from harness.support.json_files import StrictModel, parse_json, read_rows, require_regular_file
+from harness.support.json_files import parse_json, require_regular_file
 from harness.support.paths import plain_path
+from harness.support.tables import Rule, read_table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -32,18 +31,20 @@ _PINNED = "2k"
 _MODELS = ("codex", "codegen")
 
 
-_Line = Annotated[int, Field(ge=0)]
+_Line = Annotated[int, Rule(ge=0)]
 
 
-class _About(StrictModel):
-    fpath_tuple: Annotated[list[str], Field(min_length=1)]
+@dataclass(frozen=True)
+class _About:
+    fpath_tuple: Annotated[tuple[str, ...], Rule(filled=True)]
     ground_truth: str
     context_start_lineno: _Line
     # Tasks of functions call it `lineno`, those of lines and calls `line_no`.
-    lineno: Annotated[_Line, Field(validation_alias=AliasChoices("lineno", "line_no"))]
+    lineno: _Line = field(metadata={"or": "line_no"})
 
 
-class _Row(StrictModel):
+@dataclass(frozen=True)
+class _Row:
     prompt: str
     metadata: _About
 
@@ -139,6 +140,8 @@ def _published(card: Card, context: str, file: Path) -> str:
 
 
 def _orders(file: Path) -> dict[str, list[str]]:
+    from pydantic import TypeAdapter, ValidationError
+
     require_regular_file(file)
     try:
         raw = file.read_bytes()
@@ -165,7 +168,7 @@ def _ordered(corpus: Corpus, paths: list[str], file: str) -> Corpus:
 def _tasks(file: Path) -> dict[str, list[_Task]]:
     """The tasks of every repository, in the file's order."""
     tasks: dict[str, list[_Task]] = defaultdict(list)
-    for where, row in read_rows(file, _Row):
+    for where, row in read_table_rows(file, _Row):
         about = row.metadata
         repo, *parts = about.fpath_tuple
         first, body = about.context_start_lineno, about.lineno

@@ -19,7 +19,7 @@ from harness.datasets.cards import as_published, find_file, published_note
 from harness.datasets.loaders.files import unique_rows
 from harness.datasets.loaders.worktrees import Worktrees
 from harness.model import Absent, Corpus, Dataset, Query, Target
-from harness.support.json_files import StrictModel, read_rows
+from harness.support.rows import StrictModel, read_rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:

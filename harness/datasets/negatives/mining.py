@@ -16,7 +16,7 @@ lists as skipped; a file without text.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chunkers.source import Source
+    from harness.datasets.negatives import Kind
     from harness.embedding.embedder import Role
     from harness.model import Corpus, Dataset, Query
 
-Kind = Literal["none", "same-repo", "other-repo", "bm25", "dense"]
 FOLDER = "negatives"
 """Folder of the files in a corpus: `negatives/<corpus>/<path>`, after all of its own."""
 

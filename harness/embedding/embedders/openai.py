@@ -20,7 +20,8 @@ from harness.embedding.embedder import EmbedderBase, encodable
 from harness.embedding.server import RefusedError, Server
 from harness.embedding.vector_store import StoredVector
 from harness.support.files import file_sha256
-from harness.support.json_files import StrictModel, first_fault
+from harness.support.json_files import first_fault
+from harness.support.rows import StrictModel
 from harness.support.wording import counted
 
 if TYPE_CHECKING:

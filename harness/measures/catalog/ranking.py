@@ -6,8 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from chunkers.lazy import np
 from harness.measures.family import Family, ratio
 from harness.measures.gold_ranks import UNCUT, log_discount
 from harness.measures.gold_tables import sum_by

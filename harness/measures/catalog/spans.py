@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from chunkers.lazy import np
 from harness.measures.family import Family, ratio
 
 if TYPE_CHECKING:

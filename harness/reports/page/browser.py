@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from harness.reports.curves import Values
     from harness.reports.page.evidence import Evidence
     from harness.reports.page.sources import File, LoadedSources
+    from harness.runs.metric_options import MetricOptions
     from harness.runs.record import ChunkRow, QueryRow, Record
-    from harness.runs.results import MetricOptions
     from harness.runs.stored_values import StoredCell
 
 SOURCES = 4_000_000

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.cell import Gold, Pieces, Units
-    from harness.runs.results import MetricOptions
+    from harness.runs.metric_options import MetricOptions
     from harness.runs.stored_values import Reading
 
     Ints = NDArray[np.int64]

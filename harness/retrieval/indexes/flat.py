@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from chunkers.lazy import np
 from harness.retrieval.vector_index import SPARE, Neighbours, float32_bound
 
 if TYPE_CHECKING:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chunkers import distributions
 from harness.retrieval.lexical import Tokens, tokenize
 from harness.retrieval.options import require_range
 from harness.retrieval.postings import Postings, TokenCounter
 from harness.retrieval.ranking import Index, Material, SearchQuery, pool
+from harness.support.arrays import ranges
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 
+_AT_ONCE = 1 << 20  # postings of a query, so that memory does not grow with it
 _MOST = 1000  # a larger k1 loses digits of the scores
 
 
@@ -62,16 +67,14 @@ class Bm25:
     @property
     def version(self) -> str:
         """Version of the tokens and of the library."""
-        return f"4 bm25s {importlib.metadata.version('bm25s')}"
+        return f"4 bm25s {distributions.version_of('bm25s')}"
 
     def index(self, material: Material) -> Index:
         """Index the tokens of every chunk."""
-        import bm25s
-
         postings = self.counter.postings(material.chunks)
         if not postings.places:
             return Bm25Index(material, self.counter.kind, None)
-        model = bm25s.BM25(method="lucene", k1=self.k1, b=self.b, backend="numpy")
+        model = _model_type()(method="lucene", k1=self.k1, b=self.b, backend="numpy")
         # What `model.index` makes of the tokens one by one, with equal bits.
         model.scores = {
             "data": _scores(postings, self.k1, self.b),
@@ -81,6 +84,41 @@ class Bm25:
         }
         model.vocab_dict, model.nonoccurrence_array = postings.places, None
         return Bm25Index(material, self.counter.kind, model)
+
+
+@functools.cache
+def _model_type() -> Any:
+    """The model of bm25s, which adds scores in the same order, but those of all tokens at once."""
+    import bm25s
+
+    class Model(bm25s.BM25):  # type: ignore[misc]
+        @staticmethod
+        def _compute_relevance_from_scores(  # noqa: PLR0917 # as the library's
+            data: NDArray[np.float32],
+            indptr: NDArray[np.int64],
+            indices: NDArray[np.int32],
+            num_docs: int,
+            query_tokens_ids: NDArray[np.int32],
+            dtype: np.dtype[np.float32],
+        ) -> NDArray[np.float32]:
+            first, after = indptr[query_tokens_ids], indptr[query_tokens_ids + 1]
+            scores = np.zeros(num_docs, dtype)
+            for some in _batches(after - first):
+                _, places = ranges(first[some], after[some] - first[some])
+                np.add.at(scores, indices[places], data[places])
+            return scores
+
+    return Model
+
+
+def _batches(counts: NDArray[np.int64]) -> Iterator[slice]:
+    """Consecutive tokens with up to `_AT_ONCE` postings, or one token with more."""
+    totals, start = np.cumsum(counts), 0
+    while start < len(counts):
+        before = int(totals[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(totals, before + _AT_ONCE, side="right")))
+        yield slice(start, end)
+        start = end
 
 
 def _scores(postings: Postings, k1: float, b: float) -> NDArray[np.float32]:

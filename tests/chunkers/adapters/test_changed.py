@@ -1,14 +1,16 @@
 """What is said where the library of an adapter has changed: fakes on the path in its place."""
 
+import importlib.metadata
 import sys
 
 import pytest
 from commands import call, says
+from packaging.requirements import Requirement
 
 from chunkers import Services, Source, list_chunkers, load_chunker
 from chunkers.adapters import _library
 from chunkers.errors import InputError, install_command
-from harness.chunking.cutters import library_faults, probe
+from harness.chunking.probes import library_faults, probe
 from harness.cli import doctor
 
 # Adapter -> its distribution, a version in the supported range, that range, the module's code, and
@@ -124,4 +126,7 @@ def test_without_metadata_of_this_package_no_range_is_known(monkeypatch):
         _library.supported.cache_clear()
         assert _library.supported() == {}
     _library.supported.cache_clear()
+    lines = importlib.metadata.requires("chunkmark")
+    asked = [Requirement(line) for line in lines if 'extra == "chunkers"' in line]
+    assert _library.supported() == {each.name: each.specifier for each in asked}
     assert str(_library.supported()["semchunk"]) == "<5,>=4"

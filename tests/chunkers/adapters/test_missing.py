@@ -6,7 +6,7 @@ import warnings
 import pytest
 from commands import call, says
 
-from chunkers import list_chunkers, load_chunker
+from chunkers import distributions, list_chunkers, load_chunker
 from chunkers.errors import MissingError, install_command
 from harness.cli import doctor
 
@@ -18,7 +18,7 @@ def without(monkeypatch):
     """Says of some distributions that they are not installed, of others that they are, as given."""
 
     def hide(**versions):
-        asked = importlib.metadata.version
+        asked = distributions.version_of
 
         def version(name):
             if name.replace("-", "_") not in versions:
@@ -28,7 +28,7 @@ def without(monkeypatch):
                 raise importlib.metadata.PackageNotFoundError(name)
             return found
 
-        monkeypatch.setattr(importlib.metadata, "version", version)
+        monkeypatch.setattr(distributions, "version_of", version)
 
     return hide
 
@@ -54,7 +54,7 @@ def test_a_run_that_names_it_ends_before_any_work_with_one_line(without, capsys,
 
 def test_the_doctor_finds_no_fault_in_it(without, monkeypatch):
     without(semchunk=None)
-    monkeypatch.setattr("harness.chunking.cutters.library_faults", lambda names: {})
+    monkeypatch.setattr("harness.chunking.probes.library_faults", lambda names: {})
     checks = {what: (ok, detail) for what, ok, detail in doctor._parts()}
     assert checks["chunker semchunk"] == (True, f"absent: {REASON}")
 

@@ -160,12 +160,29 @@ def test_terminal_codes_in_a_message_are_not_passed_on(tmp_path):
     [
         (["--help"], (*HEAVY, "numpy", "pydantic", "tree_sitter", "harness.cli.run")),
         (["dataset", "--help"], (*HEAVY, "numpy", "tree_sitter")),
-        (["list"], HEAVY),
-        (["list", "chunkers"], HEAVY),
-        (["run", "--help"], (*HEAVY, "numpy", "tree_sitter")),
+        (["list"], (*HEAVY, "numpy", "pydantic", "tree_sitter")),
+        (["list", "chunkers"], (*HEAVY, "numpy", "pydantic", "tree_sitter")),
+        (["run", "--help"], (*HEAVY, "numpy", "pydantic", "tree_sitter")),
     ],
 )
 def test_starts_without_heavy_imports(arguments, absent):
+    refuse_imports(arguments, absent)
+
+
+def test_a_run_that_is_stored_imports_what_it_shows(tmp_path):
+    """No scipy: no power is computed for the first screen of a decided answer."""
+    (tmp_path / "code").mkdir()
+    for name in "abc":
+        (tmp_path / "code" / f"{name}.py").write_text(
+            f'def {name}():\n    """Return the letter {name} of the alphabet."""\n    return 1\n'
+        )
+    run = ["run", "-d", f"repo:{tmp_path / 'code'}", "-c", "ast", "-c", "fixed", "-r", "bm25"]
+    run += ["-o", str(tmp_path / "run")]
+    assert chunkmark(*run).returncode == 0
+    refuse_imports(run, (*HEAVY, "numpy.ma", "harness.runs.cell"))
+
+
+def refuse_imports(arguments, absent):
     code = (
         "import sys\n"
         "from harness.cli.program import guarded\n"

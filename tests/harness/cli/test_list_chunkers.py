@@ -2,23 +2,27 @@
 
 import importlib.metadata
 
+import pytest
 from commands import call, says
 
+from chunkers import distributions
 from chunkers.errors import install_command
+from harness.retrieval.vector_index import INDEXES
+from harness.runs.pipeline import EMBEDDERS, RETRIEVERS, describe
 
 FAMILIES = {"syntax", "text", "semantic", "fixed", "control", "process"}
 REASON = f"chunker semchunk: semchunk is not installed: {install_command('chunkers')}"
 
 
 def without_semchunk(monkeypatch):
-    asked = importlib.metadata.version
+    asked = distributions.version_of
 
     def version(name):
         if name == "semchunk":
             raise importlib.metadata.PackageNotFoundError(name)
         return asked(name)
 
-    monkeypatch.setattr(importlib.metadata, "version", version)
+    monkeypatch.setattr(distributions, "version_of", version)
 
 
 def test_each_has_a_family_and_is_usable_or_says_why_not(capsys, monkeypatch):
@@ -70,3 +74,11 @@ def test_one_part_is_shown_in_full(capsys):
 def test_profiles_stand_side_by_side_in_markdown(capsys):
     header = call(capsys, "list", "profiles", "--format", "markdown").out.splitlines()[0]
     assert header.startswith("| field | default | code-chunk | trec |")
+
+
+@pytest.mark.parametrize("registry", [EMBEDDERS, RETRIEVERS, INDEXES])
+def test_a_table_describes_parts_as_their_modules_do(registry):
+    """It imports no built-in part, so it reads the first lines of their files."""
+    names = ("name", "origin", "description")
+    whole = [[row[name] for name in names] for row in describe(registry)]
+    assert whole == [[row[name] for name in names] for row in describe(registry, options=False)]

@@ -7,7 +7,8 @@ from chunkers.errors import InputError
 from chunkers.plugins.spec import parse_spec
 from chunkers.source import Source
 from harness.datasets import cards
-from harness.datasets.loading import list_datasets, load_dataset
+from harness.datasets.loading import load_dataset
+from harness.datasets.registry import list_datasets
 from harness.model import Corpus, Dataset
 
 PLUG_IN = """

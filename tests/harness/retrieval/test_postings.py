@@ -53,6 +53,19 @@ def test_scores_have_the_bits_of_bm25s(others, texts, options):
         assert model.get_scores(query).tobytes() == whole.get_scores(query).tobytes()
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 5, 1 << 20])
+def test_any_number_of_postings_at_once_gives_the_same_bits(monkeypatch, at_once):
+    texts = [f"a b{n} c{n % 3} a" for n in range(9)]
+    query = "a b1 c0 c1 a a c2 b4 c0 a"
+    whole = bm25s.BM25(method="lucene", backend="numpy")
+    corpus = [tokenize(text, "words") for text in texts]
+    whole.index(corpus, create_empty_token=False, show_progress=False)
+    monkeypatch.setattr(bm25, "_AT_ONCE", at_once)
+    model = bm25.make(tokens="words").index(material(texts)).model
+    tokens = tokenize(query, "words")
+    assert model.get_scores(tokens).tobytes() == whole.get_scores(tokens).tobytes()
+
+
 @pytest.mark.parametrize("texts", [[""], ["", "a", ""], ["a a b", "", "b"], []])
 def test_counts_and_lengths(texts):
     counter = TokenCounter("words")

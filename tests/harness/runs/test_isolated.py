@@ -20,7 +20,8 @@ from chunkers import InputError, Source, load_chunker
 from chunkers.processes import pool
 from chunkers.source import Services
 from chunkers.testing.services import cheap_services
-from harness.chunking.corpus import TooManyFailuresError, chunk_corpora, chunk_corpus
+from harness.chunking import TooManyFailuresError
+from harness.chunking.corpus import chunk_corpora, chunk_corpus
 from harness.chunking.cutters import HERE
 from harness.model import Corpus
 from harness.reports.document import run_document

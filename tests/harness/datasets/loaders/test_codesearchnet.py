@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from chunkers.errors import InputError
-from harness.datasets.loading import list_datasets, load_dataset
+from harness.datasets.loading import load_dataset
+from harness.datasets.registry import list_datasets
 from harness.model import Absent
 
 STORE = "codesearchnet/annotationStore.csv"

@@ -18,7 +18,8 @@ from harness.audit.self_retrieval import find_leaks
 from harness.audit.validation import validate
 from harness.chunking.corpus import chunk_corpus
 from harness.datasets.cards import card_names, load_card
-from harness.datasets.loading import DATASETS, load_dataset
+from harness.datasets.loading import load_dataset
+from harness.datasets.registry import DATASETS
 from harness.runs.query_set import prepare
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from harness.datasets.negatives.mining import FOLDER, add_negatives
 from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
 
 if TYPE_CHECKING:
-    from harness.datasets.negatives.mining import Kind
+    from harness.datasets.negatives import Kind
 
 LONG = "\n".join(f"    total = total + value_{n} * weight_{n}" for n in range(8))
 GOLD = f"def sums(total):\n{LONG}\n    return total\n"
