@@ -107,7 +107,7 @@ def load_dataset(
     dataset = dataclasses.replace(dataset, name=name, relevance=relevance)
     dataset = _relabelled(dataset, overrides) if overrides else dataset
     if negatives == "none" and "negatives_count" in common:
-        raise InputError(f"data set {spec.name}: negatives_count= needs negatives=, their kind")
+        raise InputError(f"data set {spec.name}: negatives_count needs the option negatives")
     if negatives == "none":
         return dataset
     from harness.datasets.negatives.mining import add_negatives
