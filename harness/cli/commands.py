@@ -133,13 +133,17 @@ class Command(TyperCommand):
 
 
 def _prepared(parameters: list[Any]) -> list[Any]:
-    """Name values in capitals, where typer shows a Python type such as `<list[str]>`."""
+    """Name values in capitals, where typer shows a Python type such as `<list[str]>`.
+
+    Values that need no check are converted by `_PlainValues`.
+    """
     for each in parameters:
         kind = getattr(each, "type_descriptor", None)
         if kind is None:
             continue  # earlier releases of typer name values in capitals, and need no pydantic
-        if not isinstance(each.get_runtime_param, _PlainValues):
-            each.get_runtime_param = _PlainValues(each.get_runtime_param)
+        typers = getattr(each, "get_runtime_param", None)
+        if typers is not None and not isinstance(typers, _PlainValues):
+            each.get_runtime_param = _PlainValues(typers)
         if each.param_type_name == "argument":
             each.metavar = each.metavar or each.name.upper()
             if not kind.is_choice:
