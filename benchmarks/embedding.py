@@ -1,11 +1,19 @@
-"""Texts per second: batches of fixed shape compared with plain `encode`, alternating."""
+"""Texts per second: embedding from an empty store compared with plain `encode`, alternating.
+
+`python -m benchmarks.embedding`; `--backends` compares ways of running the model instead: those of
+ONNX Runtime, OpenVINO and torch.compile too, where `onnxruntime` with `onnx`, `openvino` or a C++
+compiler is installed.
+"""
 
 from __future__ import annotations
 
+import statistics
+import sys
 import sysconfig
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,47 +21,79 @@ from harness.embedding.text_vectors import embed_texts
 from harness.embedding.vector_store import VectorStore
 from harness.runs.pipeline import load_embedder
 
-ROUNDS, TEXTS, LINES = 3, 120, 18
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LINES = 18
+ROUNDS = {480: 1, 120: 3}  # by number of texts
+BATCHES = (8, 16, 32, 64)
 
 
 def texts() -> list[str]:
-    """Distinct runs of lines from the standard library, of all lengths."""
+    """Distinct runs of lines from the standard library, of all lengths, in a fixed random order."""
     runs: list[str] = []
     for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
         lines = path.read_text("utf-8").split("\n")
         runs += ["\n".join(lines[at : at + LINES]) for at in range(0, len(lines), LINES)]
     kept = sorted({text for text in runs if text.strip()})
-    return [kept[at] for at in np.random.default_rng(0).permutation(len(kept))[: ROUNDS * TEXTS]]
+    return [kept[at] for at in np.random.default_rng(0).permutation(len(kept))]
 
 
-def main() -> None:
-    """Print both speeds and their ratio."""
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Wall time in seconds, and the result."""
+    started = time.perf_counter()
+    result = work()
+    return time.perf_counter() - started, result
+
+
+def compare(count: int) -> None:
+    """Print the speeds of both for `count` texts, and the ratio of their times."""
     from sentence_transformers import SentenceTransformer
 
     embedder = load_embedder("minilm")
     model = SentenceTransformer(str(embedder.folder), device="cpu")  # type: ignore[attr-defined]
-    every = texts()
-    ratios = []
+    every = texts()[:count]
+    model.encode(["warm"])
+    ratios, speeds = [], []
     with tempfile.TemporaryDirectory() as folder:
-        store = VectorStore(Path(folder) / "vectors.sqlite")
-        embed_texts(["warm"], embedder, store, "document")
-        model.encode(["warm"])
-        for turn in range(ROUNDS):
-            batch = every[turn * TEXTS : (turn + 1) * TEXTS]
-            started = time.perf_counter()
-            vectors = embed_texts(batch, embedder, store, "document").values
-            fixed = time.perf_counter() - started
-            started = time.perf_counter()
-            plain = model.encode(batch, batch_size=32)
-            encode = time.perf_counter() - started
-            ratios.append(fixed / encode)
+        for turn in range(ROUNDS[count] + 1):
+            store = VectorStore(Path(folder) / f"{turn}.sqlite")
+            if turn == 0:
+                embed_texts(every[:8], embedder, store, "document")  # loads the model
+                store.close()
+                continue
+            ours, vectors = timed(lambda: embed_texts(every, embedder, store, "document").values)  # noqa: B023
+            store.close()
+            theirs = {}
+            for size in BATCHES:
+                theirs[size], plain = timed(lambda: model.encode(every, batch_size=size))  # noqa: B023
+            best = min(theirs, key=lambda size: theirs[size])
+            ratios.append(ours / theirs[best])
+            speeds.append((count / ours, count / theirs[best]))
             print(
-                f"fixed shapes {TEXTS / fixed:6.1f} texts/s   encode {TEXTS / encode:6.1f} texts/s"
-                f"   time ratio {fixed / encode:.2f}   largest difference "
-                f"{np.abs(vectors - plain).max():.1e}"
+                f"{count} texts   chunkmark {ours:6.2f} s   encode "
+                + "  ".join(f"{size}: {seconds:6.2f} s" for size, seconds in theirs.items())
+                + f"   ratio to the best {ratios[-1]:.2f}"
+                f"   largest difference {np.abs(vectors - plain).max():.1e}",
+                flush=True,
             )
-        store.close()
-    print(f"median time ratio, fixed shapes to encode: {np.median(ratios):.2f}")
+    ours, theirs_best = (statistics.median(column) for column in zip(*speeds, strict=True))
+    print(
+        f"{count} texts   median: chunkmark {ours:.1f} texts/s   encode {theirs_best:.1f} texts/s"
+        f"   ratio of times {statistics.median(ratios):.2f}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Print both speeds and their ratio, or those of several back ends."""
+    if "--backends" in sys.argv[1:]:
+        from benchmarks.embedding_backends import main as backends
+
+        backends()
+        return
+    for count in ROUNDS:
+        compare(count)
 
 
 if __name__ == "__main__":

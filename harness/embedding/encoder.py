@@ -1,8 +1,10 @@
 """The embedder of a model folder: a vector is a function of its text alone.
 
-Every batch has a fixed shape (`harness.embedding.fixed_shapes`): texts are sorted into buckets by
-length, and short batches are filled with dummy rows. The shape, the library versions and the
-processor's features belong to the fingerprint, since each can change bits.
+BERT and its relatives run without padding (`harness.embedding.packed`). For other models every
+batch has a fixed shape (`harness.embedding.fixed_shapes`): texts are sorted into buckets by
+length, and short batches are filled with dummy rows. Which of the two it is follows from the
+weights' folder, torch's version and the machine. These, the shapes and the processor's features
+belong to the fingerprint, since each can change bits.
 
 Rows are padded on the right, whatever side the tokenizer names: positions then count from the
 text's first token, as without padding. A model whose convolutions read the padding (CANINE) sees
@@ -20,9 +22,10 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.embedding.embedder import EmbedderBase
-from harness.embedding.fixed_shapes import BUCKETS, batches, runtime
+from harness.embedding.fixed_shapes import BUCKETS, runtime
 from harness.embedding.model_cards import refuse_other_model
 from harness.embedding.model_folders import folder_sha256, is_checkpoint, prompts_of
+from harness.embedding.packed import BLOCK
 from harness.embedding.pretrained import DEFAULT_TOKENS, Loaded, load
 from harness.embedding.vector_store import StoredVector
 
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from harness.embedding.model_cards import ModelCard
 
 # To be raised whenever a change of this code may change vectors.
-_ENCODING = 2
+_ENCODING = 3
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Encoder(EmbedderBase):
     Attributes:
         name: The embedder's spec in canonical form.
         folder: The model's folder.
-        rows: Rows of every batch.
+        rows: Rows of every batch; without padding, texts of a batch at most.
         windows: How texts over the model's limit are embedded by windows; None truncates them.
         weights_sha256: The hash that the weights must have, or None.
         max_tokens: Tokens of a text that the model sees, special ones and the prompt's included;
@@ -91,7 +94,7 @@ class Encoder(EmbedderBase):
             "encoding": _ENCODING,
             "weights": self.weights,
             **runtime(),
-            "shape": {"rows": self.rows, "buckets": BUCKETS},
+            "shape": {"rows": self.rows, "buckets": BUCKETS, "block": BLOCK},
             "precision": "float32",
             "keeps": "tail" if role == "query-tail" else "head",
             "prompt": self.prompt_of(role),
@@ -184,22 +187,22 @@ class Encoder(EmbedderBase):
             ]
             for ids in whole
         ]
-        lengths = [max(1, len(row)) for row in rows]
-        for width, numbers in batches(lengths, self.rows, loaded.limit):
-            started = time.perf_counter()
-            vectors = self._forward([rows[n] for n in numbers], width)
-            seconds = time.perf_counter() - started
+        for batch in loaded.run(rows, self.rows, "sentence_embedding"):
+            costs = zip(batch.numbers, batch.outputs, batch.alone, batch.shares, strict=True)
             yield [
-                (n, _with_cost(vector, totals[n], len(whole[n]) * per_token, seconds, len(numbers)))
-                for n, vector in zip(numbers, vectors, strict=True)
+                (
+                    n,
+                    _with_cost(
+                        # Without a token there is nothing to take the mean of.
+                        vector if rows[n] else np.zeros_like(vector),
+                        totals[n],
+                        len(whole[n]) * per_token,
+                        alone,
+                        share,
+                    ),
+                )
+                for n, vector, alone, share in costs
             ]
-
-    def _forward(self, texts: list[list[int]], width: int) -> NDArray[np.float32]:
-        vectors = self.loaded.forward(texts, self.rows, width, "sentence_embedding")
-        for number, ids in enumerate(texts):
-            if not ids:
-                vectors[number] = 0.0  # there is no token to take the mean of
-        return vectors
 
 
 def _truncated(ids: list[int], opening: list[int], room: int, *, tail: bool) -> list[int]:
@@ -216,8 +219,8 @@ def _truncated(ids: list[int], opening: list[int], room: int, *, tail: bool) -> 
 
 
 def _with_cost(
-    vector: NDArray[np.float32], tokens: int, tokenizing: float, batch: float, texts: int
+    vector: NDArray[np.float32], tokens: int, tokenizing: float, alone: float, share: float
 ) -> StoredVector:
-    """A vector with its cost: seconds to tokenize its text, and to run its batch of `texts`."""
-    seconds = tokenizing + batch
-    return StoredVector(vector, tokens, seconds, seconds / (tokenizing + batch / texts))
+    """A vector with its cost: seconds to tokenize its text and to run it, alone or in its batch."""
+    seconds = tokenizing + alone
+    return StoredVector(vector, tokens, seconds, seconds / (tokenizing + share))

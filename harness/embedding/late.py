@@ -30,7 +30,6 @@ import numpy as np
 from chunkers.errors import InputError
 from chunkers.source import Source
 from harness.embedding.embedder import EmbedderBase, Passage
-from harness.embedding.fixed_shapes import batches
 from harness.embedding.model_folders import modules_of
 from harness.embedding.text_vectors import unit_vectors
 from harness.embedding.vector_store import StoredVector
@@ -134,14 +133,9 @@ class LateEncoder(EmbedderBase):
             for number, pool in pools.items()
             if not pool.windows
         ]
-        lengths = [len(row) for row in plan.rows]
-        for width, numbers in batches(lengths, self.plain.rows, loaded.limit):
-            started = time.perf_counter()
-            rows = [plan.rows[n] for n in numbers]
-            states = loaded.forward(rows, self.plain.rows, width, "token_embeddings")
-            seconds = (time.perf_counter() - started) / len(numbers)
+        for batch in loaded.run(plan.rows, self.plain.rows, "token_embeddings"):
             whole = []
-            for n, tokens in zip(numbers, states, strict=True):
+            for n, tokens, seconds in zip(batch.numbers, batch.outputs, batch.shares, strict=True):
                 taken = sum(len(positions) for _, positions in plan.takes[n])
                 for number, positions in plan.takes[n]:
                     pools[number].add(tokens[positions], seconds * len(positions) / taken)

@@ -5,6 +5,7 @@ Nothing is downloaded, no code of a model runs, and weights are read from .safet
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,15 +13,17 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.embedding.embedder import OutOfMemoryError, encodable
+from harness.embedding.fixed_shapes import batches
 from harness.embedding.model_folders import (
     NO_LIMIT,
     is_checkpoint,
     loading,
     refuse_missing_weights,
 )
+from harness.embedding.packed import BLOCK, Packed, can_pack, in_threads, portions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -36,6 +39,24 @@ _PROBES = ("a", "1", "def")
 
 
 @dataclass(frozen=True)
+class Batch:
+    """The results of texts that ran together.
+
+    Attributes:
+        numbers: The indices of the texts.
+        outputs: For each its vector, shape (d,), or the hidden states of its tokens, shape
+            (tokens or more, d), float32.
+        alone: Seconds that each would take alone.
+        shares: Each text's share of the wall time.
+    """
+
+    numbers: list[int]
+    outputs: list[NDArray[np.float32]]
+    alone: list[float]
+    shares: list[float]
+
+
+@dataclass(frozen=True)
 class Loaded:
     """A model ready for use.
 
@@ -47,6 +68,8 @@ class Loaded:
         after: Ids of the special tokens after a text.
         padding: Id of the padding. It is masked, so any token serves if the model has none.
         has_types: Whether the model takes `token_type_ids`.
+        packed: The transformer without padding, if the model can run so; `model` then lacks the
+            weights that this holds.
     """
 
     model: Any
@@ -56,6 +79,7 @@ class Loaded:
     after: tuple[int, ...]
     padding: int
     has_types: bool
+    packed: Packed | None
 
     @property
     def room(self) -> int:
@@ -101,28 +125,50 @@ class Loaded:
         offsets = np.array(encoding["offset_mapping"], dtype=np.int64).reshape(-1, 2)
         return encoding["input_ids"], offsets
 
-    def forward(
+    def run(
+        self, texts: Sequence[Sequence[int] | NDArray[np.int32]], rows: int, output: Output
+    ) -> Iterator[Batch]:
+        """Run the model on texts, a batch at a time.
+
+        Args:
+            texts: The ids of each text, special ones included. One without any gives what is not
+                to be used.
+            rows: Texts of a batch at most.
+            output: What to return.
+
+        Raises:
+            OutOfMemoryError: A batch did not fit.
+        """
+        filled = [ids if len(ids) else [self.padding] for ids in texts]
+        try:
+            if self.packed is None:
+                yield from self._run_padded(filled, rows, output)
+            else:
+                yield from self._run_packed(self.packed, filled, rows, output)
+        except (MemoryError, RuntimeError) as error:
+            no_thread = "can't start new thread" in str(error)  # no memory for its stack
+            if isinstance(error, MemoryError) or "memory" in str(error).lower() or no_thread:
+                raise OutOfMemoryError(str(error)) from error
+            raise
+
+    def _run_padded(
+        self, texts: Sequence[Sequence[int] | NDArray[np.int32]], rows: int, output: Output
+    ) -> Iterator[Batch]:
+        """In batches of fixed shapes; the missing rows of a batch hold special tokens alone."""
+        for width, numbers in batches([len(ids) for ids in texts], rows, self.limit):
+            started = time.perf_counter()
+            outputs = self._padded([texts[n] for n in numbers], rows, width, output)
+            seconds = time.perf_counter() - started
+            count = len(numbers)
+            yield Batch(numbers, list(outputs), [seconds] * count, [seconds / count] * count)
+
+    def _padded(
         self,
         texts: Sequence[Sequence[int] | NDArray[np.int32]],
         rows: int,
         width: int,
         output: Output,
     ) -> NDArray[np.float32]:
-        """Run the model on one batch of a fixed shape.
-
-        Args:
-            texts: The ids of each text, special ones included; at most `rows`.
-            rows: Rows of the batch; the missing ones hold special tokens alone.
-            width: Tokens of every row, filled with padding.
-            output: What to return.
-
-        Returns:
-            The vectors of the texts, shape (len(texts), d), or the hidden states of their tokens,
-            shape (len(texts), width, d).
-
-        Raises:
-            OutOfMemoryError: The batch did not fit.
-        """
         import torch
 
         filled = [*texts, *[[*self.before, *self.after]] * (rows - len(texts))]
@@ -134,15 +180,56 @@ class Loaded:
         features = {"input_ids": tokens, "attention_mask": mask}
         if self.has_types:
             features["token_type_ids"] = torch.zeros_like(tokens)
-        try:
-            with torch.inference_mode():
-                result = self.model.forward(features)[output]
-        except (MemoryError, RuntimeError) as error:
-            if isinstance(error, MemoryError) or "memory" in str(error).lower():
-                raise OutOfMemoryError(str(error)) from error
-            raise
+        with torch.inference_mode():
+            result = self.model.forward(features)[output]
         values: NDArray[np.float32] = result[: len(texts)].numpy().astype(np.float32)
         return values
+
+    def _run_packed(
+        self,
+        packed: Packed,
+        texts: Sequence[Sequence[int] | NDArray[np.int32]],
+        rows: int,
+        output: Output,
+    ) -> Iterator[Batch]:
+        """Without padding, each batch in a thread of its own."""
+        import torch
+
+        parts = portions([len(ids) for ids in texts], rows, torch.get_num_threads())
+        threads = min(torch.get_num_threads(), len(parts))
+
+        def work(numbers: list[int]) -> Batch:
+            started = time.perf_counter()
+            own = [texts[n] for n in numbers]
+            with torch.inference_mode():
+                outputs = [
+                    self._output(ids, states, output).numpy().astype(np.float32)
+                    for ids, states in zip(own, packed.states(own), strict=True)
+                ]
+            seconds = time.perf_counter() - started
+            tokens = np.array([len(ids) for ids in own])
+            part = tokens / tokens.sum()
+            # Alone a text takes whole blocks.
+            alone = np.clip(-(-tokens // BLOCK) / -(-tokens.sum() // BLOCK), part, 1)
+            shares = part * seconds / threads  # of the wall time, which the threads share
+            return Batch(numbers, outputs, (alone * seconds).tolist(), shares.tolist())
+
+        return in_threads(work, parts, threads)
+
+    def _output(self, ids: Sequence[int] | NDArray[np.int32], states: Any, output: Output) -> Any:
+        """What the modules after the transformer make of the states of one text."""
+        import torch
+
+        if output == "token_embeddings":
+            return states
+        features = {
+            "input_ids": torch.tensor(ids, dtype=torch.long)[None],
+            "attention_mask": torch.ones((1, len(ids)), dtype=torch.long),
+            "token_embeddings": states[None],
+        }
+        for module in [*self.model][1:]:
+            features = module(features)
+        return features[output][0]
 
 
 def load(folder: Path, name: str, max_tokens: int | None = None) -> Loaded:
@@ -175,6 +262,7 @@ def load(folder: Path, name: str, max_tokens: int | None = None) -> Loaded:
     limit = _limit(model, name, max_tokens)
     if limit < _SMALLEST:
         raise InputError(f"{name}: a limit of {limit} tokens is below the smallest, {_SMALLEST}")
+    transformer = model[0].auto_model
     fillers = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
     return Loaded(
         model=model,
@@ -184,6 +272,7 @@ def load(folder: Path, name: str, max_tokens: int | None = None) -> Loaded:
         after=after,
         padding=next(filler for filler in fillers if filler is not None),
         has_types="token_type_ids" in tokenizer.model_input_names,
+        packed=Packed(transformer) if can_pack(transformer) else None,
     )
 
 

@@ -36,8 +36,8 @@ class Vectors:
     Attributes:
         values: float32, shape (n, d).
         tokens: Tokens of each whole text, without special ones, shape (n,).
-        seconds: Wall time of the batch of each text, shape (n,).
-        share: Each text's share of that time, shape (n,).
+        seconds: Wall time that each text takes alone, shape (n,).
+        share: Each text's share of the time of its batch, shape (n,).
         computed: Number of distinct texts that were embedded now; the others were stored.
     """
 

@@ -46,8 +46,8 @@ class StoredVector:
     Attributes:
         vector: As the model returned it, float32, shape (d,).
         tokens: Tokens of the whole text without special ones, seen or not.
-        seconds: Wall time of the text's batch; with fixed shapes the text alone takes as long.
-        batch: `seconds / batch` is the text's share of that time.
+        seconds: Wall time that the text takes if it is embedded alone.
+        batch: `seconds / batch` is the text's share of the time of its batch.
     """
 
     vector: NDArray[np.float32]

@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -68,6 +69,55 @@ def test_vectors_do_not_depend_on_batch_mates_order_or_threads(minilm, texts, tm
     assert (some == all_at_once[order]).all()
     assert (alone[0] == all_at_once[order[0]]).all()
     assert (single == all_at_once).all()
+
+
+def test_a_token_has_the_same_bits_in_every_place_of_a_block(minilm):
+    """What a vector that depends on its text alone rests on, for the model's own matrices."""
+    import torch
+
+    from harness.embedding.packed import BLOCK, _linear
+
+    packed = minilm.loaded.packed
+    assert packed is not None
+    rng = torch.Generator().manual_seed(0)
+    layer = packed._layers[3]
+    for weights in (layer.qkv, layer.mixed, layer.wide, layer.narrow):
+        width = weights[0].shape[1]
+        rows = torch.randn((BLOCK, width), generator=rng)
+        for then in ("none", "gelu"):
+            expected = _linear(rows, weights, then)
+            for _ in range(100):
+                order = torch.randperm(BLOCK, generator=rng)
+                count = int(torch.randint(1, BLOCK + 1, (1,), generator=rng))
+                block = torch.randn((BLOCK, width), generator=rng)
+                block[:count] = rows[order[:count]]
+                assert torch.equal(_linear(block, weights, then)[:count], expected[order[:count]])
+
+
+def test_a_text_has_the_same_bits_among_any_others(minilm, texts):
+    rng = np.random.default_rng(2)
+    some = [text[:150] for text in texts[:20]]
+    expected = dict(pair for part in minilm.embed(some, "document") for pair in part)
+    for _ in range(25):
+        own = rng.permutation(len(some))[: rng.integers(1, len(some))].tolist()
+        found = dict(
+            pair for part in minilm.embed([some[n] for n in own], "document") for pair in part
+        )
+        assert all((found[at].vector == expected[n].vector).all() for at, n in enumerate(own))
+
+
+def test_the_cost_of_a_text_is_its_share_of_its_batch(minilm):
+    import torch
+
+    threads = torch.get_num_threads()
+    short, long = "a", "word " * 250
+    started = time.perf_counter()
+    costs = dict(pair for part in minilm.embed([short, long] * 8, "document") for pair in part)
+    wall = time.perf_counter() - started
+    assert all(0 < cost.seconds / cost.batch <= cost.seconds for cost in costs.values())
+    assert sum(cost.seconds / cost.batch for cost in costs.values()) <= wall
+    assert costs[0].seconds < costs[1].seconds
+    assert torch.get_num_threads() == threads
 
 
 def test_vectors_are_those_of_sentence_transformers(minilm, texts, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from tiny_models import KINDS, WIDTH
 
 from chunkers.errors import InputError
+from harness.embedding import pretrained
 from harness.embedding.encoder import Encoder
 from harness.embedding.text_vectors import embed_texts, split_windows
 from harness.embedding.vector_store import VectorStore
@@ -106,6 +107,22 @@ def test_a_vector_depends_on_its_text_alone(kind, model, texts, vectors):
     assert (some == whole[order]).all()
     assert (alone[0] == whole[-1]).all()
     assert len(np.unique(whole, axis=0)) == len(texts)
+
+
+@each_kind
+def test_bert_and_its_relatives_run_without_padding_where_torch_has_onednn(kind, model):
+    import torch
+
+    packed = loaded(kind, model).loaded.packed
+    able = torch.backends.mkldnn.is_available() and kind in ("bert", "roberta")
+    assert (packed is not None) == able
+
+
+def test_the_padded_and_the_packed_pass_agree(model, texts, vectors, monkeypatch):
+    packed = vectors(texts, seeing_less("roberta", model))
+    monkeypatch.setattr(pretrained, "can_pack", lambda _: False)
+    padded = vectors(texts, seeing_less("roberta", model))
+    assert np.abs(packed - padded).max() < 1e-5
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"canine"}))

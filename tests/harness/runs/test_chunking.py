@@ -131,17 +131,17 @@ def test_a_chunker_that_names_no_texts_beforehand_is_served_as_it_asks(tmp_path)
 
 
 def test_out_of_memory_while_cutting_halves_the_batches(tmp_path, monkeypatch):
-    from harness.embedding import encoder
     from harness.embedding.embedder import OutOfMemoryError
+    from harness.embedding.pretrained import Loaded
 
-    forward = encoder.Encoder._forward
+    run = Loaded.run
 
-    def tight(self, *batch):
-        if self.rows > 4:
+    def tight(self, texts, rows, output):
+        if rows > 4:
             raise OutOfMemoryError("no")
-        return forward(self, *batch)
+        return run(self, texts, rows, output)
 
-    monkeypatch.setattr(encoder.Encoder, "_forward", tight)
+    monkeypatch.setattr(Loaded, "run", tight)
     monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "cache"))
     for chunker in ("semantic:max_size=400", "meaning:ByVectors"):
         name = chunker.partition(":")[0]
@@ -213,16 +213,17 @@ def test_the_model_sees_where_the_subject_changes(minilm, store, spec):
 def test_a_unit_that_the_model_has_no_vector_for_is_noted(minilm, store, monkeypatch):
     import numpy as np
 
-    from harness.embedding import encoder
+    from harness.embedding.pretrained import Loaded
 
-    forward = encoder.Encoder._forward
+    run = Loaded.run
 
-    def broken(self, *batch):
-        vectors = forward(self, *batch)
-        vectors[0] = np.nan
-        return vectors
+    def broken(self, *asked):
+        for batch in run(self, *asked):
+            if 0 in batch.numbers:
+                batch.outputs[batch.numbers.index(0)][:] = np.nan
+            yield batch
 
-    monkeypatch.setattr(encoder.Encoder, "_forward", broken)
+    monkeypatch.setattr(Loaded, "run", broken)
     corpus = Corpus("one", (Source(TOPICS, "a.py", "python"),))
     found = chunk_corpus(corpus, load_chunker("semantic"), embed=ChunkVectors(minilm, store))
     assert found.notes == {"unit without a vector": 1}

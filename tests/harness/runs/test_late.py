@@ -169,14 +169,14 @@ def test_what_a_chunker_embeds_to_cut_has_no_file(tmp_path, model):
 
 
 def test_smaller_batches_after_out_of_memory_are_another_cell(tmp_path, model, monkeypatch):
-    forward = Loaded.forward
+    run = Loaded.run
 
-    def tight(self, texts, rows, *rest):
+    def tight(self, texts, rows, output):
         if rows > 4:
             raise OutOfMemoryError("no")
-        return forward(self, texts, rows, *rest)
+        return run(self, texts, rows, output)
 
-    monkeypatch.setattr(Loaded, "forward", tight)
+    monkeypatch.setattr(Loaded, "run", tight)
     monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "cache"))
     (halved,) = cells(tmp_path, (f"{model},pool=late",), chunkers=CHUNKERS[:1]).cells
     monkeypatch.undo()

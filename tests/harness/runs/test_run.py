@@ -398,17 +398,17 @@ def test_ids_survive_the_trec_files(name):
 
 
 def test_smaller_batches_after_out_of_memory_are_another_cell(tmp_path, monkeypatch):
-    from harness.embedding import encoder
     from harness.embedding.embedder import OutOfMemoryError
+    from harness.embedding.pretrained import Loaded
 
-    forward = encoder.Encoder._forward
+    run = Loaded.run
 
-    def tight(self, *batch):
-        if self.rows > 4:
+    def tight(self, texts, rows, output):
+        if rows > 4:
             raise OutOfMemoryError("no")
-        return forward(self, *batch)
+        return run(self, texts, rows, output)
 
-    monkeypatch.setattr(encoder.Encoder, "_forward", tight)
+    monkeypatch.setattr(Loaded, "run", tight)
     monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "cache"))
     asked = {"chunkers": ("fixed",), "retrievers": ("dense",)}
     halved = grid(tmp_path, **asked)
@@ -420,16 +420,16 @@ def test_smaller_batches_after_out_of_memory_are_another_cell(tmp_path, monkeypa
 
 
 def test_a_stored_vector_that_is_not_finite_is_counted_and_ranks_last(tmp_path, monkeypatch):
-    from harness.embedding import encoder
+    from harness.embedding.pretrained import Loaded
 
-    forward = encoder.Encoder._forward
+    run = Loaded.run
 
-    def broken(self, *batch):
-        vectors = forward(self, *batch)
-        vectors[0] = np.nan
-        return vectors
+    def broken(self, *asked):
+        for batch in run(self, *asked):
+            batch.outputs[0][:] = np.nan
+            yield batch
 
-    monkeypatch.setattr(encoder.Encoder, "_forward", broken)
+    monkeypatch.setattr(Loaded, "run", broken)
     monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "cache"))
     (cell,) = grid(tmp_path, chunkers=("fixed:max_size=60",), retrievers=("dense",)).cells
     assert cell.cell["health"]["zero_vectors"] >= 1
