@@ -21,8 +21,8 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: setup
-	$(BIN)/python -m benchmarks
+bench: setup ## what chunkmark costs beside other tools, as one table and in benchmarks.json
+	$(BIN)/python -m benchmarks.speed benchmarks.json
 
 board: setup ## docs/board.md: all chunkers over many tasks, an hour on two cores
 	$(BIN)/python -m benchmarks.board

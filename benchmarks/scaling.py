@@ -63,8 +63,7 @@ def one(size: int, limit: str) -> None:
             count = min(_BLOCK, size - start)
             values[start : start + count] = rng.random((count, WIDTH), dtype=np.float32) - 0.5
         started = time.perf_counter()
-        unit, _ = unit_vectors(values, space)
-        del values
+        unit, _ = unit_vectors(values, space, out=values)
         scaling = time.perf_counter() - started
         queries = unit[rng.integers(size, size=QUERIES)] + np.float32(0.01)
         search = flat.make().build(unit)

@@ -42,6 +42,14 @@ class UnknownPartError(InputError):
         self.kind, self.name = kind, name
 
 
+class UnknownOptionError(InputError):
+    """A part has no such option; it may be an option of the command."""
+
+    def __init__(self, message: str = "", part: str = "", key: str = "", value: str = "") -> None:
+        super().__init__(message)
+        self.part, self.key, self.value = part, key, value
+
+
 class FailedError(InputError):
     """A part failed on too many of its inputs, so there is no result; the exit code is 3."""
 
@@ -64,14 +72,17 @@ STOPPING: tuple[type[BaseException], ...] = (KeyboardInterrupt, StoppedError)
 
 def install_command(extra: str) -> str:
     """How to install an extra; a name or several with commas."""
-    return f"in a checkout of chunkmark: pip install -c constraints.txt '.[{extra}]'"
+    return f"run in a checkout of chunkmark: pip install -c constraints.txt '.[{extra}]'"
 
 
 def reason_of(error: BaseException) -> str:
-    """The type and message of an exception in one line, cut to a maximum length."""
+    """The type and message of an exception in one line, cut to a maximum length.
+
+    The message of an `InputError` stands alone.
+    """
     name = type(error).__name__
     try:
-        text = f"{name}: {error}"
+        text = str(error) if isinstance(error, InputError) else f"{name}: {error}"
     except StoppedError:
         raise
     except BaseException:

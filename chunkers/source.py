@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -49,13 +49,13 @@ class LineIndex:
         # All chunkers share one index, so it is read-only.
         self.starts.flags.writeable = self.line_nws.flags.writeable = False
 
-    @cached_property
+    @property
     def nws(self) -> NDArray[np.int64]:
-        """Non-white-space characters before every offset, shape (len(text) + 1,)."""
-        nws = np.zeros(len(self._text) + 1, dtype=np.int64)
-        np.cumsum(_characters(self._text)[1], out=nws[1:])
-        nws.flags.writeable = False
-        return nws
+        """Non-white-space characters before every offset, shape (len(text) + 1,).
+
+        Kept for the texts used last alone: it is eight times as large as an ASCII text.
+        """
+        return _nws(self._text)
 
     def line_of(self, offset: int) -> int:
         """The line that holds the character at `offset`."""
@@ -88,6 +88,14 @@ class LineIndex:
     def blank(self, line: int) -> bool:
         """Whether `line` holds only white space."""
         return bool(self.line_nws[line] == self.line_nws[line - 1])
+
+
+@lru_cache(maxsize=64)
+def _nws(text: str) -> NDArray[np.int64]:
+    nws = np.zeros(len(text) + 1, dtype=np.int64)
+    np.cumsum(_characters(text)[1], out=nws[1:])
+    nws.flags.writeable = False
+    return nws
 
 
 def _characters(text: str) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:

@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def import_path() -> Iterator[None]:
-    """The command line adds the current folder to `sys.path`; the next test shall not import from it."""
+    """The command line adds the current folder to `sys.path`; no other test may import from it."""
     before = list(sys.path)
     yield
     if sys.path == before:

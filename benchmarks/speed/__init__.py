@@ -15,7 +15,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks.speed import runs, scoring, spans, startup
+from benchmarks.speed import cutting, runs, scoring, search, spans, startup
 from benchmarks.speed.pairs import Result, measure
 
 HEADS = ("what", "seconds", "compared with", "seconds", "ratio", "aim")
@@ -25,7 +25,7 @@ def main() -> None:
     """Print the table."""
     results = []
     with ExitStack() as stack:
-        for module in (scoring, spans, startup, runs):
+        for module in (scoring, spans, cutting, search, startup, runs):
             for pair in stack.enter_context(module.pairs()):
                 print(f"measuring: {pair.name}", file=sys.stderr, flush=True)
                 results.append(measure(pair))

@@ -58,7 +58,7 @@ def measure(pair: Pair) -> Result:
     aim = ""
     if pair.aim is not None:
         reached = (seconds if ratio is None else ratio) <= pair.aim
-        aim = f"at most {pair.aim:g}{' s' if ratio is None else ''}: {'yes' if reached else 'no'}"
+        aim = f"at most {pair.aim:.3g}{' s' if ratio is None else ''}: {'yes' if reached else 'no'}"
     return Result(pair.name, seconds, pair.other_name, others[0] if others else None, ratio, aim)
 
 

@@ -203,18 +203,17 @@ def make(
         check_limit(max_size)
     if overlap < 0 or timeout <= 0:
         raise InputError(
-            f"process: overlap={overlap}, timeout={timeout:g}: "
-            "overlap must be at least 0, timeout above 0"
+            f"overlap={overlap}, timeout={timeout:g}: overlap must be at least 0, timeout above 0"
         )
     try:
         words = shlex.split(command)
         more = json.loads(options)
     except ValueError as error:
-        raise InputError(f"process: command={command!r}, options={options!r}: {error}") from None
+        raise InputError(f"command={command!r}, options={options!r}: {error}") from None
     if not isinstance(more, dict):
-        raise InputError(f"process: options={options!r}: must be a JSON object")
+        raise InputError(f"options={options!r}: must be a JSON object")
     if not words or shutil.which(words[0]) is None:
-        raise InputError(f"process: command={command!r}: program not found")
+        raise InputError(f"command={command!r}: there is no such program; give its path")
     passed = {"max_size": max_size, "unit": unit, "overlap": overlap} | more
     return ProcessChunker(
         tuple(words), _version(command, words, version), max_size, unit, overlap, timeout, passed

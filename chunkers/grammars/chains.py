@@ -51,7 +51,7 @@ def _right(node: Node, bodies: Collection[str]) -> list[Node]:
     """The nodes from `node` on, each the last of the one before but for words such as `end`."""
     spine = [node]
     while True:
-        children = node.children
+        children = node.children.copy()  # the node keeps the list
         while children and not children[-1].is_named and children[-1].type not in _BRACKETS:
             children.pop()
         if len(children) < 2 or not _is_long(children[-1]) or not children[-1].is_named:

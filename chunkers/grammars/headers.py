@@ -45,20 +45,27 @@ def with_headers(source: Source, spans: Sequence[Span]) -> list[Span]:
 
 
 def _headers(source: Source, spans: Sequence[Span]) -> Iterator[str]:
-    scopes = outline(source)
-    text, at = source.text, 0
+    begins = [_begin(source, span.start) for span in spans]
+    scopes = outline(source, [line for line, _ in begins])
+    at = 0
     open_: list[Scope] = []
-    for span in spans:
-        match = _VISIBLE.search(text, span.start)
-        begin = match.start() if match else span.start
-        line = source.lines.line_of(begin)
-        # A chunk may begin in the middle of a line, after the beginning of a definition.
-        inside = bool(text[source.lines.start_of(line) : begin].strip())
+    for line, inside in begins:
         while at < len(scopes) and scopes[at].start_line < line + inside:
             open_.append(scopes[at])
             at += 1
         open_ = [scope for scope in open_ if scope.end_line >= line]
         yield "\n".join([source.path, *_lines(open_)])
+
+
+def _begin(source: Source, start: int) -> tuple[int, bool]:
+    """The line on which a chunk begins, and whether code stands before it on that line.
+
+    It may begin in the middle of a line, after the beginning of a definition.
+    """
+    match = _VISIBLE.search(source.text, start)
+    begin = match.start() if match else start
+    line = source.lines.line_of(begin)
+    return line, bool(source.text[source.lines.start_of(line) : begin].strip())
 
 
 def _lines(scopes: Sequence[Scope]) -> list[str]:

@@ -61,6 +61,7 @@ class Grammar:
         deepest: Levels of indentation that its scanner can keep; 0 if unlimited.
         plain: Whether the kind of every node is its type.
         candidates: Kinds and types of definitions and of wrappers round them.
+        roles: Types of nodes that may be a definition, a scope or a wrapper round one.
     """
 
     module: str = ""
@@ -87,11 +88,14 @@ class Grammar:
     deepest: int = 0
     plain: bool = field(init=False)
     candidates: frozenset[str] = field(init=False)
+    roles: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "plain", not (self.kind_steps or self.transparent))
         kinds = self.definitions | self.carriers | self.wrappers | self.heads.keys()
         object.__setattr__(self, "candidates", kinds)
+        roles = kinds | self.scopes | self.transparent | self.kind_steps.keys()
+        object.__setattr__(self, "roles", roles)
 
 
 def kind_of(node: Node, grammar: Grammar) -> str:

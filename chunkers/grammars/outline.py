@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from chunkers.grammars.model import ATTRIBUTES, COMMENTS, kind_of, name_of
 from chunkers.grammars.parsing import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
 
@@ -55,11 +56,16 @@ class Scope:
     body_line: int
 
 
-def outline(source: Source) -> tuple[Scope, ...]:
-    """Every named definition of a source, nested or not, in order of start, outer before inner.
+def outline(source: Source, lines: Sequence[int] | None = None) -> tuple[Scope, ...]:
+    """The named definitions of a source, nested or not, in order of start, outer before inner.
 
     Definitions inside a statement of one line are left out. Without a grammar there are none;
-    broken code has those that the parser recovers. Every call parses the source again.
+    broken code has those that the parser recovers.
+
+    Args:
+        source: The source.
+        lines: Ascending lines, from 1. All definitions that have one of them are returned, and
+            perhaps others: the rest of the tree is not walked. None for every definition.
 
     Raises:
         InputError: The grammar's wheel is missing.
@@ -69,7 +75,7 @@ def outline(source: Source) -> tuple[Scope, ...]:
         return ()
     octets = source.text.encode("utf-8", "surrogatepass")
     # A function in a decorator begins before the function that it decorates.
-    nodes = sorted(definition_nodes(root, grammar), key=lambda node: node.begin.start_byte)
+    nodes = sorted(definition_nodes(root, grammar, lines), key=lambda node: node.begin.start_byte)
     scopes = (_scope(node, octets, grammar) for node in nodes)
     return tuple(scope for scope in scopes if scope is not None)
 
@@ -90,25 +96,43 @@ class DefinitionNode:
     holder: Node
 
 
-def definition_nodes(root: Node, grammar: Grammar) -> Iterator[DefinitionNode]:
-    """Every definition of a tree as in `outline`, named or not, outer before inner."""
+def definition_nodes(
+    root: Node, grammar: Grammar, lines: Sequence[int] | None = None
+) -> Iterator[DefinitionNode]:
+    """The definitions of a tree as in `outline`, named or not, outer before inner."""
     # A node, and the beginning of the wrappers round it.
     stack: list[tuple[Node, Node | None]] = [(root, None)]
     while stack:
         node, begin = stack.pop()
-        wraps = node.type in grammar.wrappers
-        holder = None if wraps else _holder(node, grammar)
-        if holder is not None:
-            yield DefinitionNode(node, begin or _begin(node), holder)
-        if wraps or node.start_point[0] < node.end_point[0] or _is_body(node.type, grammar):
-            children = node.children
-            first = _first(children, grammar) if wraps else -1
-            begin = (begin or _begin(node)) if wraps else None
-            stack += [
-                (child, begin if at == first else None)
-                for at, child in reversed(list(enumerate(children)))
-                if child.child_count
-            ]
+        kind = node.type
+        wraps = kind in grammar.wrappers
+        if kind in grammar.roles and not wraps:
+            holder = _holder(node, grammar)
+            if holder is not None:
+                yield DefinitionNode(node, begin or _begin(node), holder)
+        if not (wraps or node.start_point[0] < node.end_point[0] or _is_body(kind, grammar)):
+            continue
+        children = node.children
+        first = _first(children, grammar) if wraps else -1
+        begin = (begin or _begin(node)) if wraps else None
+        # Most nodes lie on one line, and are neither definitions nor bodies of some.
+        inner = [
+            (child, begin if at == first else None)
+            for at, child in enumerate(children)
+            if child.child_count
+            and (wraps or lines is None or _has_one_of(child, lines))
+            and (
+                child.start_point[0] < child.end_point[0]
+                or (kind := child.type) in grammar.roles
+                or _is_body(kind, grammar)
+            )
+        ]
+        stack += reversed(inner)
+
+
+def _has_one_of(node: Node, lines: Sequence[int]) -> bool:
+    at = bisect_right(lines, node.start_point[0])
+    return at < len(lines) and lines[at] <= node.end_point[0] + 1
 
 
 def name_in(definition: DefinitionNode, octets: bytes, grammar: Grammar) -> str:

@@ -79,7 +79,7 @@ def version() -> str:
     Raises:
         InputError: A grammar's wheel is missing.
     """
-    return f"3 ({grammar_versions()})"
+    return f"4 ({grammar_versions()})"
 
 
 def tree_of(source: Source, services: Services) -> Node | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import secrets
@@ -125,7 +126,7 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
     name = canonical(make, spec, bound, common)
     shared = {key: bound.pop(key) for key in list(bound) if key not in parameters}
     if next(iter(parameters), None) == "source":
-        _require_defaults(entry, parameters)
+        _refuse_positional(entry, parameters)
         chunker, chunk = make, functools.partial(_call, make, "services" in parameters, bound)
     else:
         chunker = _make(entry, make, bound)
@@ -271,14 +272,13 @@ def _parameters(entry: PluginEntry, make: object) -> Mapping[str, inspect.Parame
         ) from None
 
 
-def _require_defaults(entry: PluginEntry, parameters: Mapping[str, inspect.Parameter]) -> None:
+def _refuse_positional(entry: PluginEntry, parameters: Mapping[str, inspect.Parameter]) -> None:
     """Refuse a function of source with a parameter that no spec can give."""
     for name, parameter in list(parameters.items())[1:]:
-        is_option = parameter.kind is not parameter.POSITIONAL_OR_KEYWORD or name == "services"
-        if not is_option and parameter.default is parameter.empty:
+        if parameter.kind is parameter.POSITIONAL_ONLY and parameter.default is parameter.empty:
             raise InputError(
-                f"chunker {entry.shown}: its parameter {name} has no default; "
-                f"write {name}=VALUE in the function, so that it is an option"
+                f"chunker {entry.shown}: its parameter {name} cannot be an option; "
+                "remove the / from the parameters"
             )
 
 
@@ -303,6 +303,13 @@ def _make(entry: PluginEntry, make: Callable[..., Any], bound: Mapping[str, Any]
             f"{where}: it returned {type(chunker).__name__}, which has no method chunk; "
             "give a function of source, or a class with chunk(source, services)"
         )
+    with contextlib.suppress(ValueError):  # what is not written in Python may have no signature
+        try:
+            inspect.signature(chunker.chunk).bind(None, None)
+        except TypeError:
+            raise InputError(
+                f"{where}: its method chunk cannot be called; write chunk(self, source, services)"
+            ) from None
     return chunker
 
 
@@ -346,7 +353,9 @@ def checked(name: str, result: object, source: Source) -> list[Span]:
             raise InvalidSpansError(f"{where} {problem}")
         if span.start < before:
             raise InvalidSpansError(
-                f"{where} is {span}; it starts before the previous span, at {before}", "order"
+                f"{where} is {_short(span)}; it starts before the previous span, at {before}; "
+                "sort the spans",
+                "order",
             )
         before = span.start
     return spans
@@ -357,20 +366,28 @@ def _problem(span: object, length: int) -> str:
     if not isinstance(span, Span):
         return f"is {type(span).__name__}, not Span; return chunkers.Span objects"
     if type(span.start) is not int or type(span.end) is not int:
-        return f"is {span}; start and end must be int"
+        return f"is {_short(span)}; start and end must be int"
     if not 0 <= span.start <= span.end <= length:
         reversed_ = span.end < span.start
         fault = (
             "its end is before its start" if reversed_ else f"offsets must be within 0 to {length}"
         )
-        return f"is {span}; {fault}"
+        return f"is {_short(span)}; {fault}"
     for name in ("embed_text", "ref_id"):
         if not isinstance(getattr(span, name), str | None):
             return f"has {name} of type {type(getattr(span, name)).__name__}, not str"
     if not isinstance(span.gaps, tuple) or not all(map(_is_gap, span.gaps)):
         return "gaps must be a tuple of pairs of int"
     borders = [span.start, *(border for gap in span.gaps for border in gap), span.end]
-    return "" if borders == sorted(borders) else f"is {span}; its gaps must lie inside, in order"
+    return (
+        "" if borders == sorted(borders) else f"is {_short(span)}; gaps must lie inside, in order"
+    )
+
+
+def _short(span: Span) -> str:
+    """A span without the text that is embedded in its place, which may be long."""
+    gaps = f", gaps={span.gaps}" if span.gaps else ""
+    return f"Span({span.start!r:.20}, {span.end!r:.20}{gaps:.80})"
 
 
 def _is_gap(gap: object) -> bool:

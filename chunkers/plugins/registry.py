@@ -166,7 +166,7 @@ class Registry:
         if not callable(getattr(part, method, None)):
             raise InputError(
                 f"{self.kind} {entry.shown}: it returned {type(part).__name__}, which has no "
-                f"method {method}"
+                f"method {method}; give a function that returns the {self.kind}"
             )
         return part
 

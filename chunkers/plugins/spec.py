@@ -21,7 +21,7 @@ import typing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Union
 
-from chunkers.errors import InputError, suggestion
+from chunkers.errors import InputError, UnknownOptionError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -85,7 +85,7 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
         raise InputError(f"invalid spec {text!r}: not UTF-8") from None
     name, colon, rest = text.partition(":")
     if _SEVERAL.fullmatch(name):
-        named = " and ".join(re.split(r"[, |]\s*", name)) + ", each with its own"
+        named = ", ".join(f"one for {part}" for part in re.split(r"[, |]\s*", name))
         named += "; a|b is for the values of an option" if "|" in name else ""
         raise InputError(f"{text!r} names several parts; repeat the option: {named}")
     if not name or name != name.strip() or any(mark in name for mark in ",=|"):
@@ -148,7 +148,9 @@ def _value(text: str, rest: str, at: int) -> tuple[str, int]:
         try:
             value, end = _STRING.raw_decode(rest, at)
         except ValueError:
-            raise InputError(f"{text!r}: invalid JSON string {rest[at:]!r}") from None
+            raise InputError(
+                f"{text!r}: invalid JSON string {rest[at:]!r}; close its quotes"
+            ) from None
         return str(value), end
     match = _PLAIN.match(rest, at)
     value = match.group() if match else ""
@@ -160,7 +162,7 @@ def _value(text: str, rest: str, at: int) -> tuple[str, int]:
 
 def _argument_missing(name: str) -> str:
     kind = _ARGUMENTS.get(name, "argument")
-    return f"needs {'an' if kind == 'argument' else 'a'} {kind}: {name}:{kind.upper()}"
+    return f"needs {'an' if kind == 'argument' else 'a'} {kind}; write {name}:{kind.upper()}"
 
 
 def _quoted(value: str) -> str:
@@ -229,11 +231,12 @@ def bind(
         if key not in keys:
             command = f"chunkmark list {what.replace(' ', '')}s {spec.name}"
             hint = suggestion(key, keys, command) if keys else "it has no options"
-            raise InputError(f"{part}: unknown option {key!r}; {hint}")
+            raise UnknownOptionError(f"{part}: unknown option {key!r}; {hint}", part, key, value)
         bound[key] = _convert(value, hints.get(key, str), f"{part}: {key}={value}")
     for key in needed(make):
         if key not in bound:
-            raise InputError(f"{part}: needs {key}: {Spec(spec.name, None, ((key, '...'),))}")
+            example = Spec(spec.name, None, (*spec.options, (key, "VALUE")))
+            raise InputError(f"{part} needs the option {key}; write {example}")
     return bound
 
 
@@ -261,12 +264,21 @@ def _not_an_option(
 
 
 def needed(make: Callable[..., object]) -> list[str]:
-    """The required options of a spec: the argument and options of `make` without a default."""
+    """The required options of a spec: the argument and options of `make` without a default.
+
+    A function of `source` has only options besides it.
+    """
+    parameters = inspect.signature(make).parameters
+    of_source = next(iter(parameters), "") == "source"
     return [
         name
-        for name, parameter in inspect.signature(make).parameters.items()
-        if (name == "argument" or parameter.kind is parameter.KEYWORD_ONLY)
-        and name != "services"
+        for name, parameter in parameters.items()
+        if (
+            name == "argument"
+            or parameter.kind is parameter.KEYWORD_ONLY
+            or (of_source and parameter.kind is parameter.POSITIONAL_OR_KEYWORD)
+        )
+        and name not in ("source", "services")
         and parameter.default is inspect.Parameter.empty
     ]
 
@@ -324,7 +336,8 @@ def _convert(value: str, hint: Any, where: str) -> Any:
         return _convert(value, last, where)
     if origin is Literal:
         if value not in choices:
-            raise InputError(f"{where}: choose from {', '.join(map(str, choices))}")
+            must = "choose from" if choices[1:] else "the only value is"
+            raise InputError(f"{where}: {must} {', '.join(map(str, choices))}")
         return value
     if hint is bool:
         if value not in ("on", "off"):

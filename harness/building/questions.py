@@ -122,7 +122,8 @@ def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> Bu
             left_out[f"line {lines[key]}: {_SHARED} {others}; ask once, with all targets"] += 1
             del kept[key]
     if not kept:
-        raise InputError(f"{file}: no question is left\n{'; '.join(left_out)}")
+        more = f"; and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+        raise InputError(f"{file}: no question is left\n{'; '.join([*left_out][:3])}{more}")
     if left_out:
         count = f"{left_out.total()} of {counted(len(questions), 'question')}"
         command = f"chunkmark dataset info repo:{root or 'PATH'},queries={file}"

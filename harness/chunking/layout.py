@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from chunkers.source import Source
+    from chunkers.source import LineIndex, Source
 
 
 def squeezed(text: str) -> str:
@@ -22,29 +22,29 @@ def squeezed(text: str) -> str:
 class Layout:
     """The coordinates of one file in which white space weighs nothing.
 
-    `nws` are the non-white-space characters before every offset, `line_starts` those before each
-    non-blank line.
+    Attributes:
+        index: The lines and characters of the file.
+        line_starts: Non-white-space characters before each non-blank line.
     """
 
-    nws: NDArray[np.int64]
+    index: LineIndex
     line_starts: NDArray[np.int64]
 
     @classmethod
     def of(cls, source: Source) -> Layout:
         """The layout of a source."""
-        nws = source.lines.nws
-        at = nws[source.lines.starts] if len(nws) > 1 else np.zeros(0, dtype=np.int64)
-        blank = np.diff(np.append(at, nws[-1])) == 0
-        return cls(nws, at[~blank])
+        before = source.lines.line_nws
+        return cls(source.lines, before[:-1][np.diff(before) > 0])
 
     @property
     def size(self) -> int:
         """Non-white-space characters of the file."""
-        return int(self.nws[-1])
+        return int(self.index.line_nws[-1])
 
     def interval(self, start: int, end: int) -> tuple[int, int]:
         """Characters [start, end) as an interval of non-white-space characters."""
-        return int(self.nws[start]), int(self.nws[end])
+        nws = self.index.nws
+        return int(nws[start]), int(nws[end])
 
     def lines(self, low: int, high: int) -> tuple[int, int]:
         """The non-blank lines, numbered from 0, that hold one of the characters [low, high)."""

@@ -55,8 +55,8 @@ def compare(
         bool,
         typer.Option(
             "--allow-truncated",
-            help="Also compare chunkers whose chunks are too long for the embedder: it does not "
-            "see over 10 % of their tokens.",
+            help="Also compare chunkers whose chunks are too long for the embedder, which misses "
+            "over 10 % of their tokens.",
         ),
     ] = False,
     tune: Annotated[
@@ -83,9 +83,10 @@ def compare(
     file as one observation. The p-value is adjusted for the number of pairs.
     """
     from chunkers.errors import InputError
+    from harness.cli.progress import Progress
     from harness.measures.grammar import parse_measure
     from harness.reports import compare as report
-    from harness.reports.contests import agreed, contests, why_none
+    from harness.reports.contests import agreed, alone, contests, why_none
     from harness.reports.tuning import tune as run_tuning
     from harness.runs.stored_values import read_stored_cells
     from harness.support.wording import distinct
@@ -119,6 +120,8 @@ def compare(
         with_curves=shown,
         cells=() if tune else cells,  # the dev half shall have no part in what is reported
     )
+    for line in () if tune else alone(cells, over):
+        Progress().warn(line)
     if tune:
         document["tuning"] = choices
     write_report(form, document, report)

@@ -88,7 +88,7 @@ def _part(kind: Kind, name: str, parts: list[Row]) -> Row:
     if name not in rows and kind is Kind.LANGUAGES:
         known_language(name)
     if name not in rows:
-        title = kind.value[:-1].replace("dataset", "data set")
+        title = {"datasets": "data set", "indexes": "index"}.get(kind.value, kind.value[:-1])
         raise InputError(
             f"unknown {title} {name!r}; {suggestion(name, rows, f'chunkmark list {kind.value}')}"
         )

@@ -13,9 +13,15 @@ from typing import Any
 
 import typer
 
-from chunkers.errors import FailedError, InputError, UnknownPartError, suggestion
-from harness.cli.commands import COMMANDS, app
-from harness.cli.output import PARTIAL
+from chunkers.errors import (
+    FailedError,
+    InputError,
+    UnknownOptionError,
+    UnknownPartError,
+    suggestion,
+)
+from harness.cli.commands import COMMANDS, app, load_command
+from harness.cli.output import HELP, PARTIAL
 from harness.cli.signals import STOPPED
 
 DONE, USAGE, FAULT, INTERRUPTED = 0, 2, 70, 130
@@ -34,7 +40,7 @@ def guarded(arguments: list[str]) -> int:
         return _call(arguments)
     except InputError as error:
         code = PARTIAL if isinstance(error, FailedError) else USAGE
-        return say(_of_another_kind(error, arguments) or str(error), code)
+        return say(_better(error, arguments) or str(error), code)
     except (KeyboardInterrupt, typer.Abort):
         return say(STOPPED[signal.SIGINT], INTERRUPTED)
     except BrokenPipeError:
@@ -49,15 +55,18 @@ def guarded(arguments: list[str]) -> int:
         )
 
 
-def _of_another_kind(error: InputError, arguments: list[str]) -> str:
-    """The message on the name of a part where another kind is wanted; empty for other errors."""
-    if not isinstance(error, UnknownPartError) or not error.name:
-        return ""
-    from harness.datasets.suites import of_another_kind
+def _better(error: InputError, arguments: list[str]) -> str:
+    """The message on a part of another kind, or on an option of the command in a spec; or empty."""
+    if isinstance(error, UnknownPartError) and error.name:
+        from harness.datasets.suites import of_another_kind
 
-    return of_another_kind(
-        error.name, error.kind, has_flags=arguments[0].lstrip("-") in ("run", "robust")
-    )
+        has_flags = arguments[0].lstrip("-") in ("run", "robust")
+        return of_another_kind(error.name, error.kind, has_flags=has_flags)
+    if isinstance(error, UnknownOptionError) and error.key in HELP:
+        flag, path = f"--{error.key.replace('_', '-')}", _path(arguments)
+        if path in COMMANDS and any(flag in each.opts for each in load_command(path).params):
+            return f"{error.part} has no option {error.key}; write {flag} {error.value}"
+    return ""
 
 
 def _call(arguments: list[str]) -> int:
@@ -87,12 +96,15 @@ def _command_path(error: Any, arguments: list[str]) -> str:
     context = getattr(error, "ctx", None)
     if context is not None and context.parent is not None:
         return str(context.command_path)
+    return f"chunkmark {_path(arguments)}".rstrip()
+
+
+def _path(arguments: list[str]) -> str:
+    """The command that arguments begin with, such as `run` or `dataset build`; or empty."""
     words = [word for word in arguments if not word.startswith("-")]
     paths = (" ".join(words[:2]), *words[:1])
-    path = next((path for path in paths if path in COMMANDS), "")
-    if not path and words[:1] == ["dataset"]:
-        path = "dataset"
-    return f"chunkmark {path}".rstrip()
+    group = "dataset" if words[:1] == ["dataset"] else ""
+    return next((path for path in paths if path in COMMANDS), group)
 
 
 _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((?P<words>.*)\)")
@@ -171,47 +183,52 @@ def _misplaced_part(context: Any, extra: list[str]) -> str:
     return ""
 
 
-_SAME = {"top-k": "depth", "k": "depth", "output": "out", "file": "out"}
-"""Options of other programs, and what they are here."""
-
-
-_ELSEWHERE = {
-    ("churn", "-r"): "churn ranks nothing; remove it",
-    ("run", "--suite"): "the suite is an argument: chunkmark run SUITE",
-    ("run", "--encoding"): "it is an option of the data set: -d 'repo:PATH,encoding=*.py=cp1251'",
-    ("robust", "--encoding"): "it is an option of the data set: "
-    "-d 'repo:PATH,encoding=*.py=cp1251'",
-}
-"""Options that a command does not have, and what to do instead."""
+_SPEC = "it is an option of chunkers; write it in a spec, as in -c fixed:{key}=VALUE"
+_ENCODING = "it is an option of the data set: -d 'repo:PATH,encoding=*.py=cp1251'"
+_INSTEAD = (
+    ("--debug --version", "--help", "write it before the command: chunkmark {option} {command}"),
+    ("-h", "--help", "write --help"),
+    ("-v", "--version", "write --version"),
+    ("--max-size --overlap --header --unit", "--chunker", _SPEC),
+    ("--top-k --k", "--depth", "did you mean --depth?"),
+    ("--output --file", "--out", "did you mean --out?"),
+    ("--metric --metrics --primary", "--measure", "did you mean --measure?"),
+    ("--model", "--embedder", "did you mean --embedder?"),
+    ("--budget", "--measure", "a budget is part of a measure, as in -m SpanR@2500c"),
+    ("-r", "churn", "churn ranks nothing; remove it"),
+    ("--suite", "run", "the suite is an argument: chunkmark run SUITE"),
+    ("--encoding", "run", _ENCODING),
+    ("--encoding", "robust", _ENCODING),
+    ("--queries", "--dataset", "it is an option of the data set: -d repo:PATH,queries=QUERIES"),
+    (
+        "-c --chunker",
+        "RUN...",
+        "the chunkers are those of the run; choose them by `chunkmark run -c`",
+    ),
+)
+"""Options that a command may lack, a parameter of the command or its name, and what to do there."""
 
 
 def _unknown_option(error: Any) -> str:
-    """The message on an unknown option, with similar ones, or all of a command that has few."""
-    parameters = error.ctx.command.get_params(error.ctx)
+    """The message on an unknown option: what to write instead, similar options, or all of a few."""
+    command, path, option = error.ctx.command, error.ctx.command_path, error.option_name
+    parameters = command.get_params(error.ctx)
+    known = {name for each in parameters for name in (*each.opts, each.metavar)}
+    words = {
+        "option": option,
+        "key": option.lstrip("-").replace("-", "_"),
+        "command": path.partition(" ")[2],
+    }
+    for options, place, advice in _INSTEAD:
+        if option.replace("_", "-") in options.split() and place in (command.name, *known):
+            return f"unknown option {option}; {advice.format_map(words)}"
     # The dashes would make all options alike.
     names = [name[2:] for each in parameters for name in each.opts if name.startswith("--")]
     names.remove("help")
-    name, command = error.option_name.lstrip("-"), f"{error.ctx.command_path} --help"
-    hint = suggestion(name, names, command, mark="--")
-    if _SAME.get(name) in names:
-        hint = f"did you mean --{_SAME[name]}?"
-    hint = _ELSEWHERE.get((error.ctx.command.name, error.option_name), hint)
-    if hasattr(error.ctx.command, "commands") and not hint.startswith("did you mean"):
+    hint = suggestion(option.lstrip("-"), names, f"{path} --help", mark="--")
+    if hasattr(command, "commands") and not hint.startswith("did you mean"):
         hint = "options come after the name of a command, as in `chunkmark run -c ast`"
-    short = {"-h": "--help", "-v": "--version"}.get(error.option_name, "")
-    if any(
-        short in each.opts for each in (*parameters, error.ctx.command.get_help_option(error.ctx))
-    ):
-        hint = f"write {short}"
-    key = name.replace("-", "_")
-    if key in ("max_size", "overlap", "header", "unit") and "chunker" in names:
-        hint = f"it is an option of chunkers; write it in a spec, as in -c fixed:{key}=VALUE"
-    root = error.ctx.find_root()
-    if any(error.option_name in each.opts for each in root.command.get_params(root)):
-        hint = (
-            f"write it before the command: chunkmark {error.option_name} {error.ctx.command.name}"
-        )
-    return f"unknown option {error.option_name}; {hint}"
+    return f"unknown option {option}; {hint}"
 
 
 def _value_message(parameter: Any, name: str, fault: Any) -> str:

@@ -148,7 +148,7 @@ def run(
     from harness.chunking.cutters import probe
     from harness.cli.progress import Progress
     from harness.reports.breakdowns import refuse_breakdowns
-    from harness.reports.document import run_document
+    from harness.reports.document import failure_lines, run_document
     from harness.reports.first_screen import print_first_screen
     from harness.reports.prices import parse_prices, uncounted
     from harness.reports.tables import as_csv, as_latex, as_markdown, print_table
@@ -182,8 +182,10 @@ def run(
     document = run_document(result, by or (), baseline, prices)
     for name in uncounted(document["cells"], prices):
         progress.warn(f"{name} has no price: its tokens are not counted; add tokenizer=FILE to it")
+    shown = failure_lines(document) if form in (Format.TABLE, Format.MARKDOWN) else ()
     for line in result.failures:
-        progress.warn(line)
+        if line not in shown:
+            progress.warn(line)
     for line in result.matched:
         progress.note(line)
     if form is Format.JSON:

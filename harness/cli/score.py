@@ -129,7 +129,7 @@ def score(
             counts = {why: n for why, n in document["left_out"].items() if n}
             lines = [f"{counted(n, 'query', 'queries')} ({why})" for why, n in counts.items()]
             left_out = f"\nleft out: {', '.join(lines)}" if lines else ""
-            raise InputError(f"{path}: no measure can be averaged: {reasons}{left_out}")
+            raise InputError(f"{path}: nothing could be scored: {reasons}{left_out}")
         if f1_threshold is not None and not scored.strategies["text"]:
             progress.warn("--f1-threshold is not used: no record is judged by its text")
         for line in scored.warnings:

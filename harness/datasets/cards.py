@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from chunkers.errors import InputError
 from harness.support.card_folder import STRICT, cards_dir, read_toml
-from harness.support.data_folders import data_dirs, find_data, shown_folders
+from harness.support.data_folders import data_dirs, shown_folders
 from harness.support.json_files import Sha256, Text
 
 if TYPE_CHECKING:
@@ -186,14 +186,11 @@ def find_file(card: Card, number: int, data_dir: Path | None) -> Path:
     path = path_of(needed, data_dirs(data_dir))
     if path is not None:
         return path
-    if _is_fetchable(needed):
-        raise InputError(
-            f"data set {card.name} is not here: {needed.path} is in none of the data folders: "
-            f"{shown_folders(data_dirs(data_dir))}\nrun `chunkmark dataset fetch {card.name}`"
-        )
-    size = "" if needed.bytes is None else f" ({needed.bytes:,} bytes)"
-    advice = f"get it{size} from {card.source}, and "
-    return find_data(needed.path, data_dir, advice=advice)
+    advice = "" if _is_fetchable(needed) else ", which says where to get it and where to save it"
+    raise InputError(
+        f"data set {card.name} is not here: {needed.path} is in none of the data folders: "
+        f"{shown_folders(data_dirs(data_dir))}\nrun `chunkmark dataset fetch {card.name}`{advice}"
+    )
 
 
 def missing_files(card: Card, data_dir: Path | None) -> tuple[str, ...]:

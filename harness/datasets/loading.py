@@ -128,7 +128,7 @@ def load_dataset(
     dataset = dataclasses.replace(dataset, name=name, relevance=relevance)
     dataset = _relabelled(dataset, overrides) if overrides else dataset
     if negatives == "none" and "negatives_count" in common:
-        raise InputError(f"data set {spec.name}: negatives_count= needs negatives=, their kind")
+        raise InputError(f"data set {spec.name}: negatives_count needs the option negatives")
     return add_negatives(dataset, negatives, count, seed=seed)
 
 

@@ -71,6 +71,8 @@ def load_suite(suite: Path, data_dir: Path | None = None) -> RunConfig:
     names = [option.name for option in fields(RunConfig)]
     options: dict[str, Any] = {}
     for key, value in _read(path).items():
+        if isinstance(value, dict):
+            raise InputError(f"suite {path}: options need no table; remove the line [{key}]")
         if key not in (*names, _DESCRIPTION):
             raise InputError(f"suite {path}: unknown key {key!r}; {suggestion(key, names)}")
         options[key] = tuple(value) if isinstance(value, list) else value

@@ -90,13 +90,13 @@ def folder_sha256(folder: Path, who: str, weights_sha256: str | None = None) -> 
     weights = {p: d for p, d in digests.items() if p.endswith(".safetensors")}
     if any(_only_pickled(module) for module in folder.iterdir() if module.is_dir()):
         raise InputError(
-            f"{who}: a module in {folder} has its weights in a format that can run "
-            "code, and none in .safetensors; convert it first"
+            f"{who}: a module in {folder} has no weights in .safetensors; other formats can run "
+            "code and are not loaded: convert them first"
         )
     if not weights:
         raise InputError(
-            f"{who}: {folder} has no .safetensors weights; "
-            "other formats can run code and are not loaded"
+            f"{who}: {folder} has no weights in .safetensors (other formats can run code)\n"
+            "give the folder of a downloaded model"
         )
     if weights_sha256 and weights_sha256 not in weights.values():
         raise InputError(

@@ -325,15 +325,22 @@ def mean_vectors(
 
 
 def unit_vectors(
-    values: NDArray[np.float32] | NDArray[np.float64], space: Space = MEMORY
+    values: NDArray[np.float32] | NDArray[np.float64],
+    space: Space = MEMORY,
+    out: NDArray[np.float32] | None = None,
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Scale rows to unit length, in float64 and in fixed order.
+
+    Args:
+        values: Shape (n, d).
+        space: Where the result is.
+        out: Takes the result, and may be `values`; None for a new array.
 
     Returns:
         Rows as float32, shape (n, d), and which of them are usable, shape (n,): a zero or
         non-finite vector is not, and its row is zero.
     """
-    unit = space.empty(values.shape)
+    unit = space.empty(values.shape) if out is None else out
     usable = np.zeros(len(values), dtype=np.bool_)
     block = space.rows(8 * max(1, values.shape[1]))
     for start in range(0, len(values), block):

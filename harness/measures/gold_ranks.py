@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.measures.gold_tables import Rows, sum_by
+from harness.measures.gold_tables import BATCH, Rows, sum_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,9 +24,6 @@ NEVER = 2**61
 
 UNCUT = NEVER - 1
 """Cut-off of an uncut measure."""
-
-_QUERIES = 128
-"""Rankings that are looked through at a time, so that they stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -223,15 +220,23 @@ def _places(gold: GoldTables, rows: Sequence[Ints], bounds: Ints) -> list[Ints]:
     """The place of each unit of gold in all rankings together, or NEVER, kind by kind."""
     wanted = gold.wanted
     place = np.full(len(wanted.keys), NEVER, dtype=np.int64)
+    if len(place) == 1:
+        return np.split(place[wanted.row], wanted.bounds)
     edges = np.searchsorted(wanted.keys, np.arange(len(rows) + 1) * wanted.width)
-    for first in range(0, len(rows), _QUERIES):
-        part = rows[first : first + _QUERIES]
-        query = np.repeat(np.arange(first, first + len(part)), [len(row) for row in part])
-        keys = query * wanted.width + np.concatenate(part)
-        found = np.flatnonzero(wanted.may_hold(keys))
+    for first, hashed in zip(range(0, len(rows), BATCH), wanted.hashed, strict=False):
+        part = rows[first : first + BATCH]
+        query = np.arange(first, first + len(part))
+        begin = bounds[first : first + len(part) + 1]
+        units = np.concatenate(part)
+        hashes = wanted.hashes(
+            np.repeat(query.astype(np.uint32), np.diff(begin)), units.astype(np.uint32)
+        )
+        found = np.flatnonzero(hashed[hashes])
+        query = query[np.searchsorted(begin, begin[0] + found, side="right") - 1]
         low, high = edges[first], edges[first + len(part)]
-        at = low + np.searchsorted(wanted.keys[low:high], keys[found])
-        held = wanted.keys[at] == keys[found]
+        keys = query * wanted.width + units[found]
+        at = low + np.searchsorted(wanted.keys[low:high], keys)
+        held = wanted.keys[at] == keys
         place[at[held]] = bounds[first] + found[held]
     return np.split(place[wanted.row], wanted.bounds)
 

@@ -54,6 +54,10 @@ class Rows:
         return np.bincount(query, minlength=len(self.bounds) - 1)
 
 
+BATCH = 256
+"""Queries that are looked up at a time, so that rankings and tables stay in a cache."""
+
+
 @dataclass(frozen=True)
 class Wanted:
     """Pairs of a query and a unit, to be found in rankings.
@@ -63,8 +67,8 @@ class Wanted:
         keys: Distinct keys, ascending, and one above all of them, shape (k + 1,).
         row: The key of each row, kind after kind.
         bounds: The first row of each kind but the first.
-        hashed: Whether a key has a hash. Most of a ranking is not gold, and this drops nearly all
-            of that before a search.
+        hashed: Whether a pair of a batch of queries has a hash, shape (batches, hashes). Most of a
+            ranking is not gold, and this drops nearly all of that before a search.
     """
 
     width: int
@@ -78,25 +82,28 @@ class Wanted:
         """The pairs of all rows of several kinds."""
         every = [rows.query * width + rows.item for rows in kinds]
         keys, row = np.unique(np.concatenate(every), return_inverse=True)
-        size = 1 << min(24, (16 * len(keys) + 1).bit_length())
+        query, unit = np.divmod(keys, width)
+        largest = int(np.bincount(query // BATCH).max(initial=1))
+        size = 1 << min(16, (16 * largest + 1).bit_length())
         wanted = cls(
             width=width,
             keys=np.append(keys, np.iinfo(np.int64).max),
             row=row,
             bounds=np.cumsum([len(each) for each in every[:-1]]),
-            hashed=np.zeros(size, dtype=np.bool_),
+            hashed=np.zeros((int(query.max(initial=0)) // BATCH + 1, size), dtype=np.bool_),
         )
-        wanted.hashed[wanted.hashes(keys)] = True
+        hashes = wanted.hashes(query.astype(np.uint32), unit.astype(np.uint32))
+        wanted.hashed[query // BATCH, hashes] = True
         return wanted
 
-    def hashes(self, keys: Ints) -> NDArray[np.uint64]:
-        """Fibonacci hashes (Knuth, The Art of Computer Programming, volume 3, section 6.4)."""
-        shift = np.uint64(65 - len(self.hashed).bit_length())
-        return (keys.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> shift
+    def hashes(self, query: NDArray[np.uint32], unit: NDArray[np.uint32]) -> Ints:
+        """Fibonacci hashes (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 
-    def may_hold(self, keys: Ints) -> Bools:
-        """False for keys that are not wanted, and true for those that are; same shape."""
-        return self.hashed[self.hashes(keys)]
+        They are taken from the lower 32 bits: a hash need not tell two pairs apart.
+        """
+        shift = np.uint32(33 - self.hashed.shape[1].bit_length())
+        hashes = (unit * np.uint32(0x9E3779B1) + query * np.uint32(0x85EBCA6B)) >> shift
+        return hashes.astype(np.intp)  # an index of another type costs ten times as much
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,9 @@ def parse_measure(text: str, *, repeat: str = "-m") -> Measure:
     cut = match["cut"]
     if cut is None:
         if family.cut in ("rank", "budget"):
-            raise InputError(f"{text!r} needs a cut-off; write {_example(family)}")
+            same = _plain(match["name"]) == _plain(family.name)
+            which = "" if same else f" is {family.name}, which"
+            raise InputError(f"{text!r}{which} needs a cut-off; write {_example(family)}")
         return Measure(family.name)
     if family.cut == "none":
         raise InputError(f"{family.name} takes no cut-off, but got {text!r}; write {family.name}")
@@ -167,6 +169,9 @@ def _nearest(text: str) -> str:
     spellings = {
         _plain(name): family for family in list_all() for name in (*family.aliases, family.name)
     }
+    joined = re.fullmatch(r"(?P<name>.*[^0-9])(?P<cut>[1-9][0-9]*)c?", text)
+    if joined and (family := _find(joined["name"])) and family.cut != "none":
+        return f"did you mean {family.name}@{joined['cut']}{'c' * (family.cut == 'budget')}?"
     base = re.split(r"@|_at_", text, maxsplit=1, flags=re.IGNORECASE)[0]
     near = difflib.get_close_matches(_plain(base), spellings, n=4, cutoff=0.6)
     cut = len(base) < len(text)

@@ -145,8 +145,8 @@ def _columns(heading: list[str]) -> tuple[int, int, int]:
 
 def _grade(text: str, where: str) -> float:
     if not _GRADE.fullmatch(text):
-        raise InputError(
-            f"{where}: the grade {text!r:.40} is not a whole number\n"
-            "`chunkmark score` reads fractions from qrels in JSON"
-        )
+        advice = "a line has query, 0, document and grade"
+        if re.fullmatch(r"[-+]?[0-9]*\.[0-9]+", text):
+            advice = "`chunkmark score` reads fractions from qrels in JSON"
+        raise InputError(f"{where}: the grade {text!r:.40} is not a whole number\n{advice}")
     return finite_number(float(text), f"{where}: the grade")

@@ -183,7 +183,7 @@ def csv_rows(document: Mapping[str, Any]) -> tuple[tuple[str, ...], list[list[ob
 def _heading(document: Mapping[str, Any]) -> str:
     files, changed = document["files"], document["changed"]
     number, commits = document["groups"][0]["edits"], document["commits"]
-    left_out = "; ".join(f"{count} {reason}" for reason, count in document["left_out"].items())
+    left_out = "; ".join(f"{reason}: {count}" for reason, count in document["left_out"].items())
     return (
         f"{document['repository']}, commit {document['commit'][:12]}: "
         f"{counted(number, 'edit')} in the last {f'{commits} commits' if commits > 1 else 'commit'}"

@@ -39,11 +39,16 @@ GROUPS = ("language", "corpus")
 ESTIMANDS: tuple[Estimand, ...] = ("these corpora", "new corpora")
 
 SAME = {
-    "data": ("dataset", "limit", "mask_query"),
-    "seed": ("seed",),
-    "ranking": ("ranking", "relevance", "depth", "budget"),
+    "dataset": "data",
+    "limit": "--limit",
+    "mask_query": "--mask-query",
+    "seed": "--seed",
+    "ranking": "rules of ranking",
+    "relevance": "relevance",
+    "depth": "--depth",
+    "budget": "largest budget of a measure",
 }
-"""What cells share in their identity where they are compared. The rest is the parts themselves and
+"""What cells share in their identity where they are compared, in words. The rest is the parts and
 what follows from them, and versions of the program, between which `gate` compares."""
 
 
@@ -141,8 +146,7 @@ def contests(
     Raises:
         InputError: A cell is truncated, or cells that are compared have different queries.
     """
-    groups: dict[str, list[tuple[str, StoredCell]]] = {}
-    shared: dict[str, tuple[str, tuple[str, ...]]] = {}
+    cells = list(cells)
     for cell in cells:
         if truncated(cell.cell["health"]) and not allow_truncated:
             raise InputError(
@@ -150,19 +154,40 @@ def contests(
                 f"tokens of {cell.names['chunker']}, so nothing can be said of its boundaries\n"
                 "use a smaller max_size, or windows=max, or add --allow-truncated"
             )
+    result = [contest_of(*shared, group) for shared, group in _groups(cells, over) if group[1:]]
+    if over in GROUPS:
+        result = [part for contest in result for part in _parts(contest, over)]
+    return result
+
+
+def alone(cells: Iterable[StoredCell], over: str = "chunker") -> list[str]:
+    """A line for each cell that is in no contest over a factor, since no other differs in it."""
+    what = over if over in PARTS else "chunker" if over in GROUPS else f"value of {over}"
+    lines = []
+    for (dataset, parts), group in _groups(cells, over):
+        if not group[1:]:
+            where = f"{dataset} ({', '.join(parts)})" if parts else dataset
+            lines.append(
+                f"{group[0][0]} on {where} is not compared: no other {what} was run there with the "
+                "same options"
+            )
+    return lines
+
+
+def _groups(
+    cells: Iterable[StoredCell], over: str
+) -> list[tuple[tuple[str, tuple[str, ...]], list[tuple[str, StoredCell]]]]:
+    """The cells that differ in a factor alone, by name, each group with data set and heading."""
+    groups: dict[str, list[tuple[str, StoredCell]]] = {}
+    shared: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for cell in cells:
         key, name, parts = _key(cell, over)
         group = groups.setdefault(key, [])
         if any(name == other and cell.folder.parent == kept.folder.parent for other, kept in group):
             continue  # the same cell as computed by an earlier version of the program
         group.append((name, cell))
         shared[key] = (cell.names["dataset"], parts)
-    result = []
-    for key, group in groups.items():
-        if len(group) > 1:
-            result.append(contest_of(*shared[key], group))
-    if over in GROUPS:
-        result = [part for contest in result for part in _parts(contest, over)]
-    return result
+    return [(shared[key], group) for key, group in groups.items()]
 
 
 def contends(name: str) -> bool:
@@ -255,7 +280,7 @@ def adjusted_together(
 
 def _key(cell: StoredCell, over: str) -> tuple[str, str, tuple[str, ...]]:
     """What a cell shares with those it is compared with, its own name, and a heading of both."""
-    identity = [cell.cell["identity"].get(key) for keys in SAME.values() for key in keys]
+    identity = [cell.cell["identity"].get(key) for key in SAME]
     factor = over if over in PARTS else "chunker"
     names = {part: cell.names[part] for part in PARTS}
     name = names.pop(factor)
@@ -359,13 +384,15 @@ def agreed(what: str, values: Iterable[_Value], remedy: str) -> _Value:
 
 def ways(a: StoredCell, b: StoredCell, over: str = "") -> Iterable[str]:
     """In what two cells differ, other than a factor, so that they are not compared."""
-    for what, keys in SAME.items():
-        if any(a.cell["identity"].get(key) != b.cell["identity"].get(key) for key in keys):
-            shown = (
-                f" ({a.names['dataset']} {a.cell['identity']['dataset'][:12]}, "
-                f"{b.names['dataset']} {b.cell['identity']['dataset'][:12]})"
-            )
-            yield what + shown * (what == "data")
+    for key, what in SAME.items():
+        values = [cell.cell["identity"].get(key) for cell in (a, b)]
+        if values[0] == values[1] or (key == "ranking" and a.profile != b.profile):
+            continue
+        if key == "dataset":
+            data = zip((a, b), values, strict=True)
+            values = [f"{cell.names['dataset']} {value[:12]}" for cell, value in data]
+        shown = ["none" if value is None else str(value) for value in values]
+        yield what if isinstance(values[0], dict) else f"{what} ({', '.join(shown)})"
     if a.profile != b.profile:
         yield f"profile ({a.profile['name']}, {b.profile['name']})"
     for part in PARTS:

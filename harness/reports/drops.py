@@ -116,7 +116,7 @@ def _datasets(run: Path) -> list[str]:
 
 
 def _matched(before: StoredCell, after: StoredCell, base: Path, run: Path) -> Contest:
-    differing = "; ".join(ways(before, after))
+    differing = "; ".join(ways(after, before))
     if differing:
         raise InputError(
             f"{run} and {base} cannot be compared: they differ in {differing}\n"

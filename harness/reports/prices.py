@@ -23,7 +23,7 @@ def parse_prices(texts: Sequence[str], embedders: Sequence[str]) -> dict[str, fl
             run has none.
     """
     if texts and not embedders:
-        raise InputError("--price: the run has no embedder, so nothing has a price; remove it")
+        raise InputError(f"--price {texts[0]} is not used: the run has no embedder; remove it")
     prices: dict[str, float] = {}
     for text in texts:
         name, _, figure = text.strip().rpartition("=")

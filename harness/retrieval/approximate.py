@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.retrieval.options import require_range
 from harness.retrieval.vector_index import Neighbours
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -42,28 +43,62 @@ class ApproximateSearch:
         return Neighbours(rows.astype(np.int64), np.full(len(queries), -np.inf))
 
 
-def faiss_version() -> str:
-    """What an index depends on besides vectors: FAISS, and the processor's instructions."""
-    import faiss
+@dataclass(frozen=True, kw_only=True)
+class FaissIndex:
+    """An approximate index of FAISS; its other fields are options with a range.
 
-    return f"1 (faiss {faiss.__version__}, {faiss.SIMDConfig.get_level_name()})"
-
-
-def refuse_files(rows: NDArray[np.float32], name: str) -> None:
-    """Refuse vectors that are not in memory: these indexes copy them there.
-
-    Raises:
-        InputError: They are in a file, since they pass the limit of memory.
+    Attributes:
+        nearest: Vectors that a search returns.
     """
-    if isinstance(rows, np.memmap):
-        raise InputError(
-            f"index {name} keeps {rows.nbytes:,} bytes of vectors in memory, which --memory does "
-            "not allow; choose flat or pgvector"
-        )
+
+    name: ClassVar[str]
+    """As in `--index`."""
+    ranges: ClassVar[Mapping[str, tuple[int, int]]]
+    """The least and greatest value of each option, `nearest` aside."""
+
+    nearest: int
+
+    def __post_init__(self) -> None:
+        """Refuse an option that is out of its range; None is a default.
+
+        Raises:
+            InputError: One is.
+        """
+        for option, (low, high) in {**self.ranges, "nearest": (1, 100_000)}.items():
+            value = getattr(self, option)
+            if value is not None:
+                require_range(f"{self.name}: {option}", value, low, high)
+
+    @property
+    def version(self) -> str:
+        """Of the index, with what it depends on: FAISS, and the processor's instructions."""
+        import faiss
+
+        return f"1 (faiss {faiss.__version__}, {faiss.SIMDConfig.get_level_name()})"
+
+    def build(self, rows: NDArray[np.float32]) -> ApproximateSearch:
+        """Index the rows in their order.
+
+        Raises:
+            InputError: They are in a file, since they pass the limit of memory: FAISS copies them
+                to memory.
+        """
+        if isinstance(rows, np.memmap):
+            raise InputError(
+                f"index {self.name} keeps {rows.nbytes:,} bytes of vectors in memory, which "
+                "--memory does not allow; choose flat or pgvector"
+            )
+        with _one_thread():
+            index, nbytes = self.filled(rows)
+        return ApproximateSearch(index, self.nearest, rows.nbytes + nbytes)
+
+    def filled(self, rows: NDArray[np.float32]) -> tuple[Any, int]:
+        """The index with the rows, and its size in bytes besides them."""
+        raise NotImplementedError
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def _one_thread() -> Iterator[None]:
     """Let FAISS build on one thread: a graph depends on the order in which rows are added."""
     import faiss
 

@@ -118,7 +118,7 @@ def study(
             for cell in read_stored_cells(out, earlier=False)
         }
         if name == PLAIN and not cells:
-            raise FailedError("nothing is left to compare: " + "\n".join(list(failures)[:2]))
+            raise FailedError("nothing is left to compare: " + "\n".join(result.failures[:2]))
         files = sum(len(corpus.sources) for corpus in dataset.corpora)
         trials.append(Trial(dataset.name, name, files, changed, cells))
     return Study(tuple(trials), tuple(failures))

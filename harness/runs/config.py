@@ -149,7 +149,8 @@ class RunConfig:
             value = getattr(self, option.name)
             problem = _problem(option, value)
             if problem:
-                raise InputError(f"{option.name} {problem}, not {value!r}")
+                given = "" if value == () else f", not {value!r}"
+                raise InputError(f"{option.name} {problem}{given}")
 
     def masks(self, dataset: Dataset) -> bool:
         """Whether the queries of a data set are masked."""

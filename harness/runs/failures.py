@@ -69,10 +69,18 @@ class FailedCell:
     refused: str = ""
 
     @property
+    def returned_nothing(self) -> bool:
+        """Whether the chunker returned an empty list for every file."""
+        return bool(self.failures) and all(_is_nothing(why) for *_, why in self.failures)
+
+    @property
     def reason(self) -> str:
         """One line."""
         if self.refused:
             return self.refused
+        if self.returned_nothing:
+            files = counted(self.files, "file") if self.files == 1 else f"any of {self.files} files"
+            return f"returned no chunk for {files}; it must return a chunkers.Span for each chunk"
         if len(self.failures) <= parse_max_failures(self.allowed).of(self.files):
             return f"failed on all {counted(self.files, 'file')}"
         first = f"the first {self.tried} of " if self.tried < self.files else ""
@@ -82,8 +90,16 @@ class FailedCell:
         )
 
 
+def _is_nothing(reason: str) -> bool:
+    from harness.chunking.corpus import NOTHING
+
+    return reason == NOTHING
+
+
 def own_reason(reason: str, chunker: str, path: str) -> str:
     """The reason of a failure without the chunker and the file, where both are named before it."""
+    if _is_nothing(reason):
+        return "it returned no chunk; it must return a chunkers.Span for each chunk"
     return reason.removeprefix(f"chunker {chunker} on {path}: ")
 
 
@@ -101,7 +117,8 @@ def failure_lines(
     `scored` are chunker and failures (corpus, path and reason) of each scored cell.
     """
     files: dict[str, dict[tuple[str, ...], None]] = {}
-    for chunker, failures in [*scored, *((cell.chunker, cell.failures) for cell in failed)]:
+    told = ((cell.chunker, cell.failures) for cell in failed if not cell.returned_nothing)
+    for chunker, failures in (*scored, *told):
         files.setdefault(chunker, {}).update(dict.fromkeys(map(tuple, failures)))
     for cell in failed:
         yield not_scored(cell.chunker, cell.dataset, cell.embedder, cell.retriever, cell.reason)

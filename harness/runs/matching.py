@@ -43,6 +43,8 @@ def parse_match_size(text: str | None) -> int | LoadedChunker | None:
         if int(text) > 0:
             return int(text)
         raise InputError(f"match_size must be above 0, not {text}")
+    if re.fullmatch(r"[0-9]+ ?c", text):
+        raise InputError(f"match_size is a number of characters; write {text[:-1].strip()}")
     try:
         chunker = load_chunker(text)
     except InputError as error:

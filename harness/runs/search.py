@@ -12,7 +12,7 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.chunking.corpus import uncovered
-from harness.embedding.text_vectors import unit_vectors
+from harness.embedding.text_vectors import unit_vectors, usable_vectors
 from harness.retrieval.expansion import companions, expand
 from harness.retrieval.hops import Lexicon, join
 from harness.retrieval.ranking import Material, Prepared, Rankable, SearchQuery, id_places, rank
@@ -161,17 +161,23 @@ class _Indexer:
     ) -> None:
         self._query_set, self._texts = query_set, texts
         self._pipeline, self._timer = pipeline, timer
-        self._documents = None if texts.vectors is None else self.scaled(texts.vectors)
+        # In place, for a copy would double the memory; nothing needs their length any more.
+        vectors = texts.vectors
+        self._documents = None if vectors is None else self.scaled(vectors, out=vectors)
         self._queries: NDArray[np.float32] | None = None
         self.unusable_queries = 0
         if texts.queries is not None:
             self._queries, usable = self.scaled(texts.queries.values)
             self.unusable_queries = int((~usable).sum())
 
-    def scaled(self, values: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    def scaled(
+        self, values: NDArray[np.float32], out: NDArray[np.float32] | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Vectors as the profile's similarity needs them, and which of them are usable."""
-        unit, usable = unit_vectors(values, self._pipeline.space)
-        return (unit if self._pipeline.profile.similarity == "cosine" else values), usable
+        space = self._pipeline.space
+        if self._pipeline.profile.similarity == "cosine":
+            return unit_vectors(values, space, out)
+        return values, usable_vectors(values, space)
 
     def index(self, number: int, chunked: ChunkedCorpus) -> _IndexedCorpus:
         """Index the corpus with a number."""

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from chunkers.errors import InputError
 from harness.reading.qrels import QUERY_COLUMNS, Qrels, is_comment, read_qrels
-from harness.scoring.records import from_array, from_lines, from_table, rows_of
+from harness.scoring.records import RECORD_KEYS, from_array, from_lines, from_table, rows_of
 from harness.scoring.trec_runs import OUR_TAG, read_run
 from harness.support.json_files import finite_number, id_of, numbered_lines, parse_json
 from harness.support.wording import counted
@@ -282,6 +282,11 @@ def _by_query(
     Raises:
         InputError: It is something else, or a number is not finite.
     """
+    if {"retrieved", "retrieved_ids"} & document.keys() and document.keys() <= RECORD_KEYS:
+        raise InputError(
+            f"{where}: its keys ({', '.join(document)}) are those of a record, not ids of queries\n"
+            f'write {{"query": {{"document": {kind}}}}}, or give records with query_id by --records'
+        )
     rows: dict[str, dict[str, float] | list[str]] = {}
     for query, row in document.items():
         name = f"{where}: query {query}"
@@ -294,7 +299,7 @@ def _by_query(
             }
         else:
             raise InputError(
-                f"{name} has {row!r:.40}\n"
+                f"{name}: {row!r:.40} is neither an object nor a list\n"
                 f'write {{"query": {{"document": {kind}}}}} or {{"query": ["document", ...]}}'
             )
     return rows
@@ -310,7 +315,8 @@ def _unique(records: Iterator[QueryRecord]) -> Iterator[QueryRecord]:
     for record in records:
         if record.query in first:
             raise InputError(
-                f"{record.where}: query {record.query} is already at {first[record.query]}"
+                f"{record.where}: query {record.query} is already at {first[record.query]}\n"
+                "remove one of the two"
             )
         first[record.query] = record.where
         yield record

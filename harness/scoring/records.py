@@ -127,6 +127,10 @@ class _Record(StrictModel):
     k: Annotated[int, Field(ge=1)] | None = None
 
 
+RECORD_KEYS = _Record.model_fields.keys()
+"""The keys that a record may have."""
+
+
 def rows_of(document: Any) -> list[Any] | None:
     """The records in a JSON document: an array, one record, or an object with `results`.
 
@@ -212,13 +216,14 @@ def _record(row: Any, where: str, root: str) -> QueryRecord:
     if not isinstance(row, dict):
         raise InputError(
             f"{where}: a record must be an object, not {row!r:.40}\n"
-            'write {"query_id": "q1", "retrieved_ids": ["d1"]}, or rankings as {"q1": ["d1"]}'
+            'write {"query_id": "q1", "retrieved_ids": ["d1"]}; rankings and judgements are '
+            '{"q1": {"d1": 1}}'
         )
     if "itemId" in row and "query_id" not in row:
         return _from_eval_result(row, where, root)
     found = row.get("retrieved")
     if isinstance(found, list) and found and all(isinstance(one, str) for one in found):
-        raise InputError(f"{where}: retrieved holds objects; rename it retrieved_ids for ids")
+        raise InputError(f"{where}: retrieved is a list of objects; write ids as retrieved_ids")
     record = validated(_Record, row, where)
     if (record.retrieved is None) == (record.retrieved_ids is None):
         both = record.retrieved is not None

@@ -341,7 +341,7 @@ def _score_ranks(inputs: _Inputs, options: ScoreOptions, result: FileScores) -> 
     queries = sorted(inputs.grades.keys() | inputs.rankings.keys())
     if not any(inputs.grades.values()):
         result.left_out[UNJUDGED] += len(queries)
-        result.skip(measures, f"no labelled query; {_LABELS}")
+        result.skip(measures, f"no query has judgements; {_LABELS}")
         return
     probe = Measure("MRR")
     values: dict[str, dict[str, float]] = {str(measure): {} for measure in (*measures, probe)}
@@ -382,7 +382,8 @@ def _score_lines(
     files = [measure for measure in wanted if measure not in (*spans, *projected)]
     if not located:
         result.skip(
-            [*files, *spans], "lines of files are needed; score --records with targets and paths"
+            [*files, *spans],
+            "results with paths and lines are needed; give them by --records",
         )
         return
     from harness.scoring.located_cells import SourceFolder, line_cell

@@ -62,7 +62,7 @@ def find_data(name: str, cli_dir: Path | None = None, *, advice: str = "") -> Pa
             return folder / name
     raise InputError(
         f"{name} is in none of the data folders: {shown_folders(folders)}\n"
-        f"{advice}place it in one of them, or name another by --data-dir or $CHUNKMARK_DATA"
+        f"{advice}place it in one of them, or name another folder by --data-dir or $CHUNKMARK_DATA"
     )
 
 

@@ -24,7 +24,7 @@ def left_out_line(left_out: Mapping[str, int], before: str = "\nleft out: ") -> 
         left_out: Reason -> count.
         before: How the line begins; if nothing was left out, the line is empty.
     """
-    reasons = "; ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
+    reasons = "; ".join(f"{reason}: {count}" for reason, count in left_out.items() if count)
     return reasons and before + reasons
 
 

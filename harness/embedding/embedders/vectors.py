@@ -28,6 +28,7 @@ _CACHE_FILE = "[0-9a-f][0-9a-f]/*.json"
 _CACHE_DIGITS = 16
 _BATCH = 1000  # vectors, which may be wide
 _TABLE = ("text_sha256.txt", "vectors.npy")
+_NEEDED = "give a folder with vectors.npy and text_sha256.txt"
 
 
 def make(*, argument: str) -> StoredVectors:
@@ -48,11 +49,8 @@ def make(*, argument: str) -> StoredVectors:
         return StoredVectors("vectors", folder, cache=True)
     if not folder.is_dir():
         problem = "is not a folder" if folder.exists() else "does not exist"
-        raise InputError(f"vectors:{argument} {problem}; give a folder of vectors")
-    raise InputError(
-        f"vectors:{argument} has no vectors: "
-        "vectors.npy and text_sha256.txt are needed, or files xx/<16 hexadecimal digits>.json"
-    )
+        raise InputError(f"vectors:{argument}: {folder} {problem}; {_NEEDED}")
+    raise InputError(f"vectors:{argument}: {folder} has no stored vectors; {_NEEDED}")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness.stats.clusters import Member
     from harness.stats.comparison import Difference
 
-_SAME = (*itertools.chain(*SAME.values()), "schema")
+_SAME = (*SAME, "schema")
 """What cells of one task share in their identity: the schema too, since a board may hold results of
 others, made by other versions of the program."""
 

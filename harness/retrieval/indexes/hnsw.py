@@ -3,47 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from harness.retrieval.approximate import (
-    ApproximateSearch,
-    faiss_version,
-    one_thread,
-    refuse_files,
-)
-from harness.retrieval.options import require_range
+from harness.retrieval.approximate import FaissIndex
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
-class Hnsw:
+@dataclass(frozen=True, kw_only=True)
+class Hnsw(FaissIndex):
     """The index `hnsw`."""
+
+    name: ClassVar = "hnsw"
+    ranges: ClassVar = {
+        "links": (2, 1024),
+        "construction": (1, 100_000),
+        "effort": (1, 100_000),
+    }
 
     links: int
     construction: int
     effort: int
-    nearest: int
 
-    @property
-    def version(self) -> str:
-        """Of the graph, with what it depends on."""
-        return faiss_version()
-
-    def build(self, rows: NDArray[np.float32]) -> ApproximateSearch:
-        """Add the rows in their order."""
+    def filled(self, rows: NDArray[np.float32]) -> tuple[Any, int]:
+        """Add the rows to a graph."""
         import faiss
 
-        refuse_files(rows, "hnsw")
         graph: Any = faiss.IndexHNSWFlat(rows.shape[1], self.links, faiss.METRIC_INNER_PRODUCT)
         graph.hnsw.efConstruction = self.construction
         graph.hnsw.efSearch = self.effort
-        with one_thread():
-            graph.add(rows)
+        graph.add(rows)
         # A row has 4-byte links: twice as many in the lowest layer as above it.
-        return ApproximateSearch(graph, self.nearest, rows.nbytes + len(rows) * self.links * 8)
+        return graph, len(rows) * self.links * 8
 
 
 def make(*, links: int = 32, construction: int = 200, effort: int = 64, nearest: int = 100) -> Hnsw:
@@ -57,8 +50,4 @@ def make(*, links: int = 32, construction: int = 200, effort: int = 64, nearest:
         effort: Candidates that are kept while it is searched, called ef; at least `nearest`.
         nearest: Vectors that a search returns. Chunks without one of them are not ranked.
     """
-    require_range("hnsw: links", links, 2, 1024)
-    require_range("hnsw: construction", construction, 1, 100_000)
-    require_range("hnsw: effort", effort, 1, 100_000)
-    require_range("hnsw: nearest", nearest, 1, 100_000)
-    return Hnsw(links, construction, effort, nearest)
+    return Hnsw(links=links, construction=construction, effort=effort, nearest=nearest)

@@ -66,7 +66,7 @@ class Server:
             )
         except psycopg.Error as error:
             raise InputError(
-                f"pgvector: no connection ({_line(error)}); write "
+                f"pgvector: no connection ({_refusal(error)}); write "
                 "pgvector:postgresql://USER@HOST/DATABASE, or set PGHOST"
             ) from None
         weakref.finalize(self, connection.close)
@@ -250,6 +250,13 @@ def _sql(statement: str, table: str) -> Any:
     from psycopg import sql
 
     return sql.SQL(statement).format(sql.Identifier(_SCHEMA, table))
+
+
+def _refusal(error: Exception) -> str:
+    """Why there is no connection, without the address and the hint that libpq adds."""
+    lines = [line for line in str(error).splitlines() if not line.strip().startswith("Is the ")]
+    reason = _line(Exception("\n".join(lines)))
+    return "no server on this machine" if "on socket" in reason else reason.split(" failed: ")[-1]
 
 
 def _line(error: Exception) -> str:

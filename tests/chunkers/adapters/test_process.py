@@ -133,8 +133,8 @@ def test_an_answer_that_is_no_list_of_chunks_is_refused(answer, says):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"command": "no-such-program-anywhere x"}, "program not found"),
-        ({"command": " "}, "program not found"),
+        ({"command": "no-such-program-anywhere x"}, "there is no such program"),
+        ({"command": " "}, "there is no such program"),
         ({"command": "python 'x"}, "No closing quotation"),
         ({"max_size": 0}, "max_size=0"),
         ({"timeout": 0}, "timeout=0"),
@@ -153,7 +153,9 @@ def test_it_is_listed_and_needs_a_command(recwarn):
     (listed,) = (one for one in list_chunkers() if one.name == "process")
     assert (listed.problem, listed.version) == ("", "")
     assert [one for one in recwarn.list if one.category is UserWarning] == []
-    with pytest.raises(InputError, match="chunker process: needs command: process:command="):
+    with pytest.raises(
+        InputError, match="chunker process needs the option command; write process:command=VALUE"
+    ):
         load_chunker("process")
 
 

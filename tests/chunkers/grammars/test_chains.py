@@ -4,6 +4,8 @@
 import pytest
 
 from chunkers import Services, Source, load_chunker
+from chunkers.grammars.chains import arms
+from chunkers.grammars.parsing import parse
 
 # Language -> head, first arm, next arm, tail; {n} counts the arms.
 CHAINS = {
@@ -112,3 +114,15 @@ def test_a_chain_on_one_line_is_looked_at_once(name, monkeypatch):
     spans = load_chunker(f"{name}:max_size=100").chunk(source, Services())
     assert "".join(text[span.start : span.end] for span in spans).split() == text.split()
     assert len(calls) < 20
+
+
+def test_looking_for_a_chain_leaves_the_tree_as_it_is():
+    text = "def f(a)\n" + "  if a\n    b\n  else\n    c\n  end\n" * 2 + "end\n"
+    nodes = [parse(Source(text, "a.rb", "ruby"))]
+    seen = []
+    for node in nodes:
+        nodes += node.children
+        seen.append(list(node.children))
+        arms(node, ("body", "consequence"), ("comment",))
+    assert [node.children for node in nodes] == seen
+    assert [children[-1].type for children in seen if children].count("end") == 3

@@ -14,6 +14,7 @@ from chunkers.grammars.bundled import BUNDLED
 from chunkers.grammars.definitions import definitions
 from chunkers.grammars.extra import EXTRA
 from chunkers.grammars.loading import GRAMMARS, library_language, library_version, parser
+from chunkers.grammars.outline import outline
 from chunkers.grammars.parsing import deeper, parse
 from chunkers.sizes import measure
 
@@ -124,6 +125,15 @@ def test_a_damaged_program_is_cut_exactly_once(spans_of, language):
         chunker = load_chunker(f"{name}:max_size={chance.choice(SIZES)}")
         for one in damaged:
             spans_of(chunker, Source(one, "a/b", language))
+
+
+@every_language
+def test_the_outline_of_a_line_has_every_definition_that_has_the_line(language):
+    source = program(language)
+    every = outline(source)
+    for line in range(1, source.lines.count + 1):
+        around = {scope for scope in every if scope.start_line <= line <= scope.end_line}
+        assert around <= set(outline(source, [line])) <= set(every)
 
 
 @pytest.mark.parametrize("opening", ["- ", "? ", "- a: ", "[", "a:\n ", "> "])

@@ -137,11 +137,13 @@ def test_an_error_of_a_chunker_is_left_to_the_caller(plug):
     [
         (7, "it cannot be called"),
         (lambda: None, "NoneType, which has no method chunk"),
-        (lambda *, size: None, "needs size: plug:thing,size="),
+        (lambda *, size: None, "needs the option size; write plug:thing,size=VALUE"),
         (lambda size: None, "its first parameter must be named source, not size"),
+        (lambda source, size: [], "needs the option size; write plug:thing,size=VALUE"),
+        (lambda: types.SimpleNamespace(chunk=len), r"write chunk\(self, source, services\)"),
         (lambda: 1 / 0, "cannot be created: ZeroDivisionError"),
-        (lambda: types.SimpleNamespace(chunk=len, unit="bytes"), "unit='bytes'"),
-        (lambda: types.SimpleNamespace(chunk=len, max_size="7"), "max_size='7'"),
+        (lambda: types.SimpleNamespace(chunk=max, unit="bytes"), "unit='bytes'"),
+        (lambda: types.SimpleNamespace(chunk=max, max_size="7"), "max_size='7'"),
     ],
 )
 def test_what_is_no_chunker_is_refused_in_one_line(plug, thing, says):

@@ -172,8 +172,8 @@ def test_a_number_that_no_size_has_is_refused(digits: str) -> None:
     [
         ("ast:max_size", "chunker ast: an option is written key=value, as in ast:max_size=600"),
         ("ast:max_size=300;overlap=3", "options are separated by commas"),
-        ("ast,fixed", "names several parts; repeat the option: ast and fixed"),
-        ("repo:", "repo: needs a path: repo:PATH"),
+        ("ast,fixed", "names several parts; repeat the option: one for ast, one for fixed"),
+        ("repo:", "repo: needs a path; write repo:PATH"),
         ("chunkers.py", "write chunkers:function in the folder of the file"),
     ],
 )

@@ -35,7 +35,7 @@ def worker(name, services=None, **options):
         ("exits", "crash", "left with exit code 3"),
         ("allocates", "memory", "needed over 256 MiB"),
         ("stops", "raised", "SystemExit: enough"),
-        ("reorders", "order", "item 2 is Span(start=0, end=60"),
+        ("reorders", "order", "item 2 is Span(0, 60"),
         ("too_large,max_size=x", "crash", "max_size=x: must be a whole number"),
     ],
 )

@@ -74,7 +74,7 @@ def test_all_formats_show_the_same(capsys, repo):
     options = ("-c", "ast", "-c", "fixed", "--by", "language")
     table = churn(capsys, repo, *options)
     shown = " ".join(table.out.split())
-    assert "9 edits in the last 10 commits (left out: 1 no indexed file changed)" in shown
+    assert "9 edits in the last 10 commits (left out: no indexed file changed: 1)" in shown
     assert "the history has only 10 commits after its first one" in table.err
     document = churn(capsys, repo, *options, "--format", "json").json
     value = document["groups"][0]["measures"][0]["value"]

@@ -226,10 +226,10 @@ def test_cells_of_earlier_runs_are_not_compared(made, base, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        (("--limit", "8"), f"data ({DATA}"),
-        (("--profile", "trec"), "profile (default, trec)"),
-        (("--seed", "3"), "seed"),
-        (("--depth", "5"), "ranking"),
+        (("--limit", "8"), "--limit (8, none)"),
+        (("--profile", "trec"), "profile (trec, default)"),
+        (("--seed", "3"), "--seed (3, 0)"),
+        (("--depth", "5"), "--depth ("),
     ],
 )
 def test_other_data_or_scoring_is_refused(made, base, tmp_path, capsys, options, word):

@@ -32,8 +32,8 @@ def test_rankings_of_ids_have_no_lines_to_score(folder, capsys, measure):
     (folder / "run.json").write_text('{"q1": {"d1": 1.0}}')
     (folder / "qrels.json").write_text('{"q1": {"d1": 1}}')
     files = ("--run", "run.json", "--qrels", "qrels.json", "--format", "json")
-    reason = "lines of files are needed; score --records with targets and paths"
-    says(call(capsys, "score", *files, "-m", measure), 2, f"no measure can be averaged: {reason}")
+    reason = "results with paths and lines are needed; give them by --records"
+    says(call(capsys, "score", *files, "-m", measure), 2, f"nothing could be scored: {reason}")
     both = call(capsys, "score", *files, "-m", measure, "-m", "MRR")
     assert (both.code, both.json["metrics"]["MRR"]["mean"]) == (0, 1.0)
 
@@ -43,4 +43,4 @@ def test_targets_that_are_not_in_the_folder_leave_nothing_to_score(folder, capsy
     row = {"query_id": "q", "targets": [place], "retrieved": [{"id": "x", **place}]}
     (folder / "rows.jsonl").write_text(json.dumps(row))
     done = call(capsys, "score", "--records", "rows.jsonl", "-m", "SpanR@10c", "--source", ".")
-    says(done, 2, "no measure can be averaged: no target is found in .")
+    says(done, 2, "nothing could be scored: no target is found in .")

@@ -109,9 +109,9 @@ LABELLED = [*UNLABELLED, {"query_id": "s", "retrieved_ids": ["a"], "relevant_ids
 @pytest.mark.parametrize(
     ("content", "qrels", "options", "words"),
     [
-        (UNLABELLED, None, (), ["a.run", "no labelled query", "2 queries (no judgements)"]),
-        (UNLABELLED, None, ("--profile", "memorybench"), ["no labelled query"]),
-        (UNLABELLED, None, ("--profile", "code-chunk"), ["no labelled query"]),
+        (UNLABELLED, None, (), ["a.run", "no query has judgements", "2 queries (no judgements)"]),
+        (UNLABELLED, None, ("--profile", "memorybench"), ["no query has judgements"]),
+        (UNLABELLED, None, ("--profile", "code-chunk"), ["no query has judgements"]),
         (
             "q Q0 a 1 1 t\n",
             "q 0 a 0\n",
@@ -129,13 +129,16 @@ LABELLED = [*UNLABELLED, {"query_id": "s", "retrieved_ids": ["a"], "relevant_ids
             "q Q0 a 1 1 t\n",
             "q 0 a 1\n",
             ("-m", "FileMRR"),
-            ["lines of files are needed; score --records with targets"],
+            ["results with paths and lines are needed; give them by --records"],
         ),
         (
             LABELLED,
             None,
             ("-m", "SpanR@9c", "-m", "TokenF1"),
-            ["score --records with targets", "no query has the texts that TokenF1 compares"],
+            [
+                "results with paths and lines are needed",
+                "no query has the texts that TokenF1 compares",
+            ],
         ),
         (LABELLED, None, ("-m", "SpanR@9c", "-m", "MRR"), None),
     ],
@@ -150,7 +153,7 @@ def test_nothing_to_average_is_refused(tmp_path, capsys, content, qrels, options
         assert done.code == (0 if words is None else 2), done.err
         if words is not None:
             assert done.out == ""
-            says(done, 2, "no measure can be averaged", *words)
+            says(done, 2, "nothing could be scored", *words)
 
 
 @pytest.mark.parametrize(("profile", "n"), [("default", 1), ("memorybench", 3), ("code-chunk", 3)])
@@ -299,7 +302,7 @@ def test_results_of_memorybench_score_as_memorybench_scores_them(data, tmp_path,
         for name, theirs in names.items():
             want = case["expected"][theirs]["value"]
             if done.code == 2:  # without any label the original gives 0
-                assert "no labelled query" in done.err
+                assert "no query has judgements" in done.err
                 assert want == 0
             else:
                 assert mean(done.json, name) == pytest.approx(want, abs=1e-12), case["case"]

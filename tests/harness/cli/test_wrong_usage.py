@@ -49,6 +49,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "near.jsonl").write_text('{"text": "how many days", "Target": "a.py:6-8"}')
     (tmp_path / "far.jsonl").write_text('{"query": "how many days", "answer": "a.py:6-8"}')
     (tmp_path / "near.csv").write_text("text,target\nhow many days,a.py:6-8\n")
+    (tmp_path / "record.json").write_text('{"retrieved": ["d1"]}')
+    (tmp_path / "worded.trec").write_text("q1 0 d1 1\nq1 0 d2 good\n")
     (tmp_path / "undocumented").mkdir()
     (tmp_path / "undocumented" / "a.py").write_text("x = 1\n")
     return tmp_path
@@ -215,7 +217,7 @@ def test_a_chunker_that_fails_on_every_file_is_not_scored(folder, capsys, allowe
     run = ("run", "-d", "repo:src", "-r", "bm25", "-c", "failing:cut", "-o", "out")
     done = call(capsys, *run, "--max-failures", allowed)
     assert done.code == 3
-    assert "failed on all 1 file\n" in done.err
+    assert "failed on all 1 file\n" in done.out
     assert "0.000" not in done.out
 
 
@@ -311,7 +313,10 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         ((*RUN[:-4], "-m", "MRR P@5"), ["2 measures", "-m MRR -m P@5"]),
         ((*RUN[:-2], "-m", "MRR,"), ["unknown measure 'MRR,'"]),
         ((*RUN, "--max-failures", "1.5"), ["a whole number or a percentage", "write 3, 1% or 0.5"]),
-        ((*RUN, "-e", "vectors:gone", "-r", "dense"), ["gone does not exist; give a folder of v"]),
+        (
+            (*RUN, "-e", "vectors:gone", "-r", "dense"),
+            ["gone does not exist; give a folder with v"],
+        ),
         ((*RUN, "-e", "vectors:run.trec", "-r", "dense"), ["run.trec is not a folder"]),
         ((*RUN, "--by", ""), ["--by is empty; give a value"]),
         (("run", "-d", ""), ["-d/--dataset is empty; give a value"]),
@@ -320,7 +325,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("dataset", "build", "src", "--out="), ["-o/--out is empty; give a value"]),
         (("verify", "out", "./out"), ["run folder out is given more than once"]),
         (("churn", "gone"), ["gone does not exist; give a git repository"]),
-        ((*RUN, "--price", "0.1"), ["the run has no embedder, so nothing has a price; remove it"]),
+        ((*RUN, "--price", "0.1"), ["--price 0.1 is not used: the run has no embedder; rem"]),
         ((*RUN, "--by", "language,corpus"), ["repeat the option: --by language --by corpus"]),
         (("compare", "out", "--tune", "dev"), ["--tune takes only the value dev/test, not 'dev'"]),
         (
@@ -364,7 +369,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("run", "-e", "nope"), ["choose from minilm, openai, st, vectors, or write module:func"]),
         (
             ("run", "-c", "ast fixed"),
-            ["'ast fixed' names several parts; repeat the option: ast and fixed"],
+            ["'ast fixed' names several parts; repeat the option: one for ast, one for fixed"],
         ),
         (("run", "-c", "ast, fixed"), ["names several parts; repeat the option"]),
         (("run", "-d", "stdlib repo:src"), ["'stdlib repo:src' names several parts; repeat"]),
@@ -405,7 +410,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         ),
         (
             ("run", "-c", "ast|fixed"),
-            ["repeat the option: ast and fixed, each with its own; a|b is for the values"],
+            ["repeat the option: one for ast, one for fixed; a|b is for the values"],
         ),
         (("chunk", "src/a.py", "fixed"), ["fixed is a chunker; write -c fixed\n"]),
         (("chunk", "ast", "src/a.py"), ["ast is a chunker; write -c ast\n"]),
@@ -514,7 +519,7 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
     ("arguments", "words"),
     [
         (("run", "-d", "https://github.com/x/y"), ["https://github.com/x/y is an address; clone"]),
-        (("run", "-r", "bm25,dense"), ["repeat the option: bm25 and dense, each with its own"]),
+        (("run", "-r", "bm25,dense"), ["repeat the option: one for bm25, one for dense\n"]),
         (("run", "-c", "ast:max-size=300"), ["unknown option 'max-size'; did you mean max_size?"]),
         ((*RUN, "-r", "dense", "-e", "openai:model=x"), ["given without a key; write openai:x"]),
         ((*RUN, "-r", "dense", "-e", "st:model=x"), ["given without a key; write st:x"]),
@@ -549,8 +554,39 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
             ("dataset", "info", "repo:src,queries=name.jsonl"),
             ["not exist; write path:first-last"],
         ),
+        (
+            (*RUN, "-d", "stdlib:limit=5"),
+            ["data set stdlib has no option limit; write --limit 5\n"],
+        ),
+        ((*RUN, "-c", "ast:depth=5"), ["chunker ast has no option depth; write --depth 5\n"]),
+        (("dataset", "info", "stdlib:limit=5"), ["unknown option 'limit'; choose from"]),
+        (
+            ("run", "--budget", "9"),
+            ["--budget; a budget is part of a measure, as in -m SpanR@2500c"],
+        ),
+        (("run", "--queries", "q"), ["an option of the data set: -d repo:PATH,queries=QUERIES"]),
+        (("dataset", "build", "--debug"), ["before the command: chunkmark --debug dataset build"]),
+        (("compare", "out", "-c", "ast"), ["-c; the chunkers are those of the run; choose them"]),
+        (("compare", "out", "--primary", "MRR"), ["--primary; did you mean --measure?\n"]),
+        (("run", "-c", "odd_parts:OneArgument"), ["write chunk(self, source, services)\n"]),
+        (("run", "-c", "odd_parts:by_place"), ["size cannot be an option; remove the /"]),
+        (("run", "-e", "minilm:pool=all"), ["pool=all: the only value is late\n"]),
+        (("list", "indexes", "hsw"), ["unknown index 'hsw'; did you mean hnsw?\n"]),
+        ((*RUN, "-m", "SpanR2500"), ["unknown measure 'SpanR2500'; did you mean SpanR@2500c?\n"]),
+        ((*RUN, "-m", "accuracy"), ["'accuracy' is Hit, which needs a cut-off; write Hit@10\n"]),
+        (
+            ("score", "--run", "record.json", "--qrels", "qrels.trec"),
+            ["its keys (retrieved) are those of a record, not ids of queries\n"],
+        ),
+        (
+            ("score", "--run", "run.trec", "--qrels", "worded.trec"),
+            ["the grade 'good' is not a whole number\na line has query, 0, document and grade\n"],
+        ),
         (("run", "-c=ast"), ["invalid spec '=ast'; write ast\n"]),
-        (("run", "-c", "odd_parts:bare"), ["its parameter size has no default; write size=VAL"]),
+        (
+            ("run", "-c", "odd_parts:bare"),
+            ["odd_parts:bare needs the option size; write odd_parts:bare,size=VALUE\n"],
+        ),
         (
             ("run", "-c", "odd_parts:Empty"),
             ["returned Empty, which has no method", "give a function of source"],
@@ -574,7 +610,10 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
             ("score", "--records", "rows.jsonl", "--source", "gone"),
             ["give the folder of the files"],
         ),
-        (("score", "--records", "strings.jsonl"), ["rename it retrieved_ids for ids\n"]),
+        (
+            ("score", "--records", "strings.jsonl"),
+            ["retrieved is a list of objects; write ids as retrieved_ids\n"],
+        ),
         (
             ("score", "--run", "run.trec", "--qrels", "qrels.trec", "--profile", "beir"),
             ["unknown profile 'beir'; write trec:variant=beir\n"],
@@ -585,6 +624,8 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
 )
 def test_the_message_names_what_was_meant(folder, capsys, arguments, words):
     own = "def bare(source, size): return []\n\nclass Empty: pass\n"
+    own += "def by_place(source, size, /): return []\n"
+    own += "class OneArgument:\n    def chunk(self, source): return []\n"
     (folder / "odd_parts.py").write_text(own)
     (folder / "name.jsonl").write_text('{"text": "how many days", "targets": "add"}')
     (folder / "strings.jsonl").write_text('{"query_id": "q1", "retrieved": ["a"]}')
@@ -672,6 +713,28 @@ def test_a_run_that_is_wrong_or_given_in_place_of_other_folders_is_refused(folde
     says(gate, 2, "queries.jsonl was changed or removed; remove", "and run again")
 
 
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
+def test_a_chunker_without_chunks_is_told_once(folder, capsys, form):
+    done = call(capsys, *RUN, "-c", "own_chunker:cut", "--format", form)
+    assert done.code == 3
+    line = "own_chunker:cut on repo:src (bm25) returned no chunk for 1 file; it must return a"
+    told = {"table": done.out, "json": done.err, "csv": done.err, "markdown": done.out}[form]
+    assert f"not scored: {line}" in told.replace("`", "").replace("\\", "")
+    assert done.err.count("\n") == (told == done.err)
+
+
+def test_a_chunker_that_is_alone_on_a_data_set_is_named(folder, capsys):
+    (folder / "lib").mkdir()
+    (folder / "lib" / "b.py").write_text(SOURCE)
+    assert call(capsys, *RUN, "-c", "fixed:max_size=60").code == 0
+    assert call(capsys, "run", "-d", "repo:lib", *RUN[3:]).code == 0
+    done = call(capsys, "compare", "out")
+    line = "ast on repo:lib (bm25) is not compared: no other chunker was run there"
+    says(done, 0, f"warning: {line} with the same options\n")
+    assert call(capsys, "run", "-d", "repo:lib", *RUN[3:], "-c", "fixed:max_size=60").code == 0
+    assert call(capsys, "compare", "out").err == ""
+
+
 def test_a_chunker_that_fails_is_named_and_the_code_is_3(folder, capsys):
     (folder / "failing.py").write_text("def cut(source):\n    raise ValueError('bad luck')\n")
     for other in ((), ("-c", "fixed")):
@@ -695,7 +758,7 @@ def test_a_skipped_measure_has_its_reason_in_every_form(folder, capsys):
     )
     for form in ("table", "csv", "markdown", "json", "latex"):
         done = call(capsys, *arguments, "--format", form)
-        assert (done.code, "lines of files are needed" in done.out) == (0, True), form
+        assert (done.code, "results with paths and lines are needed" in done.out) == (0, True), form
 
 
 def test_a_flag_may_be_repeated(folder, capsys):

@@ -101,7 +101,7 @@ def test_a_missing_file_is_one_clear_error(tmp_path: Path) -> None:
         find_file(card, 0, tmp_path)
     assert len(str(error.value).splitlines()) == 2
     assert f"mine/data.bin is in none of the data folders: {tmp_path}, " in str(error.value)
-    assert "get it (3 bytes) from example.org, and place it" in str(error.value)
+    assert "run `chunkmark dataset fetch mine`, which says where to get it" in str(error.value)
 
 
 def test_a_file_or_the_folder_instead_of_it_is_found(tmp_path: Path) -> None:

@@ -154,9 +154,9 @@ def test_an_order_that_names_a_repository_twice_is_refused(root: Path) -> None:
 
 def test_a_file_without_a_query_says_why(root: Path) -> None:
     put(root / "repobench/python_cross_file_first.jsonl", repobench("b.py", gold=-1))
-    with pytest.raises(InputError, match="\nleft out: 1 rows that need no snippet"):
+    with pytest.raises(InputError, match="\nleft out: rows that need no snippet"):
         load_dataset("repobench-r")
     row = crosscodeeval("t", "r", "a.py", "def bar(): pass")
     put(root / "crosscodeeval/python/line_completion_oracle_bm25.jsonl", row)
-    with pytest.raises(InputError, match="\nleft out: 1 rows without a snippet"):
+    with pytest.raises(InputError, match="\nleft out: rows without a snippet"):
         load_dataset("crosscodeeval")

@@ -139,12 +139,14 @@ def test_instances_none_of_which_can_be_asked_are_told_by_the_reason(root: Path)
     with pytest.raises(InputError) as raised:
         load_dataset("swebench-lite")
     assert str(raised.value).split("\n")[1] == (
-        "left out: 1 instances whose patch changes no existing file; "
-        "1 instances without a problem statement"
+        "left out: instances whose patch changes no existing file: 1; "
+        "instances without a problem statement: 1"
     )
     assert "place archives" not in str(raised.value)
     place(root, row("one__pkg-1"), row("one__pkg-3", problem_statement=""))
-    with pytest.raises(InputError, match=r"1 neither a worktree.*; left out: 1 instances without"):
+    with pytest.raises(
+        InputError, match=r"absent: neither a worktree.*: 1; left out: instances without .*: 1"
+    ):
         load_dataset("swebench-lite")
 
 
