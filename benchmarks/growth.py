@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-SIZES = (1_200, 12_000, 120_000, 1_200_000)  # functions; both chunkers make fewer chunks
+SIZES = (1_000, 10_000, 100_000, 1_000_000)  # functions; both chunkers make fewer chunks
 QUESTIONS, FUNCTIONS, LINES, WORDS = 100, 40, 12, 20_000
 CHUNKERS = ("fixed", "ast")
 _PROGRAM = """
