@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 _LONGEST = 200  # characters of a reason
 _MOST_NAMES = 12  # that a message lists
 _SIMILAR = 0.75  # share of equal characters from which a name may be a slip for another
+_SIMILAR_SHORT = 0.66  # the same for three characters: one of them, or their order, is wrong
+_LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
 
 
 def escaped(text: str) -> str:
@@ -91,11 +93,28 @@ def reason_of(error: BaseException) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """The file and the line where an exception was raised."""
-    import traceback
+    """The last line of the user's own code that an exception came through; empty without one.
 
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{frame.filename}, line {frame.lineno}"
+    Neither chunkmark nor an installed library is the user's code.
+    """
+    import sysconfig
+    import traceback
+    from pathlib import Path
+
+    here = Path(__file__).resolve().parent
+    foreign = [here, here.parent / "harness"]
+    foreign += [Path(path).resolve() for path in map(sysconfig.get_path, _LIBRARIES)]
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        file = Path(frame.f_code.co_filename)
+        if file.is_file() and not any(file.resolve().is_relative_to(each) for each in foreign):
+            return f"{file}, line {line}"
+    return ""
+
+
+def see(error: BaseException) -> str:
+    """The end of a message: where to look in the user's own code; empty without a place."""
+    place = place_of(error)
+    return place and f"; see {place}"
 
 
 def _with_a_word_of(name: str, names: Iterable[str]) -> list[str]:
@@ -126,7 +145,8 @@ def suggestion(name: str, names: Iterable[str], command: str = "", *, mark: str 
     names = list(names)
     by_lower = {other.lower(): other for other in names}
 
-    near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=_SIMILAR)
+    similar = _SIMILAR_SHORT if len(name) == 3 else _SIMILAR
+    near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=similar)
     if near := near or _with_a_word_of(name.lower(), by_lower):
         return f"did you mean {' or '.join(mark + by_lower[key] for key in near)}?"
     if len(names) > _MOST_NAMES and command:

@@ -181,11 +181,9 @@ def warn_unused(option: str, patterns: Iterable[str], paths: Iterable[str]) -> N
     paths = list(paths)
     for pattern in patterns:
         if not any(pattern_of(path, [pattern]) for path in paths):
-            warnings.warn(
-                f"{option} {pattern!r} fits no file; "
-                "write a glob of a name or a path, as in '*.h' or 'src/*'",
-                stacklevel=2,
-            )
+            glob = any(mark in pattern for mark in "*?[")
+            advice = "" if glob else "; write a glob of a name or a path, as in '*.h' or 'src/*'"
+            warnings.warn(f"{option} {pattern!r} fits no file that is read{advice}", stacklevel=2)
 
 
 def parse_overrides(texts: Iterable[str]) -> dict[str, str]:

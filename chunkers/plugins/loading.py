@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from chunkers.errors import STOPPING, InputError, MissingError, reason_of
 from chunkers.grammars.loading import grammar_versions
-from chunkers.plugins.registry import PluginEntry, Registry
+from chunkers.plugins.registry import PluginEntry, Registry, refuse_async
 from chunkers.plugins.spec import Spec, bind, canonical, needed, parse_spec
 from chunkers.sizes import UNITS, Unit
 from chunkers.source import Span
@@ -303,6 +303,7 @@ def _make(entry: PluginEntry, make: Callable[..., Any], bound: Mapping[str, Any]
             f"{where}: it returned {type(chunker).__name__}, which has no method chunk; "
             "give a function of source, or a class with chunk(source, services)"
         )
+    refuse_async(where, "method chunk", chunker.chunk)
     with contextlib.suppress(ValueError):  # what is not written in Python may have no signature
         try:
             inspect.signature(chunker.chunk).bind(None, None)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
 import pkgutil
 import re
 import sys
@@ -14,13 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import STOPPING, InputError, UnknownPartError, place_of, reason_of, suggestion
+from chunkers.errors import STOPPING, InputError, UnknownPartError, reason_of, see, suggestion
 from chunkers.plugins.spec import Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+_CALL = re.compile(r"(?P<name>[\w.:-]+)(?:\(|[\s;]+(?=\w+=))(?P<options>[^()]*)\)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +91,18 @@ class Registry:
         if spec.name in entries:
             return entries[spec.name], spec
         attribute, _, rest = (spec.argument or "").partition(":")
-        is_file = spec.name.endswith(".py")
-        modules = (Path(f"{spec.name}.py"), Path(spec.name, "__init__.py"))
-        if is_file or (not attribute and any(module.is_file() for module in modules)):
-            example = f"{Path(spec.name).stem}:{attribute or 'function'}"
-            problem = f"unknown {self.kind} {spec.name!r}; write {example}"
-            raise InputError(f"{problem} in the folder of the file" if is_file else problem)
+        path = Path(spec.name.removesuffix(".py"))
+        is_path = spec.name.endswith(".py") or bool(attribute and path.parts[1:])
+        if is_path or (not attribute and _own_file(".".join(path.parts))):
+            below = not path.is_absolute() and ".." not in path.parts
+            module = ".".join(path.parts) if below else path.name
+            where = "" if below and _own_file(module) else " in the folder of the file"
+            problem = f"unknown {self.kind} {spec.name!r}"
+            raise InputError(f"{problem}; write {module}:{attribute or 'function'}{where}")
+        if called := _CALL.fullmatch(f"{spec.name}:{spec.argument}" if attribute else spec.name):
+            written = called["name"] + (called["options"] and f",{called['options']}")
+            advice = "drop the ()" if "(" in called[0] else "options follow a comma"
+            raise InputError(f"invalid spec {str(spec)!r}; {advice}: write {written}")
         if _ATTRIBUTE.fullmatch(attribute) and not rest:
             name = f"{spec.name}:{attribute}"
             return PluginEntry(name, name, "module"), Spec(name, None, spec.options)
@@ -120,6 +129,8 @@ class Registry:
         """Import the object that makes a part; raises InputError with the reason if it fails."""
         module, _, attribute = entry.target.partition(":")
         place = f"{self.kind} {entry.shown}"
+        if entry.origin == "module":
+            _refuse_shadowed(place, module)
         try:
             target: Any = importlib.import_module(module)
             for part in attribute.split("."):
@@ -137,10 +148,10 @@ class Registry:
                 top = missing.partition(".")[0]
                 advice = f"start chunkmark in the folder that holds {top}, or install it"
                 raise InputError(f"{place}: no module {missing!r}; {advice}") from error
-            advice = _advice(error)
             raise InputError(
-                f"{place}: {module} cannot be imported: {reason_of(error)}; {advice}"
+                f"{place}: {module} cannot be imported: {reason_of(error)}{_advice(error)}"
             ) from error
+        refuse_async(place, "function", target)
         return target
 
     def make(
@@ -155,6 +166,11 @@ class Registry:
             method: The method that every part of the kind has.
         """
         name = entry.name
+        if required := _required(make, bound):
+            raise InputError(
+                f"{self.kind} {entry.shown} needs {required}; give a function without arguments, "
+                f"or with options only, that returns the {self.kind}"
+            )
         try:
             part = make(**bound)
         except InputError as error:
@@ -167,24 +183,69 @@ class Registry:
             if type(error) in STOPPING or entry.origin == "built-in":
                 raise
             raise InputError(
-                f"{self.kind} {entry.shown} cannot be created: {reason_of(error)}; see "
-                f"{place_of(error)}\ngive a function that returns the {self.kind}"
+                f"{self.kind} {entry.shown} cannot be created: {reason_of(error)}{see(error)}\n"
+                f"give a function that returns the {self.kind}"
             ) from error
         if not callable(getattr(part, method, None)):
             raise InputError(
                 f"{self.kind} {entry.shown}: it returned {type(part).__name__}, which has no "
                 f"method {method}; give a function that returns the {self.kind}"
             )
+        refuse_async(f"{self.kind} {entry.shown}", f"method {method}", getattr(part, method))
         return part
+
+
+def refuse_async(place: str, what: str, function: object) -> None:
+    """Refuse an `async def`, which returns no result when it is called."""
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise InputError(f"{place}: its {what} is async; write def")
+
+
+def _required(make: Callable[..., Any], bound: Mapping[str, Any]) -> str:
+    """The parameters of a function that options cannot give, if it cannot be called without."""
+    with contextlib.suppress(ValueError, TypeError):  # what is not written in Python
+        return ", ".join(
+            name
+            for name, parameter in inspect.signature(make).parameters.items()
+            if name not in bound
+            and parameter.default is parameter.empty
+            and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        )
+    return ""
+
+
+def _own_file(module: str) -> Path | None:
+    """The file of a module in the current folder; None if there is none."""
+    path = Path(*module.split("."))
+    files = (path.with_name(f"{path.name}.py"), path / "__init__.py")
+    return next((file for file in files if file.is_file()), None)
+
+
+def _refuse_shadowed(place: str, module: str) -> None:
+    """Refuse a module of Python or of a library where the current folder has one of the name."""
+    own, top = _own_file(module), module.partition(".")[0]
+    found = None
+    with contextlib.suppress(ValueError):  # a module that was made in this process
+        found = importlib.util.find_spec(top)
+    if own is None or found is None:
+        return
+    files = [found.origin, *(found.submodule_search_locations or ())]
+    ours = {Path(name).resolve() for name in (f"{top}.py", top)}
+    if ours.isdisjoint(Path(file).resolve() for file in files if file):
+        other = found.origin if found.has_location else "a module of Python"
+        raise InputError(f"{place}: {top} is {other}, not ./{own}; rename yours")
 
 
 def _advice(error: BaseException) -> str:
     """What to do about the error of a module, with the line where it was raised."""
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"install {error.name.partition('.')[0]} in {sys.prefix}, where chunkmark runs"
+        top = error.name.partition(".")[0]
+        if top == "chunkmark":
+            return "; import chunkers, the module of chunkmark"
+        return f"; install {top} in {sys.prefix}, where chunkmark runs"
     if isinstance(error, SyntaxError) and error.filename:
-        return f"correct {error.filename}, line {error.lineno}"
-    return f"see {place_of(error)}"
+        return f"; correct {error.filename}, line {error.lineno}"
+    return see(error)
 
 
 def _defined(target: object, name: str) -> str:

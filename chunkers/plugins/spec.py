@@ -19,6 +19,7 @@ import sys
 import types
 import typing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from chunkers.errors import InputError, UnknownOptionError, suggestion
@@ -38,6 +39,9 @@ _PLAIN = re.compile(r'[^",|]*')
 _BLANK = re.compile(rf"\s+(?={_KEY.pattern}\s*=)")
 _SEVERAL = re.compile(r"[\w-]+([, |]\s*[\w-]+)+")
 _UNCOLONED = re.compile(rf"(?P<name>[\w-]+)[\s,;(]+(?P<options>{_KEY.pattern}=[^()]*)\)?")
+_JOINED = re.compile(rf"[;\s]+(?P<key>{_KEY.pattern})=")
+"""Another option in a value, after a blank or a semicolon."""
+
 _STRING = json.JSONDecoder(strict=True)
 
 
@@ -98,15 +102,17 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
     if not rest and name in _ARGUMENTS:
         raise InputError(f"{name}: {_argument_missing(name)}")
     if not rest:
-        raise InputError(f"invalid spec {text!r}; write {name} or {name}:key=value")
+        form = "function" if Path(f"{name}.py").is_file() else "key=value"
+        alone = f"{name} or " if form == "key=value" else ""
+        raise InputError(f"invalid spec {text!r}; write {alone}{name}:{form}")
     argument: str | None = None
     sweeps: list[tuple[str, list[str]]] = []
     for number, (key, values) in enumerate(_items(text, rest)):
         if key is None:
             if number > 0 or len(values) > 1:
-                raise InputError(
-                    f"{text!r}: {values[0]!r} is not key=value; write {values[0]}=VALUE"
-                )
+                value = values[0]
+                form = f"{value}=VALUE" if _KEY.fullmatch(value) else f"KEY={value}"
+                raise InputError(f"{text!r}: {value!r} is not key=value; write {form}")
             argument = values[0]
         elif any(key == seen for seen, _ in sweeps):
             raise InputError(f"{text!r}: duplicate key {key!r}; give it once")
@@ -213,6 +219,10 @@ def bind(
         hints = _hints(common, shared, written, part) | hints
         parameters = {**shared, **parameters}
     bound: dict[str, Any] = {}
+    for text in (spec.argument or "", *(value for _, value in spec.options)):
+        if (joined := _JOINED.search(text)) and joined["key"] in parameters:
+            form = _JOINED.sub(r",\g<key>=", str(spec))
+            raise InputError(f"{part}: separate options by a comma: {form}")
     if spec.argument is not None:
         if "argument" not in parameters:
             raise InputError(
@@ -353,7 +363,7 @@ def _convert(value: str, hint: Any, where: str) -> Any:
         kind = "a whole number" if hint is int else "a number"
         with contextlib.suppress(ValueError):
             kind += f" up to {_LARGEST}" if hint is int and int(value) > _LARGEST else ""
-        commas = "; options are separated by commas" if ";" in value else ""
+        commas = "; options are separated by commas" if _JOINED.search(value) else ""
         if sweep := re.fullmatch(r"(\d+)\.\.+(\d+)", value):
             commas = f"; write {sweep[1]}|{sweep[2]} to compare both"
         raise InputError(f"{where}: must be {kind}{commas}")

@@ -324,7 +324,8 @@ class Worker:
             environment["PYTHONHASHSEED"] = str(self._hash_seed)
         self.connection, end = multiprocessing.Pipe()
         with end:
-            command = [sys.executable, "-c", _START, str(end.fileno()), json.dumps(sys.path)]
+            # -P: a module of the current folder shadows no other, as in the main process.
+            command = [sys.executable, "-P", "-c", _START, str(end.fileno()), json.dumps(sys.path)]
             self._process = system.start(
                 command,
                 env=environment,

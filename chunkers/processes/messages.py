@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import StoppedError, reason_of
+from chunkers.errors import StoppedError, place_of, reason_of
 from chunkers.plugins.loading import InvalidSpansError
 from chunkers.source import Source, Span
 
@@ -80,4 +81,6 @@ def attempt(
     except MemoryError:
         return dict(OUT_OF_MEMORY)
     except BaseException as error:
-        return {"failure": ["raised", reason_of(error)]}
+        # The name of the file alone: a stored reason is the same in any folder.
+        place = Path(place_of(error)).name
+        return {"failure": ["raised", reason_of(error) + (place and f" ({place})")]}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from chunkers.errors import InputError, suggestion
+from chunkers.errors import InputError
 from chunkers.languages import language_of
 from harness.audit.audit import Audit, count_twins, identical_files
 from harness.audit.interpretation import SOME, findings
@@ -515,8 +515,17 @@ def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[s
     if pairs:
         return name, pairs
     if measures and name not in measures:
-        raise InputError(f"{run} has no values of {name}; {suggestion(name, sorted(measures))}")
-    other = f"it has cells of {', '.join(sorted(others))}; " if others else ""
+        raise InputError(
+            f"{run} has no values of {name}; rerun `chunkmark run` with -m {name}\n"
+            f"or take one of {', '.join(sorted(measures))}"
+        )
+    listed = ", ".join(sorted(others))
+    if others and not measures and dataset.name not in others:
+        raise InputError(
+            f"{run} is a run of {listed}, not of {dataset.name}; give a run of {dataset.name} with "
+            "two chunkers or more"
+        )
+    other = f"it has cells of {listed}; " if others else ""
     if dataset.name in others:
         other = f"its cells of {dataset.name} are of other data, which has changed since; "
     raise InputError(

@@ -230,7 +230,7 @@ def _why(built: BuiltQueries, left_out: Mapping[str, int], queries: str, root: P
     from harness.building.git.repository import repository_of
 
     questions = "queries=FILE with questions of your own"
-    if line := left_out_line(left_out):
+    if line := left_out_line(left_out, noun="commit" if queries == "commits" else ""):
         earlier = "an earlier since=, " if any("since" in reason for reason in left_out) else ""
         return f"{line}; try {earlier}another queries=, or {questions}"
     lacking, other = _LACKING[queries]

@@ -56,9 +56,7 @@ class Header(StrEnum):
 def churn(
     repository: Annotated[
         Path,
-        typer.Argument(
-            metavar="REPO", help="Git repository; it may be bare.", callback=refuse_spec
-        ),
+        typer.Argument(metavar="REPO", help="Git repository, bare or not.", callback=refuse_spec),
     ],
     chunker: Annotated[list[str] | None, chunker_option(", ".join(_CHUNKERS))] = None,
     commits: Annotated[
@@ -94,13 +92,13 @@ def churn(
         float,
         typer.Option(
             help="Largest difference that does not matter, as a share of the characters that the "
-            "other chunker must embed again: 0.02 is 2 %."
+            "baseline must embed again: 0.02 is 2 %."
         ),
     ] = 0.02,
     seed: TestSeedOption = 0,
     form: FormatOption = Format.TABLE,
 ) -> int:
-    """Count the chunks that each commit makes an index embed again.
+    """Count the chunks that must be embedded again after each commit.
 
     Cuts the changed files of each commit twice: as they were before and after it. Also counts the
     chunks that keep their text but get a new id, since their lines moved. Nothing is embedded, and

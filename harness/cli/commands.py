@@ -40,7 +40,7 @@ COMMANDS = {
     "report": ("harness.cli.report:report", "Write runs as one HTML page."),
     "churn": (
         "harness.cli.churn:churn",
-        "Count the chunks that each commit makes an index embed again.",
+        "Count the chunks that must be embedded again after each commit.",
     ),
     "robust": (
         "harness.cli.robust:robust",
@@ -255,7 +255,9 @@ def _show_version(wanted: bool) -> None:
 
 
 def _set_options(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error that ends a command.")
+    ] = False,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),

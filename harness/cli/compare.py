@@ -55,14 +55,14 @@ def compare(
         bool,
         typer.Option(
             "--allow-truncated",
-            help="Also compare chunkers whose chunks are too long for the embedder, which misses "
-            "over 10 % of their tokens.",
+            help="Also compare chunkers with over 10 % of their tokens beyond the limit of the "
+            "embedder.",
         ),
     ] = False,
     tune: Annotated[
         Literal["dev/test"] | None,
         typer.Option(
-            help="With an option of chunkers, as in --over max_size: choose each chunker's best "
+            help="With --over max_size (or another option of chunkers): choose each chunker's best "
             "value on half of the files (dev), and compare the chosen chunkers on the other half "
             "(test).",
         ),

@@ -80,7 +80,7 @@ def gate(
     Checks the means of every combination of data set, chunker, embedder and retriever. A drop fails
     if it is larger than --max-drop and its one-sided 95 % interval lies above 0. The interval
     treats the queries on one file as one observation. Names the queries that fell most. A
-    combination that only BASE has fails; one that only RUN has is skipped.
+    combination found only in BASE counts as failed; one found only in RUN is skipped.
 
     The exit code is 1 if a check fails, and 2 if nothing can be checked.
     """

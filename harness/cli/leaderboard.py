@@ -14,6 +14,7 @@ from harness.cli.output import (
     RunsArgument,
     TestSeedOption,
     refuse_foreign_file,
+    refuse_pages,
     require_different_runs,
     require_libraries,
     write,
@@ -89,6 +90,7 @@ def leaderboard(
         if Path(folder).is_file():
             raise InputError(f"--export {layout}:{folder} is a file; name a folder")
     require_different_runs([*runs, *(merge or ())])
+    refuse_pages(runs)
     if out is not None:
         require_libraries("page", ["jinja2"])
         refuse_foreign_file(out, "leaderboard")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FAILED, PARTIAL = 1, 3
 """Exit codes: a check failed; part of the result is missing."""
 
+_PAGES = (".html", ".htm")
 _HEAD = 4096
 """Bytes of a page that hold its title."""
 
@@ -144,6 +145,21 @@ def require_different_runs(runs: Sequence[Path]) -> None:
     for number, run in enumerate(runs):
         if folders[number] in folders[:number]:
             raise InputError(f"run folder {run} is given more than once; give it once")
+
+
+def refuse_pages(runs: Sequence[Path]) -> None:
+    """Refuse the name of a page in place of a run folder."""
+    from chunkers.errors import InputError
+
+    for run in runs:
+        if run.suffix.lower() in _PAGES and not run.is_dir():
+            raise InputError(f"{run} is a page, not a run; write -o {run}")
+
+
+def with_option(option: str, chunkers: Sequence[str] | None) -> str:
+    """How to give an option, such as `max_size=300`, to the last of some chunkers."""
+    spec = chunkers[-1] if chunkers else "fixed"
+    return f"write -c {spec}{',' if ':' in spec else ':'}{option}"
 
 
 class Report(Protocol):
@@ -269,7 +285,7 @@ def refuse_foreign_file(path: Path, kind: str) -> None:
             raise InputError(f"{unreadable(path, error)}\nname another file with -o") from None
         if head and f"<title>chunkmark {kind}</title>".encode() not in head:
             raise InputError(f"{path} exists and is not a {kind}; name another file with -o")
-    if path.suffix.lower() not in (".html", ".htm"):
+    if path.suffix.lower() not in _PAGES:
         raise InputError(f"-o {path}: a {kind} is HTML; name a file that ends in .html")
 
 

@@ -9,7 +9,7 @@ import signal
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -21,8 +21,11 @@ from chunkers.errors import (
     suggestion,
 )
 from harness.cli.commands import COMMANDS, app, load_command
-from harness.cli.output import HELP, PARTIAL
+from harness.cli.output import HELP, PARTIAL, with_option
 from harness.cli.signals import STOPPED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 DONE, USAGE, FAULT, INTERRUPTED = 0, 2, 70, 130
 
@@ -118,18 +121,8 @@ def _usage_message(error: Any) -> tuple[str, bool]:
     if kind == "NoSuchOption":
         return _unknown_option(error), False
     if extra := _EXTRA.fullmatch(message):
-        words = extra["words"].split()
-        if misplaced := _value_of_flag(error.ctx, words) or _misplaced_part(error.ctx, words):
-            return misplaced, False
-        _, *names = error.ctx.command.collect_usage_pieces(error.ctx)
-        command = error.ctx.command.name
-        message = f"too many arguments: {' '.join(words)}; "
-        message += f"{command} takes {' '.join(names) or 'options alone'}"
-        if advice := _SURPLUS.get(command, ""):
-            return f"{message}; {advice.format(words[0])}", False
-        if "=" in words[0] and command in ("run", "robust", "churn"):
-            return f"{message}; write options into a spec, as in -c fixed:{words[0]}", False
-    elif value := _VALUE.fullmatch(message):
+        return _surplus(error.ctx, extra["words"].split())
+    if value := _VALUE.fullmatch(message):
         verb = "needs a value" if value["verb"] == "requires" else "takes no value"
         message = f"{value['option'][1:-1]} {verb}"
     elif parameter is not None:
@@ -147,15 +140,42 @@ def _usage_message(error: Any) -> tuple[str, bool]:
     return message, True
 
 
-_SURPLUS = {
-    "audit": "audit one run at a time",
-    "cache": "write --model {} for one model",
-    "chunk": "give one file at a time",
-    "gate": "write --against {} --max-drop MEASURE=DROP to compare with a run",
-    "report": "write -o {} for the page",
-    "show": "write --sample {} for a number of queries",
-}
-"""What to do with an argument too many, by command."""
+_SURPLUS = (
+    ("audit", ".*", "audit one run at a time"),
+    ("cache", "info|clear", "give one action at a time"),
+    ("cache", ".*", "write --model {} for one model"),
+    ("chunk", ".*", "give one file at a time"),
+    ("gate", ".*", "write --against {} --max-drop MEASURE=DROP to compare with a run"),
+    ("show", ".*", "write --sample {} for a number of queries"),
+)
+"""What to do with an argument too many: a command, a pattern of the argument, and the advice."""
+
+
+def _surplus(context: Any, words: list[str]) -> tuple[str, bool]:
+    """The message on arguments too many, and whether help should be read."""
+    if misplaced := _value_of_flag(context, words) or _misplaced_part(context, words):
+        return misplaced, False
+    command, values = context.command.name, context.params
+    _, *names = context.command.collect_usage_pieces(context)
+    advice = _split_bound(values, words)
+    for name, pattern, text in _SURPLUS:
+        if not advice and name == command and re.fullmatch(pattern, words[0]):
+            advice = text.format(words[0])
+    if "=" in words[0] and command in ("run", "robust", "churn"):
+        advice = with_option(words[0], values.get("chunkers") or values.get("chunker"))
+    message = f"too many arguments: {' '.join(words)}; "
+    message += f"{command} takes {' '.join(names) or 'options alone'}"
+    return message + (advice and f"; {advice}"), not advice
+
+
+def _split_bound(values: Mapping[str, Any], extra: list[str]) -> str:
+    """How to write a bound of `gate` that was given as several words; empty without one."""
+    number = "".join(extra).lstrip("<>=")
+    for option, flag, operator in (("minimum", "--min", ">"), ("max_drop", "--max-drop", "=")):
+        measure = (values.get(option) or [""])[-1].rstrip("<>= ")
+        if measure and not re.search("[<>=]", measure) and re.fullmatch(r"[\d.]+%?", number):
+            return f"write {flag} '{measure}{operator}{number}'"
+    return ""
 
 
 def _value_of_flag(context: Any, extra: list[str]) -> str:
@@ -190,6 +210,8 @@ _INSTEAD = (
     ("-h", "--help", "write --help"),
     ("-v", "--version", "write --version"),
     ("--max-size --overlap --header --unit", "--chunker", _SPEC),
+    ("--chunk-size --size", "--chunker", "write it in a spec, as in -c fixed:max_size=300"),
+    ("--chunk-overlap", "--chunker", "write it in a spec, as in -c fixed:overlap=20"),
     ("--top-k --k", "--depth", "did you mean --depth?"),
     ("--output --file", "--out", "did you mean --out?"),
     ("--metric --metrics --primary", "--measure", "did you mean --measure?"),

@@ -16,6 +16,7 @@ from harness.cli.output import (
     FormatOption,
     RunsArgument,
     refuse_foreign_file,
+    refuse_pages,
     require_different_runs,
     require_libraries,
     write,
@@ -77,18 +78,19 @@ def report(
 
     require_libraries("report", _LIBRARIES)
     require_different_runs(runs)
+    refuse_pages(runs)
     if serve and (out is not None or figures is not None):
         name = "--figures" if out is None else "--out"
         raise InputError(f"--serve writes no file; remove --serve or {name}")
     out = out or _PAGE
     if not serve:
         refuse_foreign_file(out, "report")
-    if figures is not None and figures.exists() and not figures.is_dir():
-        raise InputError(f"{figures} is a file; name a folder with --figures")
     from harness.cli.progress import Progress
-    from harness.reports.figures.figure import write_figures
+    from harness.reports.figures.figure import refuse_foreign_folder, write_figures
     from harness.reports.page.assemble import ReportOptions, make_report
 
+    if figures is not None:
+        refuse_foreign_folder(figures)
     options = ReportOptions(baseline, tuple(price or ()), data_dir)
     if sources is not None:
         options = replace(options, sources=sources)

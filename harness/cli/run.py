@@ -21,6 +21,7 @@ from harness.cli.output import (
     baseline_of,
     console,
     warn_unused_languages,
+    with_option,
     write,
     write_json,
 )
@@ -217,6 +218,11 @@ def config_of(suite: Path | None, data_dir: Path | None, options: dict[str, Any]
     """The options of a suite and of the command line, whose errors name the flag."""
     from harness.datasets.suites import load_suite
 
+    if suite is not None and "=" in suite.name and not suite.exists():
+        from chunkers.errors import InputError
+
+        advice = with_option(str(suite), options["chunkers"])
+        raise InputError(f"{suite} is not a suite; for an option of a chunker, {advice}")
     config = RunConfig() if suite is None else load_suite(suite, data_dir)
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
     with flags_in_errors(options):

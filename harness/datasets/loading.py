@@ -7,7 +7,7 @@ import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import STOPPING, InputError, UnknownPartError, place_of, reason_of, suggestion
+from chunkers.errors import STOPPING, InputError, UnknownPartError, reason_of, see, suggestion
 from chunkers.languages import parse_overrides, pattern_of
 from chunkers.plugins.registry import PluginEntry
 from chunkers.plugins.spec import Spec, bind, canonical, parse_spec
@@ -19,6 +19,8 @@ from harness.support.json_files import read_json
 from harness.support.paths import refuse_address
 from harness.support.progress import silent
 from harness.support.wording import counted
+
+_QUESTIONS = (".csv", ".jsonl", ".yaml", ".yml")
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -95,7 +97,7 @@ def load_dataset(
         if type(error) in STOPPING or spec.name in card_names():
             raise
         raise InputError(
-            f"data set {spec.name}: its loader failed: {reason_of(error)}; see {place_of(error)}\n"
+            f"data set {spec.name}: its loader failed: {reason_of(error)}{see(error)}\n"
             "a loader is a function load(data_dir) that returns a Dataset"
         ) from error
     if not isinstance(dataset, Dataset):
@@ -167,6 +169,10 @@ def _common(
 def _plug_in(spec: Spec) -> tuple[PluginEntry, Spec]:
     """The entry point or the Python object that a spec names, and the spec of its options."""
     names = DATASETS.entries()
+    file = Path(spec.argument or spec.name)
+    if spec.name not in names and file.suffix in _QUESTIONS and file.is_file():
+        advice = f"for questions of your own write repo:PATH,queries={file}"
+        raise InputError(f"unknown data set {str(spec)!r}; {advice}")
     if spec.name not in names and spec.argument is None:
         near = suggestion(spec.name, sorted({*names, *card_names()}), LIST)
         if "/" in spec.name and not Path(spec.name).exists():

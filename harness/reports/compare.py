@@ -146,8 +146,8 @@ def measures_of(
     for name in names:
         if len(contest.columns(name)) < 2:
             raise InputError(
-                f"{contest.dataset}: fewer than two cells have {name}; {suggestion(name, known)}\n"
-                f"to add it, rerun `chunkmark run` with -m {name}"
+                f"{contest.dataset}: fewer than two cells have {name}; rerun `chunkmark run` with "
+                f"-m {name}\nor take one of {', '.join(known)}"
             )
     if baseline is not None and baseline not in contest.cells:
         raise InputError(

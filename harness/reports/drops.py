@@ -136,7 +136,8 @@ def _compared(
     lacking = [name for name in contest.cells if name not in columns]
     if lacking:
         run = contest.cells[lacking[0]].folder.parent.parent
-        why = f"{allowed.measure} has no values in {run}; rerun with -m {allowed.measure}"
+        name = allowed.measure
+        why = f"{name} has no values in {run}; rerun `chunkmark run` with -m {name}"
         # What BASE has and RUN lost must not pass.
         return _row(names, allowed, "fail" if lacking == ["after"] else "skipped", why)
     before, after = columns["before"], columns["after"]

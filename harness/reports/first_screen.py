@@ -27,8 +27,8 @@ NAME_WIDTH = 16
 _BOX = Box("    \n    \n ── \n    \n ── \n ── \n    \n    \n")  # a rule below each section
 
 _LEGEND = (
-    "SpanR: share of targets in so many non-white-space characters (c); * exploratory; "
-    "last: reference"
+    "SpanR: share of targets in N non-white-space characters (Nc); * exploratory; "
+    "oracle: best possible"
 )
 
 
@@ -52,7 +52,7 @@ def _costs(cells: list[CellDocument]) -> list[tuple[str, Callable[[CellDocument]
 def print_first_screen(document: Mapping[str, Any], console: Console) -> None:
     """Print the answer of a run to a terminal of 100 columns.
 
-    A measure that does not compare chunkers is not shown; if a run has no other, all are shown.
+    A measure that cannot compare chunkers is not shown; if a run has no other, all are shown.
     """
     shortened = False
     for heading, cells in groups(document):

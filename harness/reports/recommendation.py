@@ -19,9 +19,7 @@ BUDGET_MEASURES = ("SpanR@10000c", "SpanR@2500c")
 """The measures of an answer where lines are retrieved, the primary one first: large chunks may win
 under a generous budget and lose under a tight one."""
 
-_NOT_COMPARABLE = (
-    "{} does not compare chunkers: which chunks are relevant depends on the boundaries"
-)
+_NOT_COMPARABLE = "{} cannot compare chunkers: which chunks are relevant depends on the boundaries"
 
 NEGLIGIBLE = ("equivalent", "better, but negligible", "worse, but negligible")
 """Verdicts on differences within the margin."""
@@ -238,7 +236,7 @@ def limits_of(contest: Contest) -> Iterator[str]:
     if follows:
         yield (
             f"The targets are whole {follows}, where syntax chunkers cut: this data set alone "
-            "names no winner; compare on commits too"
+            "names no winner; compare with -d repo:PATH,queries=commits too"
         )
     if contest.profile["mean"] == "corpora":
         yield "The means of this profile are over corpora, these differences over queries"

@@ -72,8 +72,8 @@ def _choice(sweep: Contest, option: str, measure: str | None, seed: int) -> dict
     columns = sweep.columns(measure)
     if len(columns) < 2:
         raise InputError(
-            f"{sweep.dataset}: fewer than two cells have {measure}\n"
-            f"to add it, rerun `chunkmark run` with -m {measure}"
+            f"{sweep.dataset}: fewer than two cells have {measure}; rerun `chunkmark "
+            f"run` with -m {measure}"
         )
     dev = dev_half(sweep.members, seed)
     if dev.all():

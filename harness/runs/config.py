@@ -133,13 +133,15 @@ class RunConfig:
     memory: str | None = _option(
         LIMITS,
         None,
-        "Memory for vectors, such as 500MB or 2GB. More than that is kept in files. Default: all.",
+        "Memory for vectors, such as 500MB or 2GB. More than that is kept in files. Default: no "
+        "limit.",
         metavar="SIZE",
     )
     file_timeout: float = _option(
         LIMITS,
         SECONDS,
-        "Time limit for a file, in seconds. Each million characters extends it by the same time.",
+        "Time limit for a file, in seconds. For each million characters of the file, the limit is "
+        "added once more.",
         metavar="SECONDS",
         least=0,
     )

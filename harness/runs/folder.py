@@ -253,10 +253,9 @@ def _not_a_run(path: Path) -> str:
         return f"{path} is inside a run folder; give {run}"
     if not path.is_dir():
         return f"{path} is a file\n{advice}"
-    return (
-        f"{path} is not a run folder: manifest.json is missing\n"
-        f"{advice}, or make a run of this folder by `chunkmark run -d {dataset_spec(path)}`"
-    )
+    if any(path.iterdir()):
+        advice += f", or make a run of this folder by `chunkmark run -d {dataset_spec(path)}`"
+    return f"{path} is not a run folder: manifest.json is missing\n{advice}"
 
 
 def is_run_folder(folder: Path) -> bool:

@@ -115,7 +115,7 @@ def _why_skipped(cell: GateCell, measure: str) -> str:
     if measure in cell.means:
         return f"{measure} is skipped: {cell.reasons.get(measure) or 'no query has a value'}"
     if cell.means:
-        return f"{measure} is not in the run; rerun with -m {measure}"
+        return f"{measure} is not in the run; rerun `chunkmark run` with -m {measure}"
     return f"{measure} is skipped: {cell.chunker} on {cell.dataset} failed"
 
 

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from chunkers.errors import InputError
 from harness.reading.qrels import QUERY_COLUMNS, Qrels, is_comment, read_qrels
+from harness.runs.folder import is_run_folder
 from harness.scoring.records import RECORD_KEYS, from_array, from_lines, from_table, rows_of
 from harness.scoring.trec_runs import OUR_TAG, read_run
 from harness.support.json_files import finite_number, id_of, numbered_lines, parse_json
@@ -58,9 +59,8 @@ def open_file(path: Path) -> InputFile:
         InputError: It cannot be read, is empty, or has an unknown format.
     """
     if path.is_dir():
-        raise InputError(
-            f"{path} is a folder; give a file, or read a run folder by `chunkmark compare {path}`"
-        )
+        advice = f", or read the run by `chunkmark compare {path}`" if is_run_folder(path) else ""
+        raise InputError(f"{path} is a folder; give a file{advice}")
     lines = numbered_lines(path)
     head: list[tuple[int, bytes]] = []
 

@@ -82,7 +82,7 @@ def judge(
     """
     gold = row or dict.fromkeys(record.relevant, 1.0)
     if gold:
-        ids = _ids(record)
+        ids = _ids(record, "--qrels" if row else "relevant_ids")
         names = _documents_of(ids, gold)
         return _ranked(record, "qrels", names, gold, each_counts=each_counts)
     strategy, why = _strategy(record)
@@ -132,10 +132,10 @@ def judge_as_memorybench(record: QueryRecord, benchmark: str, threshold: float) 
     return _counted(judged, [record.items[int(item)].text or "" for item in judgement.gold])
 
 
-def _ids(record: QueryRecord) -> list[str]:
+def _ids(record: QueryRecord, gold: str) -> list[str]:
     ids = [item.id for item in record.items if item.id is not None]
     if len(ids) < len(record.items):
-        raise InputError(f"{record.where}: the gold is ids, but a retrieved item has no id")
+        raise InputError(f"{record.where}: {gold} is given, so each retrieved item needs an id")
     return ids
 
 

@@ -17,14 +17,19 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{number:d} {singular if number == 1 else plural or singular + 's'}"
 
 
-def left_out_line(left_out: Mapping[str, int], before: str = "\nleft out: ") -> str:
+def left_out_line(left_out: Mapping[str, int], before: str = "\nleft out: ", noun: str = "") -> str:
     """What was left out, as the end of a message that nothing remained.
 
     Args:
         left_out: Reason -> count.
         before: How the line begins; if nothing was left out, the line is empty.
+        noun: What is counted; empty if a reason says so itself.
     """
-    reasons = "; ".join(f"{reason}: {count}" for reason, count in left_out.items() if count)
+    reasons = "; ".join(
+        f"{reason}: {counted(count, noun) if noun else count}"
+        for reason, count in left_out.items()
+        if count
+    )
     return reasons and before + reasons
 
 

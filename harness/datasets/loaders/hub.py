@@ -251,7 +251,7 @@ class _Repository:
         except InputError as error:
             raise InputError(
                 f"{self}: {error}\n"
-                "connect to the network, name a cache that has it by HF_HOME, or name a folder in "
+                "connect to the network, set HF_HOME to a cache that holds it, or name a folder in "
                 "BEIR's layout: -d beir:FOLDER"
             ) from error
         paths = sorted(path for path in folder.rglob("*") if path.is_file())

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from chunkers.errors import InputError
 from harness.reports.figures import style
 from harness.reports.plain import as_rows, plain
 
@@ -24,6 +25,7 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 _FONTS = "system-ui, sans-serif"
 _VARIABLES = {color: f"var(--{name}, {color})" for name, color in style.LIGHT.items()}
 _PLACES = {"d", "x", "y", "width", "height", "transform"}
+_SUFFIXES = (".svg", ".png", ".csv")
 _PNG_DPI = 192  # two pixels for each of CSS
 
 
@@ -60,6 +62,22 @@ class Figure:
         to.
         """
         return _svg(self)
+
+
+def refuse_foreign_folder(folder: Path) -> None:
+    """Refuse to write figures to a folder that holds other files than figures.
+
+    Raises:
+        InputError: It does, or is a file.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; name a folder with --figures")
+    files = list(folder.iterdir()) if folder.exists() else []
+    figures = {file.stem for file in files if file.suffix == ".svg"}  # which is written first
+    if any(file.suffix not in _SUFFIXES or file.stem not in figures for file in files):
+        raise InputError(
+            f"{folder} holds other files; name an empty or a new folder with --figures"
+        )
 
 
 def write_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:

@@ -127,8 +127,8 @@ def _means(
     task, limit = cell.names["dataset"], cell.cell["identity"].get("limit")
     if limit is not None:
         raise InputError(
-            f"{run_of(cell)} has {limit} queries of {task} (--limit), which is another task to "
-            "others; run it without --limit to export it"
+            f"{run_of(cell)} has {limit} of the queries of {task} (--limit); a leaderboard needs "
+            "all: run it without --limit"
         )
     read_cell(cell.folder, check_files=True)
     record = read_record(cell.folder)

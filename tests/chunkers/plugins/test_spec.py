@@ -171,10 +171,21 @@ def test_a_number_that_no_size_has_is_refused(digits: str) -> None:
     ("text", "says"),
     [
         ("ast:max_size", "chunker ast: an option is written key=value, as in ast:max_size=600"),
-        ("ast:max_size=300;overlap=3", "options are separated by commas"),
+        ("ast:max_size=300;overlap=3", "separate options by a comma: ast:max_size=300,overlap=3"),
+        ("ast:max_size=300 overlap=3 ; unit=nws", "comma: ast:max_size=300,overlap=3,unit=nws"),
+        ("ast:max_size=300 overlp=3", "options are separated by commas"),
+        ("ast:max_size=300,3", "'3' is not key=value; write KEY=3"),
+        ("ast()", r"drop the \(\): write ast"),
+        ("own:cut()", r"drop the \(\): write own:cut"),
+        ("own:cut(size=3)", r"drop the \(\): write own:cut,size=3"),
+        ("own:cut size=3", "options follow a comma: write own:cut,size=3"),
+        ("own:cut;size=3", "options follow a comma: write own:cut,size=3"),
+        ("sub/own:cut", "write sub.own:cut in the folder of the file"),
+        ("../sub/own.py:cut", "write own:cut in the folder of the file"),
+        ("ats", "did you mean ast?"),
         ("ast,fixed", "names several parts; repeat the option: one for ast, one for fixed"),
         ("repo:", "repo: needs a path; write repo:PATH"),
-        ("chunkers.py", "write chunkers:function in the folder of the file"),
+        ("own.py", "write own:function in the folder of the file"),
     ],
 )
 def test_a_wrong_spec_says_how_to_write_it(text: str, says: str) -> None:

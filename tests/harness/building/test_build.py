@@ -186,7 +186,7 @@ class TestBuild:
         assert len(build(tmp_path / "shallow", BuildOptions()).queries) == 3
 
     def test_one_commit_changes_nothing(self, repository: Path):
-        with pytest.raises(InputError, match=r"\nleft out: without a parent, or .*: 1;"):
+        with pytest.raises(InputError, match=r"\nleft out: without a parent, or .*: 1 commit;"):
             build(repository, BuildOptions(queries="commits"))
 
     @pytest.mark.parametrize(

@@ -272,7 +272,12 @@ def test_strict_needs_drops(base, capsys):
 def test_a_measure_that_a_run_lacks_is_skipped(base, tmp_path, capsys):
     shutil.copytree(base, tmp_path / "run")
     options = ("--against", base, "--max-drop", "MAP=0.01")
-    says(call(capsys, "gate", tmp_path / "run", *options), 2, "MAP has no values", "rerun with -m")
+    says(
+        call(capsys, "gate", tmp_path / "run", *options),
+        2,
+        "MAP has no values",
+        "rerun `chunkmark run` with -m",
+    )
     assert call(capsys, "gate", tmp_path / "run", *options, "--require").code == 1
 
 

@@ -471,7 +471,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("run", "-d", "json:loads"), ["json:loads: its loader failed", "returns a Dataset"]),
         (
             ("run", "-d", "repo:src", "-r", "json:loads"),
-            ["retriever json:loads cannot be created", "give a function that returns the retr"],
+            ["retriever json:loads needs s; give a function without arguments, or with options"],
         ),
         (
             ("run", "-d", "repo:src", "-e", "json:JSONDecoder"),
@@ -597,14 +597,34 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
             ["number above 0 and below 1 (2 points are 0.02)"],
         ),
         ((*RUN, "--file-timeout", "5m"), ["must be a number", "; write 300 for seconds\n"]),
-        (("run", "-c", "fixed", "x.toml", "max_size=300"), ["as in -c fixed:max_size=300\n"]),
+        (("run", "-c", "fixed", "x.toml", "max_size=300"), ["write -c fixed:max_size=300\n"]),
         (("cache", "clear", "minilm"), ["write --model minilm for one model\n"]),
         (("gate", "r2", "r1"), ["write --against r1 --max-drop MEASURE=DROP"]),
+        (("gate", "r2", "--min", "MRR", "0.3"), ["takes RUN; write --min 'MRR>0.3'\n"]),
+        (("gate", "r2", "--min", "MRR", ">", "0.3"), ["takes RUN; write --min 'MRR>0.3'\n"]),
+        (("gate", "r2", "--max-drop", "MRR", "0.3"), ["write --max-drop 'MRR=0.3'\n"]),
+        (("report", "r2", "a.html"), ["a.html is a page, not a run; write -o a.html\n"]),
+        (("leaderboard", "r2", "a.html"), ["a.html is a page, not a run; write -o a.html\n"]),
+        (("report", "r2", "--figures", "src"), ["src holds other files; name an empty or a new"]),
+        (("run", "-c", "ast", "max_size=300"), ["write -c ast:max_size=300\n"]),
+        (("run", "-c", "ast:unit=nws", "max_size=3"), ["write -c ast:unit=nws,max_size=3\n"]),
+        (("churn", "src", "max_size=3"), ["write -c fixed:max_size=3\n"]),
+        (("run", "--chunk-size", "3"), ["a spec, as in -c fixed:max_size=300\n"]),
+        (("run", "--chunk_size=3"), ["a spec, as in -c fixed:max_size=300\n"]),
+        (("chunk", "src/a.py", "--size", "3"), ["a spec, as in -c fixed:max_size=300\n"]),
+        (("run", "--chunk-overlap", "3"), ["a spec, as in -c fixed:overlap=20\n"]),
+        (("cache", "info", "clear"), ["give one action at a time\n"]),
+        (("churn",), ["REPO is missing: git repository, bare or not\n"]),
+        (("compare", "empty"), ["is missing\ngive the folder that `chunkmark run -o` wrote\n"]),
+        (
+            ("score", "--run", "run.trec", "--qrels", "empty"),
+            ["empty is a folder; give a file\n"],
+        ),
         (("audit", "src", "empty"), ["audit one run at a time\n"]),
         (("dataset", "show", "stdlib", "3"), ["write --sample 3 for a number of queries\n"]),
         (
             ("score", "--run", "src", "--qrels", "qrels.trec"),
-            ["src is a folder; give a file, or re"],
+            ["src is a folder; give a file\n"],
         ),
         (
             ("score", "--records", "rows.jsonl", "--source", "gone"),
@@ -652,6 +672,11 @@ def test_the_folder_of_a_page_is_made(folder, capsys):
         page = folder / "new" / command / "a.html"
         assert call(capsys, command, kind, "-o", page).code == 0, command
         assert page.is_file()
+    for _ in range(2):  # figures may be written again
+        assert (
+            call(capsys, "report", "out", "-o", page.with_name("b.html"), "--figures", "f").code
+            == 0
+        )
 
 
 def test_an_option_that_all_chunkers_have_is_not_taken_for_another_name(folder, capsys):
@@ -662,10 +687,104 @@ def test_an_option_that_all_chunkers_have_is_not_taken_for_another_name(folder, 
     says(done, 2, "write --over max_size or another option")
 
 
-@pytest.mark.parametrize("pattern", ["h", "zz*", "*.zz"])
-def test_a_warning_on_a_pattern_shows_a_glob(folder, capsys, pattern):
+@pytest.mark.parametrize(
+    ("pattern", "end"),
+    [
+        ("h", "; write a glob of a name or a path, as in '*.h' or 'src/*'"),
+        ("zz*", ""),
+        ("*.zz", ""),
+    ],
+)
+def test_a_warning_on_a_pattern_shows_a_glob(folder, capsys, pattern, end):
     done = call(capsys, "chunk", "src/a.py", "--language", f"{pattern}=cpp")
-    says(done, 0, f"{pattern!r} fits no file; write a glob of a name or a path, as in '*.h'")
+    says(done, 0, f"{pattern!r} fits no file that is read{end}\n")
+
+
+SHADOWED = "def cut(source): return []\n\ndef dumps(source): return []\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "spec"),
+    [
+        ("json.py", "json:cut"),
+        ("json.py", "json:dumps"),
+        ("json/__init__.py", "json:cut"),
+        ("json/own.py", "json.own:cut"),
+        ("chunkers.py", "chunkers:cut"),
+        ("pytest.py", "pytest:cut"),
+        ("sys.py", "sys:cut"),
+    ],
+)
+def test_a_module_with_the_name_of_another_is_refused(folder, capsys, file, spec):
+    (folder / file).parent.mkdir(exist_ok=True)
+    (folder / file).write_text(SHADOWED)
+    done = call(capsys, *RUN, "-c", spec)
+    says(done, 2, f"chunker {spec}: {spec.partition('.')[0].partition(':')[0]} is ")
+    assert done.err.endswith(f", not ./{file}; rename yours\n")
+    (folder / file).unlink()
+    assert "rename" not in call(capsys, *RUN, "-c", spec).err
+
+
+FAILING = """def cut(source):
+    return source.content
+
+
+async def later(source):
+    return []
+
+
+class Later:
+    async def chunk(self, source, services):
+        return []
+
+
+def embed(texts):
+    return []
+
+
+def created():
+    return len(3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("flag", "spec", "words"),
+    [
+        ("-c", "failing:later", ["chunker failing:later: its function is async; write def\n"]),
+        ("-c", "failing:Later", ["failing:Later: its method chunk is async; write def\n"]),
+        ("-r", "failing:later", ["retriever failing:later: its function is async; write def\n"]),
+        (
+            "-r dense -e",
+            "failing:embed",
+            ["embedder failing:embed needs texts; give a function without"],
+        ),
+        ("-r", "failing:embed", ["retriever failing:embed needs texts; give a function without"]),
+        ("-r", "failing:created", ["has no len(); see ", "failing.py, line 19\ngive a function"]),
+        ("-c", "importing:cut", ["'chunkmark'; import chunkers, the module of chunkmark\n"]),
+        ("-c", "failing:", ["invalid spec 'failing:'; write failing:function\n"]),
+        ("-c", "ast:", ["invalid spec 'ast:'; write ast or ast:key=value\n"]),
+        ("-c", "sub/own:cut", ["unknown chunker 'sub/own'; write sub.own:cut\n"]),
+        ("-c", "sub/own.py:cut", ["unknown chunker 'sub/own.py'; write sub.own:cut\n"]),
+        ("-c", "failing.py", ["unknown chunker 'failing.py'; write failing:function\n"]),
+        ("-d", "repo:src queries=commits", ["by a comma: repo:src,queries=commits\n"]),
+        ("-d", "near.csv", ["for questions of your own write repo:PATH,queries=near.csv\n"]),
+        ("-d", "csv:near.csv", ["'csv:near.csv'; for questions of your own write repo:PATH,"]),
+    ],
+)
+def test_a_part_of_ones_own_is_refused_with_what_to_write(folder, capsys, flag, spec, words):
+    (folder / "failing.py").write_text(FAILING)
+    (folder / "importing.py").write_text("import chunkmark\n\ndef cut(source): return []\n")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "own.py").write_text(FAILING)
+    says(call(capsys, *RUN, *flag.split(), spec), 2, *words)
+
+
+def test_the_line_of_the_users_own_code_is_named(folder, capsys):
+    (folder / "failing.py").write_text(FAILING)
+    why = "AttributeError: 'Source' object has no attribute 'content' (failing.py, line 2)"
+    assert why in call(capsys, "chunk", "src/a.py", "-c", "failing:cut").err
+    assert why in call(capsys, *RUN, "-c", "failing:cut").err
+    assert why in call(capsys, "check-chunker", "failing:cut").out
 
 
 def test_a_limit_and_a_list_that_leave_nothing_out_are_reported(folder, capsys):
@@ -687,7 +806,12 @@ def test_a_run_that_is_wrong_or_given_in_place_of_other_folders_is_refused(folde
     for tune in ((), ("--tune", "dev/test")):
         done = call(capsys, "compare", "out", "--over", "max_size", *tune)
         says(done, 2, "no chunker has two values of it; run a sweep", "'fixed:max_size=A|B'")
-    says(call(capsys, "compare", "out", "-m", "MAP"), 2, "rerun `chunkmark run` with -m MAP")
+    says(call(capsys, "compare", "out", "-m", "MAP"), 2, "rerun `chunkmark run` with -m MAP\nor ")
+    says(call(capsys, "gate", "out", "--min", "MAP>0.3"), 2, "rerun `chunkmark run` with -m MAP")
+    done = call(capsys, "dataset", "validate", "stdlib", "--run", "out")
+    says(done, 2, "out is a run of repo:src, not of stdlib; give a run of stdlib with two")
+    done = call(capsys, "score", "--run", "out", "--qrels", "qrels.trec")
+    says(done, 2, "or read the run by `chunkmark compare out`")
     for inside in ("out/cells", "out/manifest.json"):
         says(call(capsys, "audit", inside), 2, f"{inside} is inside a run folder; give out\n")
     says(call(capsys, "run", "out"), 2, "out is a run folder, not a suite; to add to it, write -o")

@@ -63,6 +63,6 @@ def test_a_measure_that_compares_no_chunkers_gives_no_verdict(capsys, tmp_path):
     done = call(capsys, *QUICK, "-c", "ast", "-c", "random-cuts", "--primary", "nDCG@10", "-o",
                 tmp_path / "run", *JSON)  # fmt: skip
     (answer,) = done.json["verdicts"]
-    assert answer["sentences"][0].startswith("nDCG@10 does not compare chunkers")
+    assert answer["sentences"][0].startswith("nDCG@10 cannot compare chunkers")
     assert {row["verdict"] for row in answer["differences"]} == {"not comparable"}
     assert not any("random boundaries" in sentence for sentence in answer["sentences"])

@@ -179,7 +179,12 @@ def test_what_cannot_be_exported_is_refused(run, tmp_path, capsys):
     done = call(capsys, "leaderboard", tmp_path / "lines", "--export", out)
     says(done, 2, "the gold of small is lines")
     grid(tmp_path, "few", documents(), **one, limit=5)
-    says(call(capsys, "leaderboard", tmp_path / "few", "--export", out), 2, "5 queries", "--limit")
+    says(
+        call(capsys, "leaderboard", tmp_path / "few", "--export", out),
+        2,
+        "5 of the queries",
+        "all: run",
+    )
     grid(tmp_path, "flat", documents(), **one, depth=5, measures=("nDCG@5",))
     done = call(capsys, "leaderboard", tmp_path / "flat", "-m", "nDCG@5", "--export", out)
     says(done, 2, "ranks 5 documents", "--depth 1000")
