@@ -108,6 +108,7 @@ def can_pack(transformer: Any) -> bool:
         and type(transformer).__module__.startswith("transformers.")
         and config.hidden_act == "gelu"
         and config.hidden_size % _LINE == 0
+        and getattr(config, "position_embedding_type", "absolute") == "absolute"
         and not config.is_decoder
     )
 
