@@ -21,7 +21,8 @@ from collections import Counter
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, JsonValue
+import msgspec
+from msgspec import Meta
 
 from chunkers.errors import InputError
 from chunkers.languages import LANGUAGES
@@ -30,7 +31,7 @@ from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
 from harness.runs.folder import MANIFEST
 from harness.support.files import PARTIAL, file_sha256, unreadable
 from harness.support.json_files import parse_json, schema_of, write_json, write_json_lines
-from harness.support.rows import Sha256, StrictModel, Text, read_rows, validated
+from harness.support.rows import Row, Sha256, Table, Text, read_rows, validated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -65,15 +66,13 @@ def is_own_folder(
     )
 
 
-_Count = Annotated[int, Field(ge=0)]
+_Count = Annotated[int, Meta(ge=0)]
 _Texts = dict[str, str]
 
 
-class _Card(StrictModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Card(Table):
     name: Text
-    options: dict[str, JsonValue]
+    options: dict[str, Any]
     fingerprint: Sha256
     information: _Texts
     queries: _Count
@@ -86,34 +85,31 @@ class _Card(StrictModel):
     files: dict[str, Sha256]
 
 
-_Lines = Annotated[tuple[str, int | None, int | None, float], Field(strict=False)]
-
-
-class _Query(StrictModel):
+class _Query(Row):
     id: Text
     corpus: str
     text: str
-    targets: list[_Lines]
+    targets: list[tuple[str, int | None, int | None, float]]
     tags: _Texts
     cluster: str
     truncate: Literal["head", "tail"]
-    region: Annotated[tuple[str, int, int], Field(strict=False)] | None
+    region: tuple[str, int, int] | None
 
 
-class _Corpus(StrictModel):
+class _Corpus(Row):
     id: str
-    files: list[Annotated[tuple[str, str | None, str, str], Field(strict=False)]]
+    files: list[tuple[str, str | None, str, str]]
     repository: str
 
 
-class _Text(StrictModel):
+class _Text(Row):
     sha256: str
     text: str
 
 
-class _SkippedFiles(StrictModel):
+class _SkippedFiles(Row):
     id: str
-    skipped: list[Annotated[tuple[str, str], Field(strict=False)]]
+    skipped: list[tuple[str, str]]
 
 
 def write_folder(dataset: Dataset, folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -259,7 +255,7 @@ def _card(dataset: Dataset, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _query_row(query: Query) -> dict[str, Any]:
-    return {name: getattr(query, name) for name in _Query.model_fields} | {
+    return {name: getattr(query, name) for name in _Query.__struct_fields__} | {
         "targets": list(map(astuple, query.targets)),
         "tags": dict(sorted(query.tags.items())),
         "region": query.region and astuple(query.region),
@@ -290,7 +286,7 @@ def _query(
                 f"{where}: the region {region.path}:{region.start_line}-{region.end_line} is not "
                 "in its corpus"
             )
-    return Query(**dict(row) | {"targets": targets, "region": region})
+    return Query(**msgspec.structs.asdict(row) | {"targets": targets, "region": region})
 
 
 def _corpus_row(corpus: Corpus) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+from msgspec import Meta
 
 from chunkers.errors import InputError
 from harness.building.built_queries import (
@@ -29,7 +29,7 @@ from harness.model import Query, Target
 from harness.support.files import unreadable
 from harness.support.json_files import parse_json, refuse_repeated_columns, require_regular_file
 from harness.support.paths import plain_path
-from harness.support.rows import StrictModel, Text, validated
+from harness.support.rows import Id, Table, Text, validated
 from harness.support.word_runs import RUN, leaked_queries
 from harness.support.wording import counted
 
@@ -64,19 +64,10 @@ class Question:
     line: int
 
 
-_Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-
-
-class _Row(StrictModel):
-    model_config = ConfigDict(extra="forbid")
-
-    text: _Words
-    targets: Annotated[
-        list[_Words],
-        Field(min_length=1),
-        BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
-    ]
-    id: Text | int | None = None
+class _Row(Table):
+    text: Text
+    targets: Annotated[list[Text], Meta(min_length=1)]
+    id: Id | None = None
 
 
 def question_queries(corpus: Corpus, file: Path, root: Path | None = None) -> BuiltQueries:
@@ -169,9 +160,18 @@ def read_questions(file: Path) -> tuple[Question, ...]:
 def _question(row: Any, line: int, where: str) -> Question:
     if not isinstance(row, dict):
         raise InputError(f"{where}: a question must be an object with text and targets")
-    valid = validated(_Row, row, where)
-    name = f"line {line}" if valid.id is None else str(valid.id)
+    words = {key: _stripped(row[key]) for key in ("text", "targets") if key in row}
+    if isinstance(words.get("targets"), str):
+        words["targets"] = [words["targets"]]
+    valid = validated(_Row, row | words, where)
+    name = f"line {line}" if valid.id is None else valid.id
     return Question(name, valid.text, tuple(dict.fromkeys(valid.targets)), line)
+
+
+def _stripped(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_stripped(one) for one in value]
+    return value.strip() if isinstance(value, str) else value
 
 
 def _json_lines(text: str, where: str) -> Iterator[tuple[int, Any]]:

@@ -220,10 +220,12 @@ def info(
 
 
 def _card(name: str, data_dir: Path | None) -> dict[str, Any]:
+    import msgspec
+
     from harness.datasets.cards import load_card, missing_files
 
     card = load_card(name)
-    document = dataclasses.asdict(card)
+    document = msgspec.to_builtins(card)
     del document["loader"], document["settings"]
     document = json.loads(json.dumps(document))  # lists in place of tuples
     document["description"] = " ".join(card.description.split())

@@ -168,9 +168,11 @@ def _parts(kind: Kind, data_dir: Path | None, *, whole: bool) -> list[Row]:
 
 
 def _models() -> list[Row]:
+    from msgspec.structs import asdict
+
     from harness.embedding.model_cards import list_models
 
-    return [{**dataclasses.asdict(card), "description": card.description} for card in list_models()]
+    return [{**asdict(card), "description": card.description} for card in list_models()]
 
 
 def _measures() -> list[Row]:

@@ -1,19 +1,20 @@
 """Cards: the description of a data set, its source, what it measures, and the files it needs."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
 
 from chunkers.errors import InputError
 from harness.support.card_folder import cards_dir, read_toml
 from harness.support.data_folders import data_dirs, shown_folders
-from harness.support.tables import Rule, Sha256, Text
+from harness.support.rows import Sha256, Table, Text
 
 _CARD = "dataset.toml"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Archive:
+class Archive(Table, kw_only=True):
     """The archive that a needed file's `instead` is unpacked from.
 
     It is fetched where its digest is known, or those of the trees that are unpacked from it.
@@ -29,13 +30,12 @@ class Archive:
 
     url: Text
     sha256: Sha256 | None = None
-    trees: dict[Text, Sha256] = field(default_factory=dict)
-    max_bytes: Annotated[int, Rule(gt=0)] = 1 << 28
-    max_unpacked: Annotated[int, Rule(gt=0)] = 1 << 30
+    trees: dict[Text, Sha256] = msgspec.field(default_factory=dict)
+    max_bytes: Annotated[int, Meta(gt=0)] = 1 << 28
+    max_unpacked: Annotated[int, Meta(gt=0)] = 1 << 30
 
 
-@dataclass(frozen=True, kw_only=True)
-class NeededFile:
+class NeededFile(Table, kw_only=True):
     """A file that must be in a data folder.
 
     Attributes:
@@ -49,7 +49,7 @@ class NeededFile:
     """
 
     path: Text
-    bytes: Annotated[int, Rule(ge=0)] | None = None
+    bytes: Annotated[int, Meta(ge=0)] | None = None
     sha256: Sha256 | None = None
     instead: Text | None = None
     url: Text | None = None
@@ -57,8 +57,7 @@ class NeededFile:
     optional: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnyOf:
+class AnyOf(Table, kw_only=True):
     """Files or folders, at least one of which must be beside the card's first file.
 
     Attributes:
@@ -67,11 +66,10 @@ class AnyOf:
     """
 
     what: Text
-    beside: Annotated[tuple[Text, ...], Rule(filled=True)]
+    beside: Annotated[tuple[Text, ...], Meta(min_length=1)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Published:
+class Published(Table, kw_only=True):
     """A published figure: a measure's mean with whole documents, ranked by a model's vectors.
 
     Attributes:
@@ -93,12 +91,11 @@ class Published:
     data_revision: Text | None = None
     profile: Text
     measure: Text
-    value: Annotated[float, Rule(ge=0, le=1)]
+    value: Annotated[float, Meta(ge=0, le=1)]
     source: Text
 
 
-@dataclass(frozen=True, kw_only=True)
-class Card:
+class Card(Table, kw_only=True):
     """One `dataset.toml`.
 
     Attributes:
@@ -117,10 +114,10 @@ class Card:
         settings: Options of the loader.
     """
 
-    name: Annotated[str, Rule(pattern=r"[a-z0-9][a-z0-9-]*")]
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]*\Z")]
     title: Text
     description: Text
-    loader: Annotated[str, Rule(pattern=r"[\w.]+:[\w.]+")]
+    loader: Annotated[str, Meta(pattern=r"^[\w.]+:[\w.]+\Z")]
     licence: Text
     source: Text
     revision: Text
@@ -129,7 +126,7 @@ class Card:
     files: tuple[NeededFile, ...] = ()
     any_of: tuple[AnyOf, ...] = ()
     published: tuple[Published, ...] = ()
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.any_of and not self.files:

@@ -1,16 +1,16 @@
 """Cards of models: the revision, prompts, pooling and limit that published figures rest on."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from msgspec import Meta
+
 from chunkers.errors import InputError
 from harness.support.card_folder import cards_dir, read_toml
-from harness.support.tables import Rule, Text
+from harness.support.rows import Table, Text
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelCard:
+class ModelCard(Table, kw_only=True):
     """One file of `datasets/models`.
 
     Attributes:
@@ -30,12 +30,12 @@ class ModelCard:
     """
 
     name: Text
-    hub: Annotated[str, Rule(pattern=r"[\w.-]+/[\w.-]+")]
-    revision: Annotated[str, Rule(pattern=r"[0-9a-f]{40}")]
+    hub: Annotated[str, Meta(pattern=r"^[\w.-]+/[\w.-]+\Z")]
+    revision: Annotated[str, Meta(pattern=r"^[0-9a-f]{40}\Z")]
     embedder: Text | None = None
     licence: Text
-    dimension: Annotated[int, Rule(gt=0)]
-    max_tokens: Annotated[int, Rule(gt=0)]
+    dimension: Annotated[int, Meta(gt=0)]
+    max_tokens: Annotated[int, Meta(gt=0)]
     pooling: Literal["mean", "cls", "lasttoken"]
     normalised: bool
     similarity: Literal["cosine"]

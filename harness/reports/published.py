@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from chunkers.errors import InputError
 from harness.datasets.cards import card_names, load_card
@@ -47,7 +48,7 @@ class Comparison:
         """Its values as JSON."""
         own = {"cell": self.cell, "dataset": self.dataset, "embedder": self.embedder}
         figures = {"value": self.value, "difference": self.difference, "agrees": self.agrees}
-        return own | figures | {"published": dataclasses.asdict(self.published)}
+        return own | figures | {"published": msgspec.structs.asdict(self.published)}
 
 
 def compare_published(runs: Sequence[Path]) -> list[Comparison]:

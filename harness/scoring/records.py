@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import ConfigDict, Field
-from pydantic.alias_generators import to_camel
+import msgspec
+from msgspec import Meta
 
 from chunkers.errors import InputError
 from harness.reading.qrels import QUERY_COLUMNS
 from harness.support.json_files import decode_utf8, parse_json, refuse_repeated_columns
 from harness.support.paths import plain_path
-from harness.support.rows import AnyId, Id, StrictModel, validated
+from harness.support.rows import MOST, AnyId, Id, Number, Row, validated
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -89,26 +89,26 @@ class QueryRecord:
     raw: dict[str, Any] | None = None
 
 
-_Line = Annotated[int, Field(ge=1)]
+_Line = Annotated[int, Meta(ge=1)]
 
 
-class _Item(StrictModel):
+class _Item(Row):
     id: Id | None = None
     text: str | None = None
-    score: float | None = None
+    score: Number | None = None
     path: str | None = None
     start_line: _Line | None = None
     end_line: _Line | None = None
 
 
-class _Target(StrictModel):
+class _Target(Row):
     path: str
     start_line: _Line | None = None
     end_line: _Line | None = None
-    grade: Annotated[float, Field(gt=0)] = 1.0
+    grade: Annotated[float, Meta(gt=0, le=MOST)] = 1.0
 
 
-class _Record(StrictModel):
+class _Record(Row):
     query_id: Id
     retrieved_ids: list[Id] | None = None
     retrieved: list[_Item] | None = None
@@ -117,10 +117,10 @@ class _Record(StrictModel):
     expected: str | None = None
     actual: str | None = None
     correct: bool | None = None
-    k: Annotated[int, Field(ge=1)] | None = None
+    k: Annotated[int, Meta(ge=1)] | None = None
 
 
-RECORD_KEYS = _Record.model_fields.keys()
+RECORD_KEYS = frozenset(_Record.__struct_fields__)
 """The keys that a record may have."""
 
 
@@ -252,8 +252,8 @@ def _location(row: _Item | _Target, where: str, root: str) -> Location:
     return Location(plain_path(row.path or "", where, root), first, last)
 
 
-class _Camel(StrictModel):
-    model_config = ConfigDict(alias_generator=to_camel)
+class _Camel(Row, rename="camel"):
+    pass
 
 
 class _Span(_Camel):
@@ -280,13 +280,13 @@ class _Metadata(_Camel):
     ground_truth_files: list[str] | None = None
 
 
-class _EvalResult(_Camel):
+class _EvalResult(_Camel, kw_only=True):
     item_id: Id
     expected: str | None = None
     actual: str | None = None
     correct: bool | None = None
     retrieved_context: list[_Context]
-    metadata: _Metadata = _Metadata()
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
 
 
 def _from_eval_result(row: dict[str, Any], where: str, root: str) -> QueryRecord:

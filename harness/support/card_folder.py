@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from chunkers.errors import InputError
 from harness.support.files import unreadable
-from harness.support.tables import TableError, read_table
+from harness.support.rows import validated
 
 _SHARE = Path("share/chunkmark/datasets")
 
@@ -45,13 +45,12 @@ def read_toml(file: Path, kind: type[AnyCard]) -> AnyCard:
         InputError: It is missing, invalid TOML, or has a wrong, missing or unknown field.
     """
     try:
-        return read_table(tomllib.loads(file.read_text(encoding="utf-8")), kind)
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(unreadable(file, error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: invalid TOML: {error}") from None
-    except TableError as error:
-        raise InputError(f"{file}: invalid card: {error}") from None
+    return validated(kind, table, f"{file}: invalid card")
 
 
 @functools.cache

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import gzip
 import itertools
 import json
 import math
 import re
 import zlib
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from chunkers.errors import InputError
 from harness.support.files import replace_file, unreadable
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LINE_NUMBER = re.compile(r", line [0-9]+$")
 _SCHEMA = re.compile(rb'\s*\{\s*"schema":\s*"(chunkmark\.[a-z/0-9.-]+)"')
 
@@ -118,72 +116,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return row
 
 
-_FAULTS = {
-    "missing": "the key {key!r} is missing",
-    "extra_forbidden": "unknown key {key!r}",
-    "string_too_short": "{key} is empty",
-    "string_pattern_mismatch": "{key} has an invalid value",
-    "string_unicode": "{key} has half of a surrogate pair",
-    "too_short": "{key} is empty",
-    "greater_than_equal": "{key} must be at least {ge}",
-    "greater_than": "{key} must be above {gt}",
-    "finite_number": "{key} must be a finite number",
-    "literal_error": "{key} must be {expected}",
-    "value_error": "{key}: {error}",
-}
-_NEEDED = {
-    "bool": "true or false", "dataclass": "an object", "dict": "an object", "float": "a number",
-    "int": "a whole number", "list": "a list", "model": "an object", "string": "text",
-    "tuple": "a list",
-}  # fmt: skip
-_GIVEN = {
-    bool: "true or false", dict: "an object", float: "a number", int: "a number", list: "a list",
-    str: "text", tuple: "a list", type(None): "null",
-}  # fmt: skip
-
-
-_MOST_KEYS = 6  # that a message lists
-
-
-class Faults(Protocol):
-    """The error of a validation, such as pydantic's."""
-
-    def errors(self, *, include_url: bool) -> list[Any]: ...  # noqa: D102
-
-
-def first_fault(error: Faults) -> str:
-    """The first error of a validation, with its key; it quotes no value."""
-    first, *others = error.errors(include_url=False)
-    *before, key = [f"item {at + 1}" if isinstance(at, int) else at for at in first["loc"] or [""]]
-    # A value of several types has an error for each, whose place ends in the type.
-    types = [fault for fault in others if fault["loc"][:-1] == first["loc"][:-1]]
-    types = [fault for fault in types if fault["input"] is first["input"] and before]
-    if types and first["type"] not in ("missing", "extra_forbidden"):
-        *before, key = before
-    start = f"{', '.join(before)}: " if before else ""
-    if first["type"] in _FAULTS:
-        text = _FAULTS[first["type"]].format(key=key, **first.get("ctx", {}))
-        if first["type"] == "missing":
-            text += _near_key(key, first["input"])
-        return start + text.removeprefix(": ")
-    names = [fault["type"].removesuffix("_type").partition("_")[0] for fault in (first, *types)]
-    if any(name not in _NEEDED for name in names):
-        return f"{start}{key} has an invalid value"
-    needed = " or ".join(dict.fromkeys(_NEEDED[name] for name in names))
-    given = _GIVEN.get(type(first["input"]), "another type")
-    return f"{start}{key or 'it'} must be {needed}, not {given}"
-
-
-def _near_key(missing: str, row: object) -> str:
-    """The key of a row that is like the missing one, or its keys if they are few."""
-    keys = {str(key).lower(): str(key) for key in row} if isinstance(row, dict) else {}
-    if near := difflib.get_close_matches(missing.lower(), keys, n=1, cutoff=0.75):
-        return f"; rename {keys[near[0]]!r:.60}"
-    return f"; its keys are {', '.join(keys.values()):.80}" if 0 < len(keys) <= _MOST_KEYS else ""
-
-
-def read_objects(file: Path) -> Iterator[tuple[str, dict[str, Any], bytes]]:
-    """The objects of a file of JSON lines, each with its place for messages, and its line.
+def read_objects(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a file of JSON lines, each with its place for messages.
 
     Blank lines are skipped.
 
@@ -199,7 +133,7 @@ def read_objects(file: Path) -> Iterator[tuple[str, dict[str, Any], bytes]]:
         row = parse_json(line, where)
         if not isinstance(row, dict):
             raise InputError(f"{where}: a row is an object, not {row!r:.40}")
-        yield where, row, line
+        yield where, row
     if empty:
         raise InputError(f"{file} has no rows")
 
@@ -248,24 +182,6 @@ def decode_utf8(raw: bytes, where: str) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
         raise InputError(f"{where}: not UTF-8") from None
-
-
-def refuse_lone_surrogates(value: object, raw: bytes, where: str) -> None:
-    """Refuse JSON that escapes half of a surrogate pair: no tokenizer or file can hold it.
-
-    Args:
-        value: What was parsed, or the part that counts.
-        raw: What it was parsed from.
-        where: Its place, for messages.
-
-    Raises:
-        InputError: It has one.
-    """
-    if _ESCAPED_SURROGATE.search(raw):  # most rows have none, and are not encoded again
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise InputError(f"{where}: half of a surrogate pair, which is not text") from None
 
 
 def refuse_repeated_columns(columns: Sequence[str], where: str) -> None:

@@ -7,9 +7,9 @@ Judgements are tab-separated: query id, document id, grade, with or without a he
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+import msgspec
 
 from chunkers.errors import InputError
 from chunkers.source import Source
@@ -17,7 +17,7 @@ from harness.datasets.loaders.files import find_folder, unique_rows
 from harness.model import Corpus, Dataset, Query
 from harness.reading.qrels import Qrels, read_qrels
 from harness.support.json_files import numbered_lines
-from harness.support.rows import Id, StrictModel, read_rows
+from harness.support.rows import Id, Row, read_rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ Pooling = Literal["max", "first", "sum"]
 """How a document cut into chunks scores."""
 
 
-class Row(StrictModel):
+class TextRow(Row):
     """A document or a query."""
 
-    id: Annotated[Id, Field(alias="_id")]
+    id: Id = msgspec.field(name="_id")
     text: str
 
 
-class TitledRow(Row):
+class TitledRow(TextRow):
     """A document with its title."""
 
     title: str | None = None
@@ -95,8 +95,8 @@ def load(
         InputError: A file is missing or damaged; the message names the line.
     """
     folder = find_folder(argument, data_dir, "one with corpus.jsonl, queries.jsonl and qrels/")
-    documents = _texts(folder / "corpus.jsonl", TitledRow if title == "join" else Row)
-    queries = _texts(folder / "queries.jsonl", Row)
+    documents = _texts(folder / "corpus.jsonl", TitledRow if title == "join" else TextRow)
+    queries = _texts(folder / "queries.jsonl", TextRow)
     file = _qrels_file(folder, split)
     qrels = read_qrels(file, numbered_lines(file), "beir")
     collection = Collection(documents, queries, qrels, str(file))
@@ -104,7 +104,7 @@ def load(
     return make_dataset(card, {"": collection}, information, pooling)
 
 
-def texts_of(rows: Iterable[tuple[str, Row]]) -> dict[str, str]:
+def texts_of(rows: Iterable[tuple[str, TextRow]]) -> dict[str, str]:
     """The text of every row by its id; a title goes before it.
 
     Raises:
@@ -169,7 +169,7 @@ def make_dataset(
     )
 
 
-def _texts(file: Path, model: type[Row]) -> dict[str, str]:
+def _texts(file: Path, model: type[TextRow]) -> dict[str, str]:
     if not file.exists():
         raise InputError(
             f"{file} is missing\na BEIR folder holds corpus.jsonl, queries.jsonl and qrels/*.tsv"

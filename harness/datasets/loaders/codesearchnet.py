@@ -14,7 +14,7 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from msgspec import Meta
 
 from chunkers.errors import InputError
 from chunkers.source import Source
@@ -23,7 +23,7 @@ from harness.datasets.loaders.files import blank
 from harness.model import Absent, Corpus, Dataset, Query
 from harness.support.arrays import mean
 from harness.support.json_files import decode_utf8, numbered_lines
-from harness.support.rows import StrictModel, read_rows
+from harness.support.rows import Row, read_rows
 from harness.support.wording import counted, left_out_line
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ Language = Literal["all", "go", "java", "javascript", "php", "python", "ruby"]
 _Grades = dict[str, dict[str, list[int]]]
 
 
-class _Function(StrictModel):
-    url: Annotated[str, Field(pattern=f"^{_ADDRESS.pattern}$")]
+class _Function(Row):
+    url: Annotated[str, Meta(pattern=rf"^{_ADDRESS.pattern}\Z")]
     code: str | None = None
     function: str | None = None
 

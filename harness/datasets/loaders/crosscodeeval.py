@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+import msgspec
 
 from chunkers.errors import InputError
 from chunkers.grammars.loading import parser
@@ -24,7 +24,7 @@ from harness.datasets.loaders.files import unique_rows
 from harness.model import Corpus, Dataset, Query, Skipped
 from harness.support.data_folders import find_data
 from harness.support.paths import plain_path
-from harness.support.rows import Id, StrictModel, read_rows
+from harness.support.rows import Id, Row, Text, read_rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
@@ -43,22 +43,22 @@ _NO_NEW = "rows whose answer has no new name"
 _NO_GOLD = "rows without a snippet that holds a new name of the answer"
 
 
-class _Chunk(StrictModel):
+class _Chunk(Row):
     retrieved_chunk: str
     filename: str
 
 
-class _Context(StrictModel):
-    chunks: Annotated[list[_Chunk], Field(alias="list")]
+class _Context(Row):
+    chunks: list[_Chunk] = msgspec.field(name="list")
 
 
-class _About(StrictModel):
+class _About(Row):
     task_id: Id
-    repository: Annotated[str, Field(min_length=1)]
+    repository: Text
     file: str
 
 
-class _Row(StrictModel):
+class _Row(Row):
     prompt: str
     groundtruth: str
     metadata: _About

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from harness.model import Corpus
-    from harness.support.rows import Model
+    from harness.support.rows import Kind
 
 
 def find_folder(argument: str, data_dir: Path | None, needed: str) -> Path:
@@ -37,8 +37,8 @@ def find_folder(argument: str, data_dir: Path | None, needed: str) -> Path:
 
 
 def unique_rows(
-    rows: Iterable[tuple[str, Model]], id_of: Callable[[Model], str]
-) -> Iterator[tuple[str, Model]]:
+    rows: Iterable[tuple[str, Kind]], id_of: Callable[[Kind], str]
+) -> Iterator[tuple[str, Kind]]:
     """Rows, each with its place for messages.
 
     Raises:

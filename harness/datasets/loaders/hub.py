@@ -11,16 +11,16 @@ from __future__ import annotations
 import fnmatch
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, ValidationError
+import msgspec
 
 from chunkers.errors import InputError, install_command, suggestion
 from harness.datasets.fetching.fetch import FileStatus
 from harness.datasets.loaders.beir import (
     Collection,
     Pooling,
-    Row,
+    TextRow,
     Title,
     TitledRow,
     make_dataset,
@@ -28,8 +28,7 @@ from harness.datasets.loaders.beir import (
 )
 from harness.reading.qrels import collect_qrels
 from harness.support.hub import download
-from harness.support.json_files import first_fault
-from harness.support.rows import Id, StrictModel, Text, validated
+from harness.support.rows import Id, Number, Row, Text, validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,21 +36,21 @@ if TYPE_CHECKING:
 
     from harness.datasets.cards import Card
     from harness.model import Dataset
-    from harness.support.rows import Model
+    from harness.support.rows import AnyRow
 
 _README = "README.md"
 _FORMATS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".csv": "csv"}
 _ALL = "all"
 
 
-class Size(StrictModel):
+class Size(Row):
     """How many documents a corpus has, and how many of its queries are judged in the split test."""
 
     documents: int
     queries: int
 
 
-class Settings(StrictModel):
+class Settings(Row, kw_only=True):
     """The settings of a card.
 
     Attributes:
@@ -68,14 +67,14 @@ class Settings(StrictModel):
     sizes: dict[Text, Size]
 
 
-class _Query(Row):
+class _Query(TextRow):
     partition: str | None = None
 
 
-class _Judgement(StrictModel):
-    query: Annotated[Id, Field(alias="query-id")]
-    document: Annotated[Id, Field(alias="corpus-id")]
-    grade: Annotated[float, Field(alias="score")]
+class _Judgement(Row):
+    query: Id = msgspec.field(name="query-id")
+    document: Id = msgspec.field(name="corpus-id")
+    grade: Number = msgspec.field(name="score")
 
 
 def load(
@@ -142,10 +141,7 @@ def fetch_from_hub(card: Card) -> FileStatus:
 
 
 def _settings(card: Card) -> Settings:
-    try:
-        return Settings.model_validate(card.settings)
-    except ValidationError as error:
-        raise InputError(f"card {card.name}: settings: {first_fault(error)}") from None
+    return validated(Settings, card.settings, f"card {card.name}: settings")
 
 
 @dataclass(frozen=True)
@@ -166,8 +162,8 @@ class _Repository:
         qrels_table = f"{before}qrels"
         if not before and "default" in self._tables:
             qrels_table = "default"
-        model = TitledRow if title == "join" else Row
-        documents = texts_of(self._rows(f"{before}corpus", split, model))
+        kind = TitledRow if title == "join" else TextRow
+        documents = texts_of(self._rows(f"{before}corpus", split, kind))
         queries = texts_of(
             (where, row)
             for where, row in self._rows(f"{before}queries", split, _Query)
@@ -189,7 +185,7 @@ class _Repository:
     def __str__(self) -> str:
         return f"{self.name}: {self.settings.repository} at {self.revision[:12]}"
 
-    def _rows(self, table: str, split: str, model: type[Model]) -> Iterator[tuple[str, Model]]:
+    def _rows(self, table: str, split: str, kind: type[AnyRow]) -> Iterator[tuple[str, AnyRow]]:
         """The rows of a table, each with its place for messages."""
         library = _library(self.name)
         where = f"{self}, {table}"
@@ -219,11 +215,11 @@ class _Repository:
             ) from error
         if "_id" not in rows.column_names and "id" in rows.column_names:
             rows = rows.rename_column("id", "_id")
-        fields = [field.alias or key for key, field in model.model_fields.items()]
-        rows = rows.select_columns([field for field in fields if field in rows.column_names])
+        keys = kind.__struct_encode_fields__
+        rows = rows.select_columns([key for key in keys if key in rows.column_names])
         for number, row in enumerate(rows, 1):
             place = f"{where}, {name}, row {number}"
-            yield place, validated(model, row, place)
+            yield place, validated(kind, row, place)
 
     @cached_property
     def _tables(self) -> Mapping[str, Mapping[str, list[str]]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from msgspec import Meta
 
 from chunkers.errors import InputError
 from chunkers.source import Source
@@ -19,7 +19,7 @@ from harness.datasets.loaders.files import blank
 from harness.model import Corpus, Dataset, Query, Skipped
 from harness.support.data_folders import find_data
 from harness.support.paths import plain_path
-from harness.support.rows import StrictModel, read_rows
+from harness.support.rows import Row, Text, read_rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
@@ -32,18 +32,18 @@ _NO_CODE = "rows without code"
 _PINNED = ("python", "cross_file_first")
 
 
-class _Snippet(StrictModel):
+class _Snippet(Row):
     path: str
     snippet: str
 
 
-class _Row(StrictModel):
-    repo_name: Annotated[str, Field(min_length=1)]
+class _Row(Row):
+    repo_name: Text
     file_path: str
     context: list[_Snippet]
     import_statement: str
     cropped_code: str
-    gold_snippet_index: Annotated[int, Field(ge=-1)]
+    gold_snippet_index: Annotated[int, Meta(ge=-1)]
     level: str = "none"
 
 

@@ -7,9 +7,11 @@ the answer begins, so an embedder that cannot read a whole one sees its last tok
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
 
 from chunkers.errors import InputError
 from harness.datasets.cards import find_file, published_note
@@ -18,7 +20,7 @@ from harness.reading.reader import ReadRules, read_folder, read_zip, zip_folders
 from harness.support.data_folders import data_dirs, find_data
 from harness.support.json_files import parse_json, require_regular_file
 from harness.support.paths import plain_path
-from harness.support.tables import Rule, read_table_rows
+from harness.support.rows import Row, read_rows, validated
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -31,20 +33,29 @@ _PINNED = "2k"
 _MODELS = ("codex", "codegen")
 
 
-_Line = Annotated[int, Rule(ge=0)]
+_Line = Annotated[int, Meta(ge=0)]
 
 
-@dataclass(frozen=True)
-class _About:
-    fpath_tuple: Annotated[tuple[str, ...], Rule(filled=True)]
+class _About(Row):
+    fpath_tuple: Annotated[tuple[str, ...], Meta(min_length=1)]
     ground_truth: str
     context_start_lineno: _Line
     # Tasks of functions call it `lineno`, those of lines and calls `line_no`.
-    lineno: _Line = field(metadata={"or": "line_no"})
+    lineno: _Line | UnsetType = UNSET
+    line_no: _Line | UnsetType = UNSET
+
+    @property
+    def body(self) -> int:
+        body = self.line_no if self.lineno is UNSET else self.lineno
+        if body is UNSET:
+            raise ValueError("the key 'lineno' is missing")
+        return body
+
+    def __post_init__(self) -> None:
+        self.body  # noqa: B018
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(Row):
     prompt: str
     metadata: _About
 
@@ -140,19 +151,12 @@ def _published(card: Card, context: str, file: Path) -> str:
 
 
 def _orders(file: Path) -> dict[str, list[str]]:
-    from pydantic import TypeAdapter, ValidationError
-
     require_regular_file(file)
     try:
         raw = file.read_bytes()
     except OSError as error:
         raise InputError(f"order={file} cannot be read: {error.strerror}") from error
-    try:
-        return TypeAdapter(dict[str, list[str]]).validate_python(
-            parse_json(raw, f"order={file}"), strict=True
-        )
-    except ValidationError:
-        raise InputError(f"order={file} must hold repository -> list of paths") from None
+    return validated(dict[str, list[str]], parse_json(raw, f"order={file}"), f"order={file}")
 
 
 def _ordered(corpus: Corpus, paths: list[str], file: str) -> Corpus:
@@ -168,10 +172,10 @@ def _ordered(corpus: Corpus, paths: list[str], file: str) -> Corpus:
 def _tasks(file: Path) -> dict[str, list[_Task]]:
     """The tasks of every repository, in the file's order."""
     tasks: dict[str, list[_Task]] = defaultdict(list)
-    for where, row in read_table_rows(file, _Row):
+    for where, row in read_rows(file, _Row):
         about = row.metadata
         repo, *parts = about.fpath_tuple
-        first, body = about.context_start_lineno, about.lineno
+        first, body = about.context_start_lineno, about.body
         if first > body:
             raise InputError(
                 f"{where}: context_start_lineno {first} must not be after lineno {body}"

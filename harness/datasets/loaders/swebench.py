@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from msgspec import Meta
 
 from chunkers.errors import InputError
 from harness.building.git.changes import gold_of, parse_patch
@@ -19,7 +19,7 @@ from harness.datasets.cards import as_published, find_file, published_note
 from harness.datasets.loaders.files import unique_rows
 from harness.datasets.loaders.worktrees import Worktrees
 from harness.model import Absent, Corpus, Dataset, Query, Target
-from harness.support.rows import StrictModel, read_rows
+from harness.support.rows import Row, read_rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ _SHOWN = 20
 """Names that a message lists."""
 
 
-class _Row(StrictModel):
-    instance_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$")]
-    repo: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
-    base_commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+class _Row(Row):
+    instance_id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][\w.-]*\Z")]
+    repo: Annotated[str, Meta(pattern=r"^[\w.-]+/[\w.-]+\Z")]
+    base_commit: Annotated[str, Meta(pattern=r"^[0-9a-f]{40}\Z")]
     problem_statement: str
     patch: str
 

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import numpy as np
-from pydantic import Field, ValidationError
+from msgspec import Meta
 
 from chunkers.errors import InputError, install_command
 from harness.embedding.embedder import EmbedderBase, encodable
 from harness.embedding.server import RefusedError, Server
 from harness.embedding.vector_store import StoredVector
 from harness.support.files import file_sha256
-from harness.support.json_files import first_fault
-from harness.support.rows import StrictModel
+from harness.support.rows import Row, validated
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -162,12 +161,12 @@ def _tokenizer_file(text: str, name: str) -> Path:
     return path
 
 
-class _Row(StrictModel):
-    index: Annotated[int, Field(strict=False)] | None = None  # "0" is read as 0
+class _Row(Row, kw_only=True):
+    index: int | Annotated[str, Meta(pattern=r"^[0-9]{1,9}\Z")] | None = None  # "0" is read as 0
     embedding: str | list[float]
 
 
-class _Reply(StrictModel):
+class _Reply(Row):
     data: list[_Row]
 
 
@@ -361,14 +360,15 @@ class RemoteModel(EmbedderBase):
 
         A row without an index has its place in the list.
         """
+        sent = f"{self.name}: {self.url} sent an invalid reply"
         try:
-            rows = _Reply.model_validate(document).data
-        except ValidationError as error:
-            raise self._invalid(first_fault(error)) from None
+            rows = validated(_Reply, document, sent).data
+        except InputError as error:
+            raise InputError(f"{error}; none of it is stored") from None
         if len(rows) != count:
             number = counted(len(rows), "vector")
             raise self._invalid(f"{number}, not one for each of {counted(count, 'text')}")
-        indexes = [place if row.index is None else row.index for place, row in enumerate(rows)]
+        indexes = [place if row.index is None else int(row.index) for place, row in enumerate(rows)]
         if sorted(indexes) != list(range(count)):
             fault = "repeat" if len(set(indexes)) < count else f"are not 0 to {count - 1}"
             raise self._invalid(f"the indexes of its vectors {fault}")

@@ -114,7 +114,7 @@ def file_part(at: int, value: object) -> Callable[[dict[str, Any]], None]:
         ("queries", put(targets=[["a.py", 5, 1, 1.0]]), "invalid lines 5-1"),
         ("queries", put(targets=[["a.py", 1.5, 2, 1.0]]), "targets, item 1: item 2 must"),
         ("queries", put(targets=[["a.py", "1", "2", 1.0]]), "targets, item 1: item 2 must"),
-        ("queries", put(targets=[["a.py", 1]]), "targets, item 1: "),
+        ("queries", put(targets=[["a.py", 1]]), "targets: item 1 must have 4 items, not 2"),
         ("queries", put(text=5), "text"),
         ("queries", put(text=None), "text"),
         ("queries", put(text="a\ud800"), "half of a surrogate pair"),

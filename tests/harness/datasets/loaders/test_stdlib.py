@@ -1,11 +1,11 @@
 import ast
-import dataclasses
 import re
 import sysconfig
 import time
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from chunkers.builtin import ast as ast_chunker
@@ -31,7 +31,7 @@ def library(root: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatch) 
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(root))
-    return dataclasses.replace(load_card("stdlib"), settings={"modules": sorted(files)})
+    return msgspec.structs.replace(load_card("stdlib"), settings={"modules": sorted(files)})
 
 
 def function(name: str, docstring: str, body: str = "return 1") -> str:
@@ -213,7 +213,7 @@ class TestRules:
 
     @pytest.mark.parametrize("modules", [None, "a.py", [1]])
     def test_a_card_without_modules_is_an_error(self, modules: object) -> None:
-        card = dataclasses.replace(load_card("stdlib"), settings={"modules": modules})
+        card = msgspec.structs.replace(load_card("stdlib"), settings={"modules": modules})
         with pytest.raises(InputError, match=r"settings\.modules must be a list of paths"):
             load(card, None)
 

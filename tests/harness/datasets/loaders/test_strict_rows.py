@@ -129,7 +129,7 @@ def repoeval(prompt: str) -> str:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        (repoeval("\ud800x"), "half of a surrogate pair"),
+        (repoeval("\ud800x"), "prompt has half of a surrogate pair"),
         (repoeval("x")[:-1] + ', "prompt": "y"}', "duplicate key 'prompt'"),
     ],
 )

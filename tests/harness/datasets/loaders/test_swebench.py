@@ -1,8 +1,8 @@
-import dataclasses
 import json
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from chunkers.errors import InputError
@@ -237,7 +237,7 @@ def test_the_card_pins_archives_and_takes_others(
     assert {one["name"]: one["missing"] for one in done.json["datasets"]}["swebench-lite"] == ""
     card = load_card("swebench-lite")
     pinned = [file for file in card.files if file.path.endswith("pallets__flask-4045.zip")]
-    notes = [one.note for one in fetch.fetch(dataclasses.replace(card, files=pinned), root)]
+    notes = [one.note for one in fetch.fetch(msgspec.structs.replace(card, files=pinned), root)]
     assert notes[0].startswith("not as published; it is checked against the questions")
     assert load_dataset("swebench-lite").information["trees"] == "0 of 1 in archives as published"
 
