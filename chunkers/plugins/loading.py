@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from chunkers.errors import STOPPING, InputError, MissingError, reason_of
+from chunkers.errors import STOPPING, InputError, MissingError, reason_of, see
 from chunkers.grammars.loading import grammar_versions
 from chunkers.plugins.registry import PluginEntry, Registry, refuse_async
 from chunkers.plugins.spec import Spec, bind, canonical, needed, parse_spec
@@ -144,7 +144,7 @@ def load_chunker(spec: Spec | str) -> LoadedChunker:
         if type(error) in STOPPING:
             raise
         raise InputError(
-            f"chunker {name}: its attributes cannot be read: {reason_of(error)}"
+            f"chunker {name}: its attributes cannot be read: {reason_of(error)}{see(error)}"
         ) from error
     if shared.get("header"):
         version = f"{loaded.version}; headers {grammar_versions()}"
@@ -297,7 +297,7 @@ def _make(entry: PluginEntry, make: Callable[..., Any], bound: Mapping[str, Any]
     except BaseException as error:
         if type(error) in STOPPING:
             raise
-        raise InputError(f"{where} cannot be created: {reason_of(error)}") from error
+        raise InputError(f"{where} cannot be created: {reason_of(error)}{see(error)}") from error
     if not callable(getattr(chunker, "chunk", None)):
         raise InputError(
             f"{where}: it returned {type(chunker).__name__}, which has no method chunk; "

@@ -18,6 +18,7 @@ from chunkers.errors import (
     InputError,
     UnknownOptionError,
     UnknownPartError,
+    place_of,
     suggestion,
 )
 from harness.cli.commands import COMMANDS, app, load_command
@@ -50,12 +51,12 @@ def guarded(arguments: list[str]) -> int:
         # The reader of the output has closed it; nothing may be flushed to it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except Exception as error:  # a bug in this program
+    except Exception as error:  # a bug
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        return say(
-            f"unexpected {reason}\nrerun with `chunkmark --debug ...` and report the traceback",
-            FAULT,
-        )
+        advice = "rerun with `chunkmark --debug ...` and report the traceback"
+        if own := place_of(error):  # a bug in a part of the user's own
+            advice = f"see {own}; `chunkmark --debug ...` shows the traceback"
+        return say(f"unexpected {reason}\n{advice}", FAULT)
 
 
 def _better(error: InputError, arguments: list[str]) -> str:

@@ -779,6 +779,16 @@ def test_a_part_of_ones_own_is_refused_with_what_to_write(folder, capsys, flag, 
     says(call(capsys, *RUN, *flag.split(), spec), 2, *words)
 
 
+def test_a_fault_of_ones_own_retriever_is_not_taken_for_one_of_the_program(folder, capsys):
+    lines = ["class Faulty:", " version, options, dense = '1', {}, False", " name = 'faulty'"]
+    text = "\n".join([*lines, " def index(self, *_, **__): raise OSError(7)"])
+    (folder / "faulty_retriever.py").write_text(text)
+    done = call(capsys, *RUN[:3], "-c", "ast", "-r", "faulty_retriever:Faulty", "-o", "out")
+    assert done.code == 70
+    assert "OSError: 7\nsee " in done.err
+    assert "faulty_retriever.py, line 4; `chunkmark --debug ...` shows the traceback" in done.err
+
+
 def test_the_line_of_the_users_own_code_is_named(folder, capsys):
     (folder / "failing.py").write_text(FAILING)
     why = "AttributeError: 'Source' object has no attribute 'content' (failing.py, line 2)"
