@@ -26,16 +26,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(autouse=True)
-def import_path() -> Iterator[None]:
-    """The command line adds the current folder to `sys.path`; no other test may import from it."""
-    before = list(sys.path)
+def import_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test keeps the modules that another has imported from a folder of its own.
+
+    The command line adds the current folder to `sys.path`.
+    """
+    before, known = list(sys.path), set(sys.modules)
     yield
-    if sys.path == before:
-        return
-    added = set(sys.path) - set(before)
+    added = {*sys.path, str(tmp_path_factory.getbasetemp())}.difference(before)
     sys.path[:] = before
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
+    for name in set(sys.modules) - known:
+        file = getattr(sys.modules[name], "__file__", None)
         if file and any(Path(file).is_relative_to(folder) for folder in added):
             del sys.modules[name]
 

@@ -75,7 +75,7 @@ def test_one_chunker_is_shown_chunk_by_chunk(capsys, file):
 def test_a_chunker_that_fails_is_named_and_the_others_are_shown(capsys, file, monkeypatch):
     monkeypatch.chdir(file.parent)
     (file.parent / "broken.py").write_text("def broken(source):\n    raise ValueError('too odd')\n")
-    message = "broken:broken failed on a.py: ValueError: too odd"
+    message = "broken:broken failed on a.py: ValueError: too odd (broken.py, line 2)"
     both = ("chunk", file, "-c", "broken:broken", "-c", "fixed")
     says(call(capsys, *both), 3, message)
     done = call(capsys, *both, "--format", "json")
