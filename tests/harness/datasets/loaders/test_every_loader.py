@@ -289,5 +289,5 @@ def test_a_file_without_rows_is_an_error(root: Path, lines: Lines, data: bytes) 
 def test_a_file_that_is_missing_is_named_with_its_place(root: Path, lines: Lines) -> None:
     lines.place(root, json.dumps(lines.row(0)).encode())
     (root / lines.file).unlink()
-    with pytest.raises(InputError, match=r"\n(get it|place) "):
+    with pytest.raises(InputError, match=r"\n(place |run `chunkmark dataset fetch )"):
         load_dataset(lines.spec)
