@@ -126,7 +126,7 @@ def test_vectors_counts_notes_and_odd_texts_pass_unchanged():
 def test_without_an_embedder_the_chunker_is_told_so():
     with worker("asks", Services()) as one:
         failure = one.cut(SOURCE).failure
-    said = "TypeError: 'NoneType' object is not callable (faulty.py, line 179)"
+    said = "TypeError: 'NoneType' object is not callable (faulty.py, line 180)"
     assert failure == Failure("raised", said)
 
 

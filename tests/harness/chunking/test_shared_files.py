@@ -86,7 +86,7 @@ def test_a_failure_counts_in_every_corpus():
     chunker = load_chunker("worlds:failing")
     found = chunk_corpora(TREES, chunker, Services())
     assert [one.failures for one in found] == [
-        (("one/copy.py", "RuntimeError: cannot parse this"),)
+        (("one/copy.py", "RuntimeError: cannot parse this (worlds.py, line 79)"),)
     ] * 3
     with pytest.raises(TooManyFailuresError) as error:
         chunk_corpora(TREES, chunker, Services(), most=2)

@@ -222,7 +222,8 @@ def test_a_chunker_that_fails_on_a_file_is_named_and_the_rest_goes_on(tmp_path):
         result = grid(tmp_path, **given, max_failures="1")
         assert len(result.cells) == 2
         assert result.failures == [
-            "worlds:failing failed on one/copy of alpha.py of one: RuntimeError: cannot parse this"
+            "worlds:failing failed on one/copy of alpha.py of one: RuntimeError: cannot parse this "
+            "(worlds.py, line 79)"
         ]
         assert result.cells[0].cell["health"]["files_failed"] == 1
 
@@ -309,7 +310,9 @@ def test_chunks_without_text_to_embed_are_dropped_and_counted(tmp_path):
 
 def test_a_chunker_that_leaves_the_program_fails_on_its_file(tmp_path):
     result = grid(tmp_path, chunkers=("worlds:leaving",), retrievers=("bm25",))
-    assert [reason for _, _, reason in result.failed[0].failures] == ["SystemExit: 0"] * 4
+    assert [reason for _, _, reason in result.failed[0].failures] == [
+        "SystemExit: 0 (worlds.py, line 116)"
+    ] * 4
 
 
 def test_absent_corpora_belong_to_their_data_set(tmp_path):
