@@ -236,7 +236,7 @@ def limits_of(contest: Contest) -> Iterator[str]:
     if follows:
         yield (
             f"The targets are whole {follows}, where syntax chunkers cut: this data set alone "
-            "names no winner; compare with -d repo:PATH,queries=commits too"
+            "names no winner; add -d repo:PATH,queries=commits"
         )
     if contest.profile["mean"] == "corpora":
         yield "The means of this profile are over corpora, these differences over queries"

@@ -283,8 +283,7 @@ def test_a_run_of_other_data_or_without_the_measure_is_refused(capsys, tmp_path)
     grid(tmp_path, chunkers=("ast", "fixed"), retrievers=("bm25",))
     run = tmp_path / "run"
     says(call(capsys, "dataset", "validate", "stdlib", "--run", run), 2,
-         "fewer than two chunkers on stdlib",
-         "it has cells of small; give a run of stdlib with two chunkers")  # fmt: skip
+         "is a run of small, not of stdlib; give a run of stdlib with two chunkers")  # fmt: skip
     from chunkers.errors import InputError
 
     with pytest.raises(InputError, match="has no values of Rprec"):
