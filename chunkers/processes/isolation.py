@@ -44,10 +44,13 @@ ENDED: frozenset[str] = frozenset({"timeout", "memory", "crash"})
 GUARD = 'if __name__ == "__main__":'
 
 _GUARDED = re.compile(r"^if\b.*\b__name__\b.*\b__main__\b", re.MULTILINE)
+# This package comes first until it is imported: the path may hold another of the name.
 _START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); descriptor = int(sys.argv.pop()); "
-    "from chunkers.processes.worker import serve; serve(descriptor)"
+    "import json, sys; home, path = json.loads(sys.argv.pop()); descriptor = int(sys.argv.pop()); "
+    "sys.path[:] = [home, *path]; from chunkers.processes.worker import serve; "
+    "sys.path[:] = path; serve(descriptor)"
 )
+_HOME = str(Path(__file__).resolve().parents[2])
 _LOADING = 120.0  # seconds for imports: those of large libraries, on a busy machine
 
 
@@ -325,7 +328,8 @@ class Worker:
         self.connection, end = multiprocessing.Pipe()
         with end:
             # -P: a module of the current folder shadows no other, as in the main process.
-            command = [sys.executable, "-P", "-c", _START, str(end.fileno()), json.dumps(sys.path)]
+            arguments = str(end.fileno()), json.dumps((_HOME, sys.path))
+            command = [sys.executable, "-P", "-c", _START, *arguments]
             self._process = system.start(
                 command,
                 env=environment,

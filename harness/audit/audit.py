@@ -18,7 +18,7 @@ from harness.embedding.embedder import PassageEmbedder
 from harness.relevance.chunk_gold import ChunkTable
 from harness.relevance.masking import spliced
 from harness.runs.chunking import counter
-from harness.runs.folder import read_cell, stored_cells
+from harness.runs.folder import read_cell, stored_cells, why_no_cell
 from harness.runs.health import TRUNCATION_MARK, unseen_share
 from harness.runs.query_set import prepare
 from harness.runs.record import read_record
@@ -336,7 +336,7 @@ def audit_run(run: Path) -> tuple[Audit, ...]:
         parts = ("dataset", "mask_query", "limit", "seed")
         groups[tuple(str(identity.get(part)) for part in parts)].append((names, folder))
     if not groups:
-        raise InputError(f"{run} has no cell; wait until the run is complete")
+        raise InputError(why_no_cell([run]))
     return tuple(_audit_cells(run, cells) for cells in groups.values())
 
 

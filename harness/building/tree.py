@@ -6,6 +6,7 @@ import os
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from chunkers.errors import InputError
@@ -13,7 +14,7 @@ from chunkers.source import Source
 from harness.building.folder import CARD, OWN, is_own_folder
 from harness.model import Corpus, Skipped
 from harness.reading.decoding import parse_encodings
-from harness.reading.reader import EXCLUDED, ReadRules, in_order, walk_folder
+from harness.reading.reader import EXCLUDED, UNKNOWN, ReadRules, in_order, walk_folder
 from harness.support.paths import prefixes, split_patterns
 
 if TYPE_CHECKING:
@@ -239,16 +240,23 @@ def _bounded(root: Path, files: Iterable[Source | Skipped]) -> Iterator[Source |
 
 
 def _why(skipped: tuple[Skipped, ...]) -> str:
+    """The reasons why files were left out, and what to do about the most frequent one."""
     paths: dict[str, list[str]] = {}
     for file in skipped:
         paths.setdefault(file.reason, []).append(file.path)
-    reasons = ", ".join(
-        f"{len(names)} {reason} ({names[0]}{', …' if len(names) > 1 else ''})"
-        for reason, names in sorted(paths.items())
-    )
-    if not reasons:
+    by_count = sorted(paths.items(), key=lambda item: (-len(item[1]), item[0]))
+    if not by_count:
         return ""
-    advice = "name a folder itself, or use include= to read it"
-    if paths.keys() == {EXCLUDED}:
-        advice = "remove exclude= or narrow it"
-    return f": {reasons}\n{advice}"
+    reasons = "; ".join(
+        f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {reason}"
+        for reason, names in by_count
+    )
+    reason, (first, *_) = by_count[0]
+    path = PurePosixPath(first)
+    glob = f"*{path.suffix}" if path.suffix else path.name
+    advice = {
+        EXCLUDED: "remove exclude= or narrow it",
+        UNKNOWN: f"name the language of files, as in --language '{glob}=python'",
+        "markdown is excluded": "add files=all to index documentation too",
+    }
+    return f": {reasons}\n{advice.get(reason, f'add include={first} to read it')}"

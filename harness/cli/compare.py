@@ -62,9 +62,9 @@ def compare(
     tune: Annotated[
         Literal["dev/test"] | None,
         typer.Option(
-            help="With --over max_size (or another option of chunkers): choose each chunker's best "
-            "value on half of the files (dev), and compare the chosen chunkers on the other half "
-            "(test).",
+            help="Write --tune dev/test, its only value. With --over max_size, or another option "
+            "of chunkers: choose each chunker's best value on one half of the files, and compare "
+            "the chosen chunkers on the other half.",
         ),
     ] = None,
     curves: Annotated[
@@ -88,6 +88,7 @@ def compare(
     from harness.reports import compare as report
     from harness.reports.contests import agreed, alone, contests, why_none
     from harness.reports.tuning import tune as run_tuning
+    from harness.runs.folder import why_no_cell
     from harness.runs.stored_values import read_stored_cells
     from harness.support.wording import distinct
 
@@ -97,7 +98,7 @@ def compare(
     measure = distinct("measure", (str(parse_measure(text)) for text in measure or ()))
     cells = [cell for run in runs for cell in read_stored_cells(run)]
     if not cells:
-        raise InputError(why_none(cells, over))
+        raise InputError(why_no_cell(runs))
     if not measure:
         agreed("primary measures", (cell.primary for cell in cells), "choose by -m")
     if margin is None:

@@ -78,6 +78,7 @@ def leaderboard(
     from harness.reports.leaderboard.board import make_board
     from harness.reports.leaderboard.layouts import LAYOUTS, export_board
     from harness.reports.leaderboard.merging import merged_cells
+    from harness.runs.folder import why_no_cell
     from harness.runs.stored_values import read_stored_cells
 
     name = str(parse_measure(measure, repeat="")) if measure else None
@@ -95,6 +96,8 @@ def leaderboard(
         require_libraries("page", ["jinja2"])
         refuse_foreign_file(out, "leaderboard")
     cells = [cell for run in runs for cell in read_stored_cells(run)]
+    if not cells:
+        raise InputError(why_no_cell(runs))
     own = tuple(cells)
     for run in merge or ():
         cells += merged_cells(own, run)

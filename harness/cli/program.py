@@ -87,7 +87,7 @@ def _call(arguments: list[str]) -> int:
             raise
         if type(error).__name__ == "NoArgsIsHelpError":  # the help is printed
             return DONE
-        message, needs_help = _usage_message(error)
+        message, needs_help = _usage_message(error, _path(arguments))
         help_line = f"\nsee `{_command_path(error, arguments)} --help`" if needs_help else ""
         return say(f"{message}{help_line}", USAGE) if message else USAGE
     if code == INTERRUPTED:
@@ -115,8 +115,11 @@ _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((?P<words>.*)\
 _VALUE = re.compile(r"Option (?P<option>'[^']*').*(?P<verb>requires|does not take).*")
 
 
-def _usage_message(error: Any) -> tuple[str, bool]:
-    """A usage error in the style of the other messages, and whether help should be read."""
+def _usage_message(error: Any, path: str) -> tuple[str, bool]:
+    """A usage error in the style of the other messages, and whether help should be read.
+
+    `path` is the command, or empty.
+    """
     message = " ".join(error.format_message().replace("Value error, ", "").split())
     kind, parameter = type(error).__name__, getattr(error, "param", None)
     if kind == "NoSuchOption":
@@ -124,8 +127,10 @@ def _usage_message(error: Any) -> tuple[str, bool]:
     if extra := _EXTRA.fullmatch(message):
         return _surplus(error.ctx, extra["words"].split())
     if value := _VALUE.fullmatch(message):
-        verb = "needs a value" if value["verb"] == "requires" else "takes no value"
-        message = f"{value['option'][1:-1]} {verb}"
+        option = value["option"][1:-1]
+        if value["verb"] == "requires" and path in COMMANDS:
+            return f"{option} needs a value; write {option} {_value_name(path, option)}", False
+        message = f"{option} {'needs a' if value['verb'] == 'requires' else 'takes no'} value"
     elif parameter is not None:
         name = parameter.opts[-1]
         name = name if name.startswith("-") else (parameter.metavar or name).upper()
@@ -139,6 +144,16 @@ def _usage_message(error: Any) -> tuple[str, bool]:
         elif hasattr(cause, "errors"):  # typer checks values by pydantic
             return _value_message(parameter, name, cause.errors()[0]) or message, False
     return message, True
+
+
+def _value_name(path: str, option: str) -> str:
+    """What the help of a command calls the value of an option, or its choices."""
+    command: Any = load_command(path)
+    parameters = command.get_params(command.context_class(command))
+    parameter = next(each for each in parameters if option in each.opts)
+    kind = getattr(parameter, "type_descriptor", None)
+    choices = kind.choices if kind is not None and kind.is_choice else ()
+    return "|".join(str(getattr(one, "value", one)) for one in choices) or parameter.metavar
 
 
 _SURPLUS = (

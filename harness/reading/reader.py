@@ -31,6 +31,7 @@ GENERATED = "written by a tool"
 """Why a generated file is skipped."""
 CLOSED = "folder not entered"
 EXCLUDED = "excluded"
+UNKNOWN = "no known language"
 _VENDORED = "vendored, by .gitattributes"
 # Files that stand for content which lies elsewhere, and how they begin.
 _POINTERS = (
@@ -119,7 +120,7 @@ class ReadRules:
             return f"name does not end in {' or '.join(self.suffixes)}"
         language = self.language_of(path)
         if self.suffixes is None and language is None:
-            return "no known language"
+            return UNKNOWN
         if language in self.without:
             return f"{language} is excluded"
         refused = marks.generated or generated_name(path)

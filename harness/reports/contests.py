@@ -336,7 +336,7 @@ _COMMON = {"max_size", "overlap", "header", "unit"}
 def why_none(cells: Sequence[StoredCell], over: str) -> str:
     """Why no two cells can be compared."""
     if len(cells) < 2:
-        return "nothing to compare: there is one cell; run a second chunker, or give another run"
+        return "nothing to compare: one cell is scored; run a second chunker, or give another run"
     options = {key for cell in cells for key, _ in parse_spec(cell.names["chunker"]).options}
     options |= {over} & _COMMON
     if over not in {*PARTS, *GROUPS, *options}:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chunkers.errors import InputError
 from harness.measures.grammar import parse_measure
 from harness.reports.contests import contest_of, ways
-from harness.runs.folder import PARTS, read_complete_manifest
+from harness.runs.folder import PARTS, read_complete_manifest, why_no_cell
 from harness.runs.gates import DECIMALS
 from harness.runs.stored_values import read_queries, read_stored_cells
 from harness.stats.clusters import clusters_of
@@ -104,7 +104,7 @@ def _cells_by_names(run: Path) -> dict[tuple[str, ...], StoredCell]:
         for cell in read_stored_cells(run, earlier=False)
     }
     if not cells:
-        raise InputError(f"{run} has no cell")
+        raise InputError(why_no_cell([run]))
     return cells
 
 

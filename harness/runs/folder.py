@@ -244,6 +244,19 @@ def read_manifest(run: Path) -> dict[str, Any]:
     return read_json(run / "manifest.json", "restore it, or run again into another folder with -o")
 
 
+def why_no_cell(runs: Sequence[Path]) -> str:
+    """Why no cell of some run folders is scored, and what to do."""
+    manifests = map(read_manifest, runs)
+    failed = [str(row["chunker"]) for each in manifests for row in each.get("failed", ())]
+    names = f"{', '.join(map(str, runs))} {'have' if runs[1:] else 'has'}"
+    if not failed:
+        return f"{names} no cell; wait until the run is complete"
+    return (
+        f"{names} no scored cell: {', '.join(dict.fromkeys(failed))} failed\n"
+        "rerun `chunkmark run` to see why, correct it, and run again"
+    )
+
+
 def _not_a_run(path: Path) -> str:
     """What a path is that is not a run folder, and what to do about it."""
     advice = "give the folder that `chunkmark run -o` wrote"

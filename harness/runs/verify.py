@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.runs.folder import cell_folders, cell_key, read_manifest
+from harness.runs.folder import cell_folders, cell_key, read_manifest, why_no_cell
 from harness.runs.metric_options import options_of
 from harness.runs.record import decode_id, encode_id, lines_digest, read_record
 from harness.runs.results import judge, qrels_of, score
@@ -89,7 +89,7 @@ def verify(run: Path) -> list[Verified]:
     folders = {folder.name: folder for folder in cell_folders(run)}
     listed = [str(cell["key"]) for cell in read_manifest(run).get("cells", ())]
     if not folders and not listed:
-        raise InputError(f"{run} has no cell; wait until the run is complete")
+        raise InputError(why_no_cell([run]))
     lost = "listed in manifest.json, but not in cells; rerun `chunkmark run` to restore it"
     return [
         *(_verify_cell(folder) for folder in folders.values()),

@@ -45,7 +45,7 @@ def says(done, code, *words):
         (["run", "-c", "ast:max_size=0"], ["max_size"]),
         (["run", "--depth", "x"], ["--depth must be a whole number of at least 1, not 'x'"]),
         (["run", "--limit", "0"], ["--limit must be at least 1, not 0"]),
-        (["run", "--limit"], ["--limit needs a value", "see `chunkmark run --help`"]),
+        (["run", "--limit"], ["--limit needs a value; write --limit N"]),
         (["run", "--max-failures", "200%"], ["--max-failures must be at most 100%, not 200%"]),
         (["run", "--data-dir", "nope"], ["--data-dir nope is not a folder"]),
         (

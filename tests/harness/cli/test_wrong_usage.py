@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -963,3 +965,51 @@ def test_help_shows_no_python_type(capsys, command):
 def test_the_command_for_an_extra_is_that_of_the_readme():
     command = install_command("chunkers,openai").partition(": ")[2]
     assert f"`{command}`" in (ROOT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("file", "left_out", "advice"),
+    [
+        ("read.txt", "read.txt: no known language", "--language '*.txt=python'"),
+        (
+            "README.md",
+            "README.md: markdown is excluded",
+            "add files=all to index documentation too",
+        ),
+        ("node_modules/a.js", "node_modules/: folder not entered", "add include=node_modules/"),
+    ],
+)
+def test_a_folder_without_a_file_to_index_says_how_to_read_it(
+    tmp_path, monkeypatch, capsys, file, left_out, advice
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs" / file).parent.mkdir(parents=True)
+    (tmp_path / "docs" / file).write_text("x = 1\n")
+    done = call(capsys, "run", "-d", "repo:docs", "-r", "bm25")
+    says(done, 2, f"docs has no file to index: {left_out}\n", advice)
+
+
+@pytest.mark.parametrize("command", ["verify", "audit", "leaderboard", "compare"])
+def test_a_run_without_a_scored_cell_says_why(folder, capsys, command):
+    (folder / "failing.py").write_text(FAILING)
+    assert call(capsys, *RUN[:5], "-c", "failing:cut", "-o", "out").code == 3
+    says(call(capsys, command, "out"), 2, "out has no scored cell: failing:cut failed\n", "rerun")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (("compare", "out", "--tune"), "write --tune dev/test"),
+        (("run", "-m"), "write -m MEASURE"),
+        (("compare", "out", "--format"), "write --format table|json|csv|markdown|latex"),
+    ],
+)
+def test_an_option_without_a_value_shows_what_to_write(capsys, arguments, advice):
+    says(call(capsys, *arguments), 2, f"{arguments[-1]} needs a value; {advice}")
+
+
+def test_a_module_named_like_the_program_stops_no_worker(folder):
+    (folder / "chunkers.py").write_text("x = 1\n")
+    command = [Path(sys.executable).with_name("chunkmark"), "chunk", "src/a.py", "-c", "fixed"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+    assert done.returncode == 0, done.stderr
