@@ -56,7 +56,7 @@ def test_what_is_embedded_must_hold_what_it_has_and_no_more():
 
 @pytest.mark.parametrize("name", ["outside", "reversed_"])
 def test_gaps_lie_inside_and_in_order(name):
-    with pytest.raises(InputError, match="its gaps must lie inside, in order"):
+    with pytest.raises(InputError, match="gaps must lie inside, in order"):
         load_chunker(f"{__name__}:{name}").chunk(Source(TEXT, "f"), Services())
 
 

@@ -155,8 +155,8 @@ def test_a_zero_vector_scores_nan_and_marks_the_list_as_disturbed(tmp_path: Path
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda p: p / "nothing", "nothing does not exist; give a folder of vectors"),
-        (lambda p: p, "has no vectors"),
+        (lambda p: p / "nothing", "nothing does not exist; give a folder with vectors.npy"),
+        (lambda p: p, "has no stored vectors"),
         (lambda p: table(p / "v", {"other": [1.0]}), "no vector for 1 of 1 text"),
     ],
 )

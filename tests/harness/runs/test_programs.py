@@ -99,10 +99,17 @@ def rows(process):
     return [eval(line) for line in out.splitlines()], said  # noqa: S307 - it is our own
 
 
+def at(code):
+    """The line of the script that begins with some code, as a reason names it."""
+    lines = [line.strip() for line in CHUNKERS.split("\n")]
+    (line,) = (number for number, line in enumerate(lines, 1) if line.startswith(code))
+    return f"(script.py, line {line})"
+
+
 REASONS = {
-    "raises": "RuntimeError: no",
-    "silent": "Silent, whose message cannot be read",
-    "leaves": "SystemExit: 3",
+    "raises": f"RuntimeError: no {at('raise RuntimeError')}",
+    "silent": f"Silent, whose message cannot be read {at('raise Silent')}",
+    "leaves": f"SystemExit: 3 {at('return sys.exit(3)')}",
     "notes": "AttributeError: 'NoneType' object has no attribute 'items'",
     "nothing": "chunker __main__:nothing on one/copy of alpha.py: it returned NoneType, not a "
     "list of Span",

@@ -174,7 +174,7 @@ def test_the_record_of_a_cell_is_read_once(run, monkeypatch):
         read.append(folder)
         return read_record(folder)
 
-    monkeypatch.setattr("harness.runs.stored_values.read_record", counted)
+    monkeypatch.setattr("harness.runs.record.read_record", counted)
     report = make_report([run], ReportOptions())
     assert sorted(read) == sorted((run / "cells").iterdir())
     known = report.document["compare"][0]["contests"][0]["curves"]
