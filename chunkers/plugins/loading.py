@@ -301,7 +301,7 @@ def _make(entry: PluginEntry, make: Callable[..., Any], bound: Mapping[str, Any]
     if not callable(getattr(chunker, "chunk", None)):
         raise InputError(
             f"{where}: it returned {type(chunker).__name__}, which has no method chunk; "
-            "give a function of source, or a class with chunk(source, services)"
+            "write def chunk(source), or a class with chunk(self, source, services)"
         )
     refuse_async(where, "method chunk", chunker.chunk)
     with contextlib.suppress(ValueError):  # what is not written in Python may have no signature

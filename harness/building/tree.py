@@ -256,7 +256,8 @@ def _why(skipped: tuple[Skipped, ...]) -> str:
     glob = f"*{path.suffix}" if path.suffix else path.name
     advice = {
         EXCLUDED: "remove exclude= or narrow it",
-        UNKNOWN: f"name the language of files, as in --language '{glob}=python'",
-        "markdown is excluded": "add files=all to index documentation too",
+        UNKNOWN: f"name their language, as in --language '{glob}=python'",
+        "markdown is excluded": "to index documentation, give the data set the option files=all",
     }
-    return f": {reasons}\n{advice.get(reason, f'add include={first} to read it')}"
+    other = f"to read it, give the data set the option include={first}"
+    return f": {reasons}\n{advice.get(reason, other)}"

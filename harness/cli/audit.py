@@ -58,8 +58,8 @@ def audit(
         int | None,
         typer.Option(
             min=1,
-            help="With -d: number of queries to draw: the same queries that `run` draws. Default: "
-            "all.",
+            help="With -d: number of queries to draw. `chunkmark run` with the same limit and seed "
+            "draws the same ones. Default: all.",
         ),
     ] = None,
     seed: SampleSeedOption = 0,

@@ -62,9 +62,9 @@ def compare(
     tune: Annotated[
         Literal["dev/test"] | None,
         typer.Option(
-            help="Write --tune dev/test, its only value. With --over max_size, or another option "
-            "of chunkers: choose each chunker's best value on one half of the files, and compare "
-            "the chosen chunkers on the other half.",
+            help="With --over max_size, or another option of chunkers: choose each chunker's best "
+            "value on one half of the files, and compare the chosen chunkers on the other half. "
+            "The only value is dev/test.",
         ),
     ] = None,
     curves: Annotated[

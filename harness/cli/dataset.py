@@ -104,8 +104,8 @@ def build(
     long_lines: Annotated[
         LongLinesKind,
         typer.Option(
-            help="What to do with a file's few lines of over 10,000 characters: cut out their "
-            "middle, or skip the file."
+            help="If a few lines of a file have over 10,000 characters: cut out the middle of "
+            "these lines, or skip the file."
         ),
     ] = LongLinesKind.CUT,
     names: Annotated[
@@ -168,7 +168,7 @@ def build(
 def _with_flags(message: str) -> str:
     """A message with the options of a spec written as those of the command line."""
     return re.sub(
-        r"(?<!\S)(queries|whole|names|since|limit|include|exclude|leave_out)=(?=([^\s,;]?))",
+        r"(?<!\S)(queries|files|whole|names|since|limit|include|exclude|leave_out)=(?=([^\s,;]?))",
         lambda match: f"--{match[1].replace('_', '-')}" + (" " if match[2] else ""),
         message,
     )

@@ -32,7 +32,8 @@ def gate(
         Path,
         typer.Argument(
             metavar="RUN",
-            help="Run folder, or file with what `score` or `run` printed with `--format json`.",
+            help="Run folder, or a file with the JSON output of `chunkmark score` or "
+            "`chunkmark run`.",
             callback=refuse_parts,
         ),
     ],

@@ -87,6 +87,8 @@ def parse_json(raw: bytes, where: str) -> Any:
         ended = error.pos >= len(error.doc.rstrip())
         hint = "; it ends too early" if ended else ""
         hint = "; there is text after its end" if error.msg == "Extra data" else hint
+        if error.doc[error.pos : error.pos + 1] == "'":
+            hint = "; texts and names need double quotes"
         raise InputError(f"{where}{line}, column {column}: invalid JSON{hint}") from None
     except UnicodeDecodeError:
         raise InputError(f"{where}: not UTF-8") from None

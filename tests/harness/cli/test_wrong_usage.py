@@ -303,7 +303,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("dataset", "build", "gone", "-o", "n"), ["gone does not exist; give a repository"]),
         (
             ("dataset", "build", "src", "-o", "n", "--exclude", "*.py"),
-            ["1 excluded (a.py)", "remove --exclude or narrow it"],
+            ["a.py: excluded", "remove --exclude or narrow it"],
         ),
         (
             ("dataset", "build", "undocumented", "-o", "n"),
@@ -591,7 +591,7 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
         ),
         (
             ("run", "-c", "odd_parts:Empty"),
-            ["returned Empty, which has no method", "give a function of source"],
+            ["returned Empty, which has no method", "write def chunk(source)"],
         ),
         (("run", "--memory", "2"), ["must be at least 64MB; write 2GB for gigabytes\n"]),
         (
@@ -974,9 +974,13 @@ def test_the_command_for_an_extra_is_that_of_the_readme():
         (
             "README.md",
             "README.md: markdown is excluded",
-            "add files=all to index documentation too",
+            "the option files=all",
         ),
-        ("node_modules/a.js", "node_modules/: folder not entered", "add include=node_modules/"),
+        (
+            "node_modules/a.js",
+            "node_modules/: folder not entered",
+            "the option include=node_modules/",
+        ),
     ],
 )
 def test_a_folder_without_a_file_to_index_says_how_to_read_it(
