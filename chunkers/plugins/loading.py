@@ -298,6 +298,9 @@ def _make(entry: PluginEntry, make: Callable[..., Any], bound: Mapping[str, Any]
         if type(error) in STOPPING:
             raise
         raise InputError(f"{where} cannot be created: {reason_of(error)}{see(error)}") from error
+    if first is None and isinstance(chunker, list):
+        name = entry.shown.rpartition(":")[2]
+        raise InputError(f"{where}: it takes no source; write def {name}(source)")
     if not callable(getattr(chunker, "chunk", None)):
         raise InputError(
             f"{where}: it returned {type(chunker).__name__}, which has no method chunk; "

@@ -100,7 +100,7 @@ def gate(
     if bounds:
         cells = _folder_cells(run) if run.is_dir() else _file_cells(run)
         if not cells:
-            raise InputError(why_no_cell([run]))
+            raise InputError(why_no_cell([run]) if run.is_dir() else f"{run} has no cell")
         rows += check(cells, bounds)
     if against is not None:
         rows += check_drops(run, against, allowed, strict=strict)
