@@ -137,7 +137,7 @@ def test_an_error_of_a_chunker_is_left_to_the_caller(plug):
     [
         (7, "it cannot be called"),
         (lambda: None, "NoneType, which has no method chunk"),
-        (lambda: [], r"it takes no source; write def thing\(source\)"),
+        (lambda: [None], r"it takes no source; write def thing\(source\)"),
         (lambda *, size: None, "needs the option size; write plug:thing,size=VALUE"),
         (lambda size: None, "its first parameter must be named source, not size"),
         (lambda source, size: [], "needs the option size; write plug:thing,size=VALUE"),
