@@ -73,7 +73,7 @@ def main() -> None:
         ratios.append(ours[0] / theirs[0])
         (cell,) = json.loads(ours[2])["cells"]
         print(
-            f"chunkmark {ours[0]:.1f} s ({ours[1]:.1f} of processors), nDCG@10 "
+            f"CoSQA   chunkmark {ours[0]:.1f} s ({ours[1]:.1f} of processors), nDCG@10 "
             f"{cell['metrics']['nDCG@10']['mean']}; BEIR {theirs[0]:.1f} s ({theirs[1]:.1f}), "
             f"nDCG@10 {json.loads(theirs[2].splitlines()[-1])}; ratio {ratios[-1]:.2f}",
             flush=True,
