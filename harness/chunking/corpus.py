@@ -11,9 +11,9 @@ import numpy as np
 
 from chunkers.sizes import span_size
 from chunkers.source import Services
-from harness.chunking import TooManyFailuresError
 from harness.chunking.cutters import cutter, limits_of, tasks_of
 from harness.chunking.layout import Layout, squeezed
+from harness.chunking.limits import TooManyFailuresError
 from harness.support.arrays import percentile
 
 if TYPE_CHECKING:

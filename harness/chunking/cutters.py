@@ -19,7 +19,7 @@ from chunkers.processes.isolation import (
 from chunkers.processes.messages import attempt
 from chunkers.processes.pool import Pool, Task
 from chunkers.source import Services
-from harness.chunking import SECONDS
+from harness.chunking.limits import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

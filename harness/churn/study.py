@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.errors import FailedError, InputError
-from harness.chunking import TooManyFailuresError
+from harness.chunking.limits import TooManyFailuresError
 from harness.churn.edits import WHOLE, groups_of, in_order
 from harness.churn.replay import MAX_FAILURES, replay
 from harness.churn.summary import summarise

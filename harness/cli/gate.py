@@ -89,7 +89,6 @@ def gate(
     from harness.cli.progress import Progress
     from harness.reports.drops import check_drops, parse_allowed_drop
     from harness.reports.gate import as_markdown, print_gate, table_of
-    from harness.runs.folder import why_no_cell
     from harness.runs.gates import check, document, notes_of, parse_bound
     from harness.support.wording import distinct
 
@@ -100,7 +99,7 @@ def gate(
     if bounds:
         cells = _folder_cells(run) if run.is_dir() else _file_cells(run)
         if not cells:
-            raise InputError(why_no_cell([run]) if run.is_dir() else f"{run} has no cell")
+            raise InputError(f"{run} has no cell")
         rows += check(cells, bounds)
     if against is not None:
         rows += check_drops(run, against, allowed, strict=strict)

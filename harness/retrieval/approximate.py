@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -44,7 +45,7 @@ class ApproximateSearch:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FaissIndex:
+class FaissIndex(ABC):
     """An approximate index of FAISS; its other fields are options with a range.
 
     Attributes:
@@ -92,9 +93,9 @@ class FaissIndex:
             index, nbytes = self.filled(rows)
         return ApproximateSearch(index, self.nearest, rows.nbytes + nbytes)
 
+    @abstractmethod
     def filled(self, rows: NDArray[np.float32]) -> tuple[Any, int]:
         """The index with the rows, and its size in bytes besides them."""
-        raise NotImplementedError
 
 
 @contextmanager

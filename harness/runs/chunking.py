@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunkers.source import Services
-from harness.chunking import TooManyFailuresError
 from harness.chunking.corpus import ChunkedCorpus, chunk_corpora
 from harness.chunking.cutters import cutter, limits_of, tasks_of
+from harness.chunking.limits import TooManyFailuresError
 from harness.embedding.text_vectors import embed_texts, unit_vectors
 
 if TYPE_CHECKING:

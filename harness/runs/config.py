@@ -7,7 +7,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.chunking import SECONDS
+from harness.chunking.limits import SECONDS
 from harness.stats import MARGIN
 
 if TYPE_CHECKING:

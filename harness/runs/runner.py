@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from chunkers.source import Services
-from harness.chunking import TooManyFailuresError
+from harness.chunking.limits import TooManyFailuresError
 from harness.embedding.embedder import OutOfMemoryError, plain
 from harness.embedding.vector_store import VectorStore
 from harness.measures.grammar import family_of

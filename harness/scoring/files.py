@@ -263,8 +263,9 @@ def _load(file: InputFile, root: str = "") -> dict[str, Any] | Iterator[QueryRec
     try:
         document = parse_json(b"".join(line for _, line in file.lines), str(file.path))
     except InputError as error:
-        advice = "give one JSON document, or one object a line in a file that ends in .jsonl"
-        raise InputError(f"{error}" if "quotes" in str(error) else f"{error}\n{advice}") from None
+        raise InputError(
+            f"{error}\ngive one JSON document, or one object a line in a file that ends in .jsonl"
+        ) from None
     rows = rows_of(document)
     if rows is not None:
         return from_array(rows, file.path, root)

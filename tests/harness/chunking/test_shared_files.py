@@ -7,9 +7,9 @@ from worlds import function, grid
 
 from chunkers.plugins.loading import load_chunker
 from chunkers.source import Services, Source
-from harness.chunking import TooManyFailuresError
 from harness.chunking import corpus as chunking
 from harness.chunking.corpus import chunk_corpora
+from harness.chunking.limits import TooManyFailuresError
 from harness.model import Corpus, Dataset, Query, Region, Target
 
 A, B, C = (

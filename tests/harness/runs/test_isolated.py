@@ -20,9 +20,9 @@ from chunkers import InputError, Source, load_chunker
 from chunkers.processes import pool
 from chunkers.source import Services
 from chunkers.testing.services import cheap_services
-from harness.chunking import TooManyFailuresError
 from harness.chunking.corpus import chunk_corpora, chunk_corpus
 from harness.chunking.cutters import HERE
+from harness.chunking.limits import TooManyFailuresError
 from harness.model import Corpus
 from harness.reports.document import run_document
 from harness.reports.tables import as_csv, as_markdown
