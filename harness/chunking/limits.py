@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.chunking.corpus import Failed
-
 SECONDS = 60.0
 """Default time limit of a chunker for a file, many times what the slowest one needs."""
 
@@ -19,6 +17,6 @@ class TooManyFailuresError(Exception):
     `failures` are corpus, path and reason of each; `tried` of `files` were tried.
     """
 
-    def __init__(self, failures: Sequence[Failed], tried: int, files: int) -> None:
+    def __init__(self, failures: Sequence[tuple[str, str, str]], tried: int, files: int) -> None:
         super().__init__(f"failed on {len(failures)} of {files} files")
         self.failures, self.tried, self.files = tuple(failures), tried, files
