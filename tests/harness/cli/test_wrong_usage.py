@@ -50,6 +50,10 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "array.json").write_text('["d1"]')
     (tmp_path / "near.jsonl").write_text('{"text": "how many days", "Target": "a.py:6-8"}')
     (tmp_path / "far.jsonl").write_text('{"query": "how many days", "answer": "a.py:6-8"}')
+    (tmp_path / "question.jsonl").write_text('{"question": "how many", "targets": "a.py:6-8"}')
+    (tmp_path / "wide.trec").write_text("q1 0 d1 1\n", "utf-16")
+    (tmp_path / "wide.jsonl").write_text('{"text": "how many", "targets": "a.py:6-8"}', "utf-16")
+    (tmp_path / "unmarked.trec").write_text("q1 Q0 d1 1 2.0 t\n", "utf-16-be")
     (tmp_path / "near.csv").write_text("text,target\nhow many days,a.py:6-8\n")
     (tmp_path / "record.json").write_text('{"retrieved": ["d1"]}')
     (tmp_path / "worded.trec").write_text("q1 0 d1 1\nq1 0 d2 good\n")
@@ -108,7 +112,13 @@ def test_a_threshold_that_judges_no_record_is_reported(folder, capsys):
         (("run.trec", "copy.trec"), ["--qrels copy.trec is a ranking, not judgements"]),
         (("run.trec", "run.trec"), ["--qrels run.trec is the file to be scored"]),
         (("run.json", "run.json"), ["--qrels run.json is the file to be scored"]),
-        (("qrels.trec", "run.trec"), ["--qrels run.trec is a ranking"]),
+        (
+            ("qrels.trec", "run.trec"),
+            ["--qrels run.trec is a ranking", "swapped; write --run run.trec --qrels qrels.trec\n"],
+        ),
+        (("run.trec", "wide.trec"), ["wide.trec is UTF-16; save it as UTF-8\n"]),
+        (("unmarked.trec", "qrels.trec"), ["unmarked.trec is UTF-16; save it as UTF-8\n"]),
+        (("wide.jsonl", "qrels.trec"), ["wide.jsonl is UTF-16; save it as UTF-8\n"]),
         (("gone.json", "qrels.trec"), ["--run gone.json does not exist; give a file of rankings"]),
         (("run.json", "gone.json"), ["--qrels gone.json does not exist; give a file of judg"]),
         (("picture.png", "qrels.trec"), ["picture.png: unknown format: not a text file"]),
@@ -339,6 +349,25 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("list", "chunkers", "fixed:max_size=3"), ["chunkmark list chunkers fixed"]),
         (("run", "--datset", "x"), ["unknown option --datset; did you mean --dataset?\n"]),
         (("run", "--max-failure", "3"), ["did you mean --max-failures?\n"]),
+        (
+            ("run", "ast", "fixed", "-d", "repo:src"),
+            ["ast, fixed are chunkers; write -c ast -c fixed\n"],
+        ),
+        (
+            ("run", "-d", "repo:src", "fixed", "bm25"),
+            ["fixed is a chunker, bm25 is a retriever; write -c fixed -r bm25\n"],
+        ),
+        (
+            ("run", "-d", "repo:src", "-o", "ast", "x.toml", "fixed"),
+            ["fixed is a chunker; write -c fixed\n"],
+        ),
+        (("run", "-r", "opt:chunk,3"), ["'3' is not key=value; write KEY=3, as in fixed:max_s"]),
+        (("run", "-r", "opt(3)"), ["unknown retriever 'opt(3)'; choose from bm25, "]),
+        (("run", "-c", "fixd:tokens"), ["no module 'fixd'; did you mean fixed?\n"]),
+        (
+            ("dataset", "info", "repo:src,queries=wide.jsonl"),
+            ["wide.jsonl is UTF-16; save it as UTF-8\n"],
+        ),
         (("run", "stdlib"), ["stdlib is a data set, not a suite; write -d stdlib"]),
         (("run", "repo:src"), ["repo:src is a data set, not a suite; write -d repo:src"]),
         (("run", "bm25"), ["bm25 is a retriever, not a suite; write -r bm25"]),
@@ -441,10 +470,10 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("churn", "repo:src"), ["spec of a data set; give the folder alone: src"]),
         (("churn", "https://x.org/y"), ["https://x.org/y is an address; clone it and give"]),
         (("churn", "gone", "--baseline", "nope"), ["--baseline nope: not in this run; choose fr"]),
-        (("dataset", "info", "repo:src,queries=near.jsonl"), ["'targets' is missing; rename 'Tar"]),
+        (("dataset", "info", "repo:src,queries=near.jsonl"), ["rename 'Target' to 'targets'\n"]),
         (
             ("dataset", "info", "repo:src,queries=near.csv"),
-            ["header needs text and targets, but has text, target"],
+            ["header needs text and targets, but has text, target; rename 'target' to 'targets'"],
         ),
         (("run", "-c", "broken:cut"), ["broken cannot be imported", "install not_there in "]),
         (("run", "-c", "raising:cut"), ["raising cannot be imported", "raising.py, line 2"]),
@@ -486,7 +515,14 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
             ("score", "--run", "near.csv", "--qrels", "qrels.trec"),
             ["1 field in the first line, which has commas", "six fields a line between blanks"],
         ),
-        (("dataset", "info", "repo:src,queries=far.jsonl"), ["is missing; its keys are query, a"]),
+        (
+            ("dataset", "info", "repo:src,queries=far.jsonl"),
+            ["the key 'text' is missing; rename 'query' or 'answer' to 'text'\n"],
+        ),
+        (
+            ("dataset", "info", "repo:src,queries=question.jsonl"),
+            ["the key 'text' is missing; rename 'question' to 'text'\n"],
+        ),
         (("-c", "ast"), ["unknown option -c; options come after the name of a command"]),
         (("dataset", "-c", "ast"), ["unknown option -c; options come after the name of a com"]),
         (("--verson",), ["unknown option --verson; did you mean --version?\n"]),
@@ -768,6 +804,8 @@ def created():
         ("-c", "sub/own:cut", ["unknown chunker 'sub/own'; write sub.own:cut\n"]),
         ("-c", "sub/own.py:cut", ["unknown chunker 'sub/own.py'; write sub.own:cut\n"]),
         ("-c", "failing.py", ["unknown chunker 'failing.py'; write failing:function\n"]),
+        ("-c", "own_chunker.py", ["unknown chunker 'own_chunker.py'; write own_chunker:cut\n"]),
+        ("-c", "own_chunker:", ["invalid spec 'own_chunker:'; write own_chunker:cut\n"]),
         ("-d", "repo:src queries=commits", ["by a comma: repo:src,queries=commits\n"]),
         ("-d", "near.csv", ["for questions of your own write repo:PATH,queries=near.csv\n"]),
         ("-d", "csv:near.csv", ["'csv:near.csv'; for questions of your own write repo:PATH,"]),
@@ -791,11 +829,20 @@ def test_a_fault_of_ones_own_retriever_is_not_taken_for_one_of_the_program(folde
     assert "faulty_retriever.py, line 4; `chunkmark --debug ...` shows the traceback" in done.err
 
 
+def test_a_part_of_ones_own_without_an_attribute_is_named_with_its_class(folder, capsys):
+    (folder / "lacking.py").write_text(
+        "class Lacking:\n    def fingerprint(self, role): return ''\n"
+    )
+    done = call(capsys, *RUN[:3], "-c", "ast", "-e", "lacking:Lacking", "-o", "out")
+    place = folder / "lacking.py"
+    says(done, 2, f"class Lacking has no attribute 'renamed'; add it at {place}, line 1\n")
+
+
 def test_the_line_of_the_users_own_code_is_named(folder, capsys):
     (folder / "failing.py").write_text(FAILING)
     why = "AttributeError: 'Source' object has no attribute 'content' (failing.py, line 2)"
     assert why in call(capsys, "chunk", "src/a.py", "-c", "failing:cut").err
-    assert why in call(capsys, *RUN, "-c", "failing:cut").err
+    assert f"failed on a.py of repo:src: {why}" in call(capsys, *RUN, "-c", "failing:cut").err
     assert why in call(capsys, "check-chunker", "failing:cut").out
 
 
