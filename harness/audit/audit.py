@@ -102,9 +102,9 @@ class Sizes:
     largest: int
 
 
-def chunk_sizes(sizes: Iterable[int]) -> Sizes:
-    """The sizes of chunks."""
-    every = np.array(list(sizes) or [0])
+def chunk_sizes(sizes: Sequence[NDArray[np.int64]]) -> Sizes:
+    """The sizes of the chunks of corpora."""
+    every = np.concatenate([own for own in sizes if len(own)] or [np.zeros(1, np.int64)])
     return Sizes(percentile(every, 50), percentile(every, 95), int(every.max()))
 
 
@@ -180,12 +180,11 @@ def chunk_truncation(
     if embedder.limit is None:
         return None
     if isinstance(embedder, PassageEmbedder):  # it sees whole files
-        tokens = embedder.count_tokens([chunk.text for part in chunked for chunk in part.chunks])
+        tokens = embedder.count_tokens([text for part in chunked for text in part.chunks.texts])
         return Truncation(len(tokens), int(tokens.sum()), 0.0, 0, None)
     texts = texts_of(chunked, embedder, windows)
-    used = [n for corpus in texts.embedded_of_chunk for numbers in corpus for n in numbers]
-    tokens = embedder.count_tokens(texts.embedded)
-    return _truncation(tokens[np.array(used, dtype=np.int64)], embedder.limit)
+    used = np.concatenate([corpus.values for corpus in texts.embedded_of_chunk])
+    return _truncation(embedder.count_tokens(texts.embedded)[used], embedder.limit)
 
 
 def query_truncation(queries: Sequence[Query], embedder: Embedder) -> Truncation | None:
@@ -300,13 +299,7 @@ def _audit_chunker(
     gold_cut = None
     if span:
         tables = {
-            corpus.corpus.id: ChunkTable.of(
-                [
-                    (chunk.path, chunk.nws, chunk.lines, (chunk.start_line - 1, chunk.end_line - 1))
-                    for chunk in corpus.chunks
-                ],
-                [chunk.gaps for chunk in corpus.chunks],
-            )
+            corpus.corpus.id: ChunkTable.of_files(corpus.chunks)
             for corpus in spliced(query_set.corpora, query_set.masks, chunked)
         }
         pairs = zip(query_set.queries, query_set.places, strict=True)
@@ -315,7 +308,7 @@ def _audit_chunker(
     return ChunkerAudit(
         chunker=chunker.name,
         duplicates=count_duplicates(chunked),
-        sizes=chunk_sizes(chunk.chars for corpus in chunked for chunk in corpus.chunks),
+        sizes=chunk_sizes([corpus.chunks.chars for corpus in chunked]),
         gold_cut=gold_cut,
         truncation={model.name: chunk_truncation(chunked, model, windows) for model in embedders},
         failures=tuple(
@@ -357,7 +350,7 @@ def _audit_cells(run: Path, cells: Sequence[tuple[dict[str, str], Path]]) -> Aud
             chunkers[chunker] = ChunkerAudit(
                 chunker=chunker,
                 duplicates=Duplicates(health["chunks"], health["duplicates"]),
-                sizes=chunk_sizes(chunk.chars for chunk in record.chunks),
+                sizes=chunk_sizes([record.chunks.chars]),
                 gold_cut=gold_cut if record.gold == "span" else None,
                 failures=tuple((corpus, path, why) for corpus, path, why in cell["failures"]),
             )

@@ -9,8 +9,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from chunkers.grammars.definitions import definitions
 from chunkers.sizes import measure
 from chunkers.source import Services, Source
@@ -21,7 +19,8 @@ from harness.support.arrays import mean, percentile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from harness.chunking.corpus import Chunk, ChunkedCorpus
+    from harness.chunking.chunks import Chunk
+    from harness.chunking.corpus import ChunkedCorpus
     from harness.chunking.layout import Layout
 
 BINS = (0, 50, 100, 200, 300, 400, 500, 600, 800, 1000, 1500, 2000)
@@ -73,15 +72,12 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
     Raises:
         InputError: The wheel of a grammar is missing.
     """
-    by_path: dict[str, list[Chunk]] = {}
-    for chunk in chunked.chunks:
-        by_path.setdefault(chunk.path, []).append(chunk)
     fates: Counter[str] = Counter()
     alone: list[bool] = []
     failures: list[tuple[str, str]] = []
     prepare(chunked.corpus.sources)
-    for source, layout in zip(chunked.corpus.sources, chunked.layouts, strict=True):
-        chunks = by_path.get(source.path, [])
+    for file, layout in zip(chunked.chunks.files, chunked.layouts, strict=True):
+        source, chunks = file.source, [*file]
         try:
             fate, parsed = [*_fates(source, layout, chunks)], [*_alone(source, chunks)]
         except UnparsedError as error:
@@ -89,7 +85,7 @@ def boundaries(chunked: ChunkedCorpus) -> Boundaries:
             continue
         fates.update(fate)
         alone += parsed
-    sizes = np.array([chunk.nws[1] - chunk.nws[0] for chunk in chunked.chunks])
+    sizes = chunked.chunks.column("high") - chunked.chunks.column("low")
     p5, p50, p95, most = (percentile(sizes, p) if len(sizes) else 0 for p in (5, 50, 95, 100))
     bins = Counter(bisect_right(BINS, size) - 1 for size in sizes)
     characters = covered_chars(chunked)[2]

@@ -11,6 +11,7 @@ import numpy as np
 
 from chunkers.sizes import span_size
 from chunkers.source import Services
+from harness.chunking.chunks import Chunks, FileChunks, FileRows, Row, Special, digest
 from harness.chunking.cutters import cutter, limits_of, tasks_of
 from harness.chunking.layout import Layout, squeezed
 from harness.chunking.limits import TooManyFailuresError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from chunkers.processes.isolation import Limits, Outcome
     from chunkers.processes.pool import Task
     from chunkers.source import Source, Span
+    from harness.chunking.chunks import Interval
     from harness.chunking.cutters import MakeCutter
     from harness.model import Corpus
 
@@ -36,56 +38,6 @@ NOTHING = "no chunk"
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 _TIMEOUTS = 3  # after so many timeouts, too many failures end the chunking at once
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """One chunk of a corpus.
-
-    `id` is `path:start_line-end_line`, with `#2`, … for further chunks of the same range. `start`
-    and `end` are offsets; `nws` and `lines` are intervals of non-white-space characters and of
-    non-blank lines of the file. `size` is in the chunker's unit, and `text` is what is embedded.
-    `ref_id` is the id in the system that the chunker reproduces. `around` are non-white-space
-    characters of `text` before and after the chunk's own text; None if `text` does not contain it.
-    `gaps` are non-empty intervals of `nws`, in order, that are not part of the chunk. `lacking`
-    counts the non-white-space characters of the chunk's own text that `text` leaves out.
-    """
-
-    id: str
-    path: str
-    start: int
-    end: int
-    start_line: int
-    end_line: int
-    nws: tuple[int, int]
-    lines: tuple[int, int]
-    size: int
-    text: str
-    ref_id: str | None = None
-    around: tuple[int, int] | None = (0, 0)
-    gaps: tuple[tuple[int, int], ...] = ()
-    lacking: int = 0
-
-    @property
-    def parts(self) -> list[tuple[int, int]]:
-        """The intervals of `nws` between gaps, in order; one if there are no gaps."""
-        return without_gaps(self.nws, self.gaps) if self.gaps else [self.nws]
-
-    @property
-    def chars(self) -> int:
-        """The non-white-space characters in it."""
-        return sum(high - low for low, high in self.parts)
-
-
-def without_gaps(whole: tuple[int, int], gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """An interval without gaps, which are in order; an empty interval is returned as it is."""
-    begin, end = whole
-    parts = []
-    for low, high in gaps:
-        parts.append((begin, min(low, end)))
-        begin = max(begin, high)
-    parts.append((begin, end))
-    return [(low, high) for low, high in parts if low < high] or [(whole[0], whole[0])]
 
 
 @dataclass(frozen=True)
@@ -100,7 +52,7 @@ class ChunkedCorpus:
 
     corpus: Corpus
     layouts: tuple[Layout, ...]
-    chunks: tuple[Chunk, ...]
+    chunks: Chunks
     blank: int = 0
     notes: Counter[str] = field(default_factory=Counter)
     failures: tuple[tuple[str, str], ...] = ()
@@ -184,7 +136,7 @@ class _CutFile:
     """The chunks of one file, which corpora share; see `ChunkedCorpus`."""
 
     layout: Layout
-    chunks: tuple[Chunk, ...] = ()
+    chunks: FileChunks
     blank: int = 0
     notes: Mapping[str, int] = field(default_factory=dict)
     failure: tuple[tuple[str, str], ...] = ()
@@ -193,7 +145,7 @@ class _CutFile:
 def _returned_nothing(files: Iterable[_CutFile]) -> bool:
     """Whether there is text, and none of it is in a chunk."""
     files = list(files)
-    return any(file.layout.size for file in files) and not any(file.chunks for file in files)
+    return any(file.layout.size for file in files) and not any(len(file.chunks) for file in files)
 
 
 def _assembled(corpus: Corpus, files: Sequence[_CutFile]) -> ChunkedCorpus:
@@ -201,7 +153,7 @@ def _assembled(corpus: Corpus, files: Sequence[_CutFile]) -> ChunkedCorpus:
     return ChunkedCorpus(
         corpus,
         tuple(file.layout for file in files),
-        tuple(chunk for file in files for chunk in file.chunks),
+        Chunks(file.chunks for file in files),
         sum(file.blank for file in files),
         Counter(notes),
         tuple(failure for file in files for failure in file.failure),
@@ -221,40 +173,42 @@ class _ChunkMaker:
         """The chunks of a source."""
         layout = Layout.of(source)
         if outcome.failure is not None:
-            return _CutFile(layout, failure=((source.path, outcome.failure.reason),))
+            nothing = FileChunks(source.path, FileRows.rows(()), source=source)
+            return _CutFile(layout, nothing, failure=((source.path, outcome.failure.reason),))
         every_span = outcome.spans or ()
         spans = [span for span in every_span if self._keep_blank or not _is_blank(source, span)]
-        seen: Counter[str] = Counter()
-        chunks = []
+        seen: Counter[Interval] = Counter()
+        rows: list[Row] = []
+        special: dict[int, Special] = {}
         for span in sorted(spans, key=lambda span: (span.start, span.end)):
-            first, last = source.lines.lines_of(span.start, span.end)
-            name = f"{source.path}:{first}-{last}"
-            seen[name] += 1
-            chunk_id = name if seen[name] == 1 else f"{name}#{seen[name]}"
-            chunks.append(self._chunk(chunk_id, source, layout, span))
+            lines = source.lines.lines_of(span.start, span.end)
+            seen[lines] += 1
+            row, kind = self._row(source, layout, span, lines)
+            if kind is not None:
+                special[len(rows)] = kind
+            rows.append(row._replace(copy=seen[lines]))
+        chunks = FileChunks(source.path, FileRows.rows(rows), special, source=source)
         notes = outcome.notes if every_span or not layout.size else {**outcome.notes, NOTHING: 1}
-        return _CutFile(layout, tuple(chunks), len(every_span) - len(spans), notes)
+        return _CutFile(layout, chunks, len(every_span) - len(spans), notes)
 
-    def _chunk(self, chunk_id: str, source: Source, layout: Layout, span: Span) -> Chunk:
-        first, last = source.lines.lines_of(span.start, span.end)
+    def _row(
+        self, source: Source, layout: Layout, span: Span, lines: Interval
+    ) -> tuple[Row, Special | None]:
         nws = layout.interval(span.start, span.end)
+        size = span_size(source, span, self._unit, self._sizing)
+        row = Row(span.start, span.end, *lines, *nws, *layout.lines(*nws), size=size)
+        if span.embed_text is None and span.ref_id is None and not span.gaps:
+            return row, None
+        gaps = tuple(layout.interval(*gap) for gap in span.gaps if source.lines.size(*gap))
+        if span.embed_text is None:
+            return row, Special(ref_id=span.ref_id, cut=span.gaps, gaps=gaps)
         text = span.kept(source.text)
-        return Chunk(
-            id=chunk_id,
-            path=source.path,
-            start=span.start,
-            end=span.end,
-            start_line=first,
-            end_line=last,
-            nws=nws,
-            lines=layout.lines(*nws),
-            size=span_size(source, span, self._unit, self._sizing),
-            text=text if span.embed_text is None else span.embed_text,
-            ref_id=span.ref_id,
-            around=_around(text, span.embed_text),
-            gaps=tuple(layout.interval(*gap) for gap in span.gaps if source.lines.size(*gap)),
-            lacking=0 if span.embed_text is None else lacking(text, span.embed_text),
-        )
+        before, after = _around(text, span.embed_text) or (-1, -1)
+        row = row._replace(before=before, after=after, lacking=lacking(text, span.embed_text))
+        wrap: tuple[str, ...] = (span.embed_text,)
+        if (at := span.embed_text.rfind(text)) >= 0:
+            wrap = (span.embed_text[:at], span.embed_text[at + len(text) :])
+        return row, Special(wrap, span.ref_id, span.gaps, gaps)
 
 
 def _is_blank(source: Source, span: Span) -> bool:
@@ -276,46 +230,32 @@ def lacking(text: str, embedded: str) -> int:
     return sum(len(word) * count for word, count in missing.items())
 
 
-def _around(text: str, embedded: str | None) -> tuple[int, int] | None:
+def _around(text: str, embedded: str) -> Interval | None:
     """Non-white-space characters of an embedded text before and after the chunk's own text."""
-    if embedded is None:
-        return 0, 0
     own, whole = squeezed(text), squeezed(embedded)
     before = whole.rfind(own)
     return None if before < 0 else (before, len(whole) - before - len(own))
 
 
-def uncovered(chunked: ChunkedCorpus) -> list[int]:
-    """For each chunk, its characters (`c`) after the end of all earlier chunks of its file."""
-    counts = []
-    reach: dict[str, int] = {}
-    for chunk in chunked.chunks:
-        begin = reach.get(chunk.path, 0)
-        counts.append(sum(max(0, high - max(low, begin)) for low, high in chunk.parts))
-        reach[chunk.path] = max(begin, chunk.nws[1])
-    return counts
-
-
 def duplicates(chunked: ChunkedCorpus) -> int:
     """Chunks whose embedded text is that of another chunk of the corpus."""
-    return count_repeated(chunk.text for chunk in chunked.chunks)
+    return count_repeated(map(digest, chunked.chunks.texts))
 
 
-def count_repeated(texts: Iterable[str]) -> int:
+def count_repeated(texts: Iterable[str | bytes]) -> int:
     """Number of texts that equal another one."""
     return sum(count for count in Counter(texts).values() if count > 1)
 
 
 def covered_chars(chunked: ChunkedCorpus) -> tuple[int, int, int]:
     """Distinct characters in some chunk, characters in chunks, characters in the corpus (`c`)."""
-    parts = sorted((chunk.path, *part) for chunk in chunked.chunks for part in chunk.parts)
     distinct = total = 0
-    reach = ("", 0)
-    for path, low, high in parts:
-        before = reach[1] if reach[0] == path else 0
-        distinct += max(0, high - max(low, before))
-        total += high - low
-        reach = (path, max(before, high))
+    for file in chunked.chunks.files:
+        _, parts = file.parts()
+        low, high = parts[np.argsort(parts[:, 0], kind="stable")].T
+        before = np.maximum.accumulate(np.append(0, high))[:-1]
+        distinct += int(np.maximum(0, high - np.maximum(low, before)).sum())
+        total += int((high - low).sum())
     return distinct, total, sum(layout.size for layout in chunked.layouts)
 
 
@@ -329,9 +269,8 @@ def coverage_shares(chunked: Sequence[ChunkedCorpus]) -> dict[str, float]:
         number of characters embedded for each character of a chunk.
     """
     distinct, total, whole = np.sum([covered_chars(corpus) for corpus in chunked], axis=0).tolist()
-    chunks = [chunk for corpus in chunked for chunk in corpus.chunks]
-    lost = sum(chunk.lacking for chunk in chunks)
-    embedded = sum(len(squeezed(chunk.text)) for chunk in chunks)
+    lost = sum(int(corpus.chunks.column("lacking").sum()) for corpus in chunked)
+    embedded = sum(len(squeezed(text)) for corpus in chunked for text in corpus.chunks.texts)
     return {
         "coverage": distinct / whole if whole else 1.0,
         "embedded": 1 - lost / total if total else 1.0,
@@ -348,9 +287,9 @@ def size_statistics(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) ->
         (0 without a chunk), `over_size` (chunks over the declared limit), `limit_unit` (the unit of
         the limit; None without one).
     """
-    chunks = [chunk for corpus in chunked for chunk in corpus.chunks]
-    sizes = np.array([chunk.size for chunk in chunks] or [0])
-    chars = np.array([chunk.chars for chunk in chunks] or [0])
+    chunks = [corpus.chunks for corpus in chunked if len(corpus.chunks)]
+    sizes = np.concatenate([own.column("size") for own in chunks] or [np.zeros(1, np.int64)])
+    chars = np.concatenate([own.chars for own in chunks] or [np.zeros(1, np.int64)])
     limit = chunker.max_size
     return {
         "size_max": int(sizes.max()),

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from chunkers.plugins.loading import LoadedChunker
     from chunkers.source import Source
-    from harness.chunking.corpus import Chunk, ChunkedCorpus
+    from harness.chunking.chunks import Chunk
+    from harness.chunking.corpus import ChunkedCorpus
     from harness.churn.edits import Edit
 
 MAX_FAILURES = RunConfig.max_failures
@@ -165,4 +166,4 @@ def _by_group(
 def _of(chunked: ChunkedCorpus, sources: Iterable[Source]) -> list[Chunk]:
     """The chunks of some of the files."""
     paths = {source.path for source in sources}
-    return [chunk for chunk in chunked.chunks if chunk.path in paths]
+    return [chunk for file in chunked.chunks.files if file.path in paths for chunk in file]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from harness.embedding.embedder import Embedder, Passage
     from harness.embedding.vector_store import VectorStore
+    from harness.support.sequences import Ragged
 
 _Item = TypeVar("_Item")
 _LOOKED_UP = 5000  # vectors that are read from the store at once
@@ -295,7 +296,7 @@ def _fill(lines: list[str], tokens: dict[str, int], limit: int) -> list[str]:
 
 
 def mean_vectors(
-    values: NDArray[np.float32], windows: Sequence[Sequence[int]], space: Space = MEMORY
+    values: NDArray[np.float32], windows: Ragged, space: Space = MEMORY
 ) -> NDArray[np.float32]:
     """One vector for each text that was split into windows.
 
@@ -310,16 +311,16 @@ def mean_vectors(
         their order, scaled to unit length; a window that is not usable adds nothing. Where the
         mean is zero, so is the vector.
     """
-    firsts = np.array([own[0] if len(own) == 1 else -1 for own in windows], dtype=np.int64)
+    single = windows.lengths == 1
     result: NDArray[np.float32] = space.empty((len(windows), values.shape[1]))
-    for text in np.flatnonzero(firsts >= 0).tolist():
-        result[text] = values[firsts[text]]
+    for text in np.flatnonzero(single).tolist():
+        result[text] = values[windows[text][0]]
     unit, usable = unit_vectors(values, space)
-    for text in np.flatnonzero(firsts < 0).tolist():
+    for text in np.flatnonzero(~single).tolist():
         total = np.zeros(values.shape[1])
         for window in windows[text]:
             total += unit[window]
-        count = max(1, int(usable[list(windows[text])].sum()))
+        count = max(1, int(usable[windows[text]].sum()))
         result[text] = unit_vectors(total[None, :] / count)[0][0]
     return result
 

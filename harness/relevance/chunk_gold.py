@@ -8,17 +8,18 @@ therefore a chunk shares a non-blank line with it exactly when they share a char
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from harness.measures.cell import Gold, Pieces, Units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from harness.chunking.chunks import FileSequence, Interval
     from harness.model import Relevance
     from harness.relevance.targets import LocatedTarget, Stretch
 
@@ -71,6 +72,31 @@ class ChunkTable:
         with_gaps = {number: intervals for number, intervals in enumerate(gaps) if intervals}
         table = cls(numbers, *np.array(flat, dtype=np.int64).reshape(-1, 7).T)
         return replace(table, gaps=with_gaps)
+
+    @classmethod
+    def of_files(
+        cls,
+        chunks: FileSequence[Any, Any],
+        ref_lines: Callable[[str], Interval | None] | None = None,
+    ) -> ChunkTable:
+        """The chunks of the files of a corpus.
+
+        Args:
+            chunks: The chunks.
+            ref_lines: Takes the id of a chunk in the system that a chunker reproduces; returns its
+                first and last line from 0, or None where it names none.
+        """
+        named = [number for number, file in enumerate(chunks.files) if len(file)]
+        numbers = {chunks.files[number].path: at for at, number in enumerate(named)}
+        begin, end = chunks.column("start_line") - 1, chunks.column("end_line") - 1
+        for start, file in zip(chunks.starts, chunks.files, strict=False):
+            for at, kind in file.special.items():
+                lines = ref_lines(kind.ref_id) if ref_lines and kind.ref_id else None
+                if lines is not None:
+                    begin[start + at], end[start + at] = lines
+        file_of = np.searchsorted(named, chunks.file_of)
+        low, high, first, stop = map(chunks.column, ("low", "high", "first", "stop"))
+        return cls(numbers, file_of, low, high, first, stop, begin, end, chunks.gaps)
 
     @property
     def units(self) -> Units:

@@ -8,9 +8,10 @@ shares the sources of all other files with the original.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from chunkers.errors import InputError
+from harness.chunking.chunks import Chunks
 from harness.relevance.filler import mask_sources
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from harness.chunking.corpus import ChunkedCorpus
     from harness.model import Corpus, Dataset, Query, Region, Target
     from harness.relevance.filler import Parse
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -151,18 +154,12 @@ def spliced(
 
 
 def _spliced(base: ChunkedCorpus, own: ChunkedCorpus, mask: Mask) -> ChunkedCorpus:
-    number, path = mask.number, own.corpus.sources[0].path
-    at = chunks_before(base, number)
-    after = (chunk for chunk in base.chunks[at:] if chunk.path != path)
+    def with_own(files: Sequence[T], masked: Sequence[T]) -> tuple[T, ...]:
+        return (*files[: mask.number], *masked, *files[mask.number + 1 :])
+
     return replace(
         base,
         corpus=mask.corpus,
-        layouts=(*base.layouts[:number], *own.layouts, *base.layouts[number + 1 :]),
-        chunks=(*base.chunks[:at], *own.chunks, *after),
+        layouts=with_own(base.layouts, own.layouts),
+        chunks=Chunks(with_own(base.chunks.files, own.chunks.files)),
     )
-
-
-def chunks_before(chunked: ChunkedCorpus, number: int) -> int:
-    """How many chunks lie in the files before the one with a number."""
-    before = {source.path for source in chunked.corpus.sources[:number]}
-    return sum(chunk.path in before for chunk in chunked.chunks)

@@ -10,7 +10,6 @@ to a definition if they share a character.
 from __future__ import annotations
 
 import functools
-import itertools
 import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
@@ -26,7 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chunkers.source import Source
-    from harness.chunking.corpus import Chunk, ChunkedCorpus
+    from harness.chunking.chunks import FileChunks
+    from harness.chunking.corpus import ChunkedCorpus
     from harness.retrieval.ranking import Order, Rankable
 
 
@@ -37,27 +37,25 @@ def companions(
 
     A chunk may be among its own companions. A file that cannot be parsed gives a warning.
     """
-    sources = {source.path: source for source in chunked.corpus.sources}
     families: list[Sequence[int]] = []
-    for path, group in itertools.groupby(chunked.chunks, key=lambda chunk: chunk.path):
-        chunks, first = tuple(group), len(families)
-        if kind == "parent":
-            families += _families(chunks, first, sources[path])
+    for first, file in zip(chunked.chunks.starts, chunked.chunks.files, strict=False):
+        if kind == "parent" and len(file):
+            families += _families(file, first)
         else:
-            numbers = range(first, first + len(chunks))
+            numbers = range(first, first + len(file))
             families += [[near for near in (at - 1, at + 1) if near in numbers] for at in numbers]
     return tuple(families)
 
 
-def _families(chunks: Sequence[Chunk], first: int, source: Source) -> Iterator[Sequence[int]]:
-    """For each chunk of a source, the chunks of its parent; `first` is the number of the first."""
-    spans = np.array([chunk.nws for chunk in chunks], dtype=np.int64)
+def _families(file: FileChunks, first: int) -> Iterator[Sequence[int]]:
+    """For each chunk of a file, the chunks of its parent; `first` is the number of the first."""
+    spans = np.stack((file.column("low"), file.column("high")), axis=1)
     try:
-        scopes = _scopes(source)
+        scopes = _scopes(file.source)
     except UnparsedError as error:
         warnings.warn(f"{error}; the parent of its chunks is the whole file", stacklevel=2)
         scopes = np.zeros((0, 2), dtype=np.int64)
-    families: dict[int, Sequence[int]] = {-1: range(first, first + len(chunks))}
+    families: dict[int, Sequence[int]] = {-1: range(first, first + len(file))}
     for low, high in spans:
         contains = (scopes[:, 0] <= low) & (high <= scopes[:, 1])
         larger = np.flatnonzero(contains & (scopes[:, 1] - scopes[:, 0] > high - low))

@@ -24,7 +24,7 @@ from harness.retrieval.lexical import word_runs
 from harness.retrieval.ranking import Ranking, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from harness.retrieval.ranking import Order, Rankable
 
@@ -47,7 +47,7 @@ class Lexicon:
     holding: Mapping[str, int]
 
     @classmethod
-    def of(cls, chunks: Sequence[str]) -> Lexicon:
+    def of(cls, chunks: Iterable[str]) -> Lexicon:
         """The lexicon of the texts of chunks."""
         of_chunk = tuple(map(names, chunks))
         return cls(of_chunk, Counter(itertools.chain.from_iterable(of_chunk)))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.retrieval.vector_index import VectorIndex
+    from harness.support.sequences import Ragged
 
 Ties = Literal["corpus-order", "float32-id-desc", "id-desc"]
 Pooling = Literal["max", "first", "sum"]
@@ -32,7 +33,7 @@ class Material:
     """The input of a retriever's index: one corpus.
 
     Attributes:
-        texts: The distinct texts that are embedded.
+        texts: The distinct texts that are embedded; like `chunks`, read one by one.
         vectors: Their unit vectors, shape (len(texts), d); None for lexical retrievers.
         usable: Which vectors may be indexed, shape (len(texts),).
         chunks: The whole text of every chunk.
@@ -46,11 +47,11 @@ class Material:
         space: Where vectors are.
     """
 
-    texts: tuple[str, ...]
+    texts: Sequence[str]
     vectors: NDArray[np.float32] | None
     usable: NDArray[np.bool_]
-    chunks: tuple[str, ...]
-    chunk_texts: tuple[tuple[int, ...], ...]
+    chunks: Sequence[str]
+    chunk_texts: Ragged
     unit_of: NDArray[np.int64]
     n_units: int
     pooling: Pooling = "max"
@@ -295,6 +296,7 @@ def fit(ranking: Ranking, order: Order, rankable: Rankable) -> Ranking:
 
 def id_places(ids: Sequence[str]) -> NDArray[np.int64]:
     """Place of every id in ascending order, shape (n,)."""
-    places = np.empty(len(ids), dtype=np.int64)
-    places[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    names = [*ids]
+    places = np.empty(len(names), dtype=np.int64)
+    places[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
     return places

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.relevance.masking import chunks_before, spliced
+from harness.relevance.masking import spliced
 from harness.retrieval.expansion import unparsed
 from harness.runs.chunking import UNITS
 from harness.runs.health import chunk_health, pair_truncation, truncation, uncovered_targets
-from harness.runs.record import ChunkRow, FileRow, MaskRow, QueryRow, RankingRow, Record, finite
+from harness.runs.record import ChunkRows, FileRow, MaskRow, QueryRow, RankingRow, Record, finite
 from harness.runs.search import rank_cell, unit_ids
 from harness.runs.texts import embed_chunks, embed_documents, embed_queries, texts_of
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from harness.runs.chunking import ChunkedFiles
     from harness.runs.pipeline import PhaseTimer, Pipeline
     from harness.runs.query_set import QuerySet
+    from harness.support.sequences import Ragged
 
 
 @dataclass(frozen=True)
@@ -132,16 +132,17 @@ def compute(
     )
 
 
-def _used_texts(
-    corpora: Sequence[ChunkedCorpus], of_chunk: Sequence[Sequence[tuple[int, ...]]]
-) -> list[int]:
-    """Numbers of the embedded texts of all chunks; a chunk that corpora share counts once."""
-    texts_of_chunk = {
-        id(chunk): texts
-        for corpus, numbers in zip(corpora, of_chunk, strict=True)
-        for chunk, texts in zip(corpus.chunks, numbers, strict=True)
-    }
-    return [text for texts in texts_of_chunk.values() for text in texts]
+def _used_texts(corpora: Sequence[ChunkedCorpus], of_chunk: Sequence[Ragged]) -> NDArray[np.int64]:
+    """Numbers of the embedded texts of all chunks; a file that corpora share counts once."""
+    used = [np.zeros(0, np.int64)]
+    counted: set[int] = set()
+    for corpus, numbers in zip(corpora, of_chunk, strict=True):
+        for start, file in zip(corpus.chunks.starts, corpus.chunks.files, strict=False):
+            if id(file) not in counted:
+                counted.add(id(file))
+                first, end = numbers.starts[[start, start + len(file)]]
+                used.append(numbers.values[first:end])
+    return np.concatenate(used)
 
 
 def _time_cost(
@@ -205,11 +206,10 @@ def _record(
     by_id = {corpus.corpus.id: corpus for corpus in chunked}
     masks = {}
     for mask in query_set.masks:
-        region, before = mask.region, chunks_before(by_id[mask.of], mask.number)
+        region, before = mask.region, by_id[mask.of].chunks.starts[mask.number]
         masks[mask.query.id] = MaskRow(
             mask.corpus.id, region.path, region.start_line, region.end_line, before
         )
-    fields = attrgetter(*(name for name in ChunkRow.__slots__ if name != "corpus"))
     return Record(
         gold=query_set.dataset.gold,
         files=tuple(
@@ -217,10 +217,8 @@ def _record(
             for corpus in chunked
             for source, layout in zip(corpus.corpus.sources, corpus.layouts, strict=True)
         ),
-        chunks=tuple(
-            ChunkRow(corpus.corpus.id, *fields(chunk))
-            for corpus in chunked
-            for chunk in corpus.chunks
+        chunks=ChunkRows(
+            (corpus.corpus.id, file) for corpus in chunked for file in corpus.chunks.files
         ),
         queries=tuple(
             QueryRow(

@@ -47,9 +47,7 @@ def chunk_health(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> di
     from harness.chunking.corpus import coverage_shares, duplicates, size_statistics
 
     whole = [corpus for corpus in chunked if not corpus.corpus.of]
-    chunks_of_files = Counter(
-        (number, chunk.path) for number, corpus in enumerate(whole) for chunk in corpus.chunks
-    )
+    counts = [len(file) for corpus in whole for file in corpus.chunks.files if len(file)]
     notes = sum((corpus.notes for corpus in chunked), Counter[str]())
     return {
         **file_counts(corpus.corpus for corpus in whole),
@@ -57,7 +55,7 @@ def chunk_health(chunked: Sequence[ChunkedCorpus], chunker: LoadedChunker) -> di
         "chunks": sum(len(corpus.chunks) for corpus in chunked),
         **coverage_shares(chunked),
         "fallback": fallback_share(whole),
-        "single_chunk_files": _share(list(chunks_of_files.values()).count(1), len(chunks_of_files)),
+        "single_chunk_files": _share(counts.count(1), len(counts)),
         "duplicates": sum(map(duplicates, chunked)),
         **size_statistics(chunked, chunker),
         "unlocated": sum(corpus.unlocated for corpus in chunked),
@@ -86,7 +84,7 @@ def truncation(
     documents: Vectors | None,
     queries: Vectors | None,
     again: Vectors | None,
-    used: Sequence[int],
+    used: NDArray[np.int64],
 ) -> dict[str, float | int | None]:
     """Shares of tokens beyond the embedder's limit.
 
@@ -104,7 +102,7 @@ def truncation(
     if embedder is None or embedder.limit is None or documents is None or queries is None:
         return shares
     query_limit = embedder.query_limit or embedder.limit
-    tokens = documents.tokens[np.array(used, dtype=np.int64)]
+    tokens = documents.tokens[used]
     shares["unseen_chunk_tokens"], shares["truncated_chunks"] = unseen_share(tokens, embedder.limit)
     shares["unseen_query_tokens"] = unseen_share(queries.tokens, query_limit)[0]
     if again is not None:
@@ -144,9 +142,9 @@ def uncovered_targets(query_set: QuerySet, chunked: Sequence[ChunkedCorpus]) -> 
     gold |= {(query.corpus, name) for query, _ in pairs for name in query.qrels or ()}
     parts: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for corpus in chunked:
-        for chunk in corpus.chunks:
-            if (key := (corpus.corpus.id, chunk.path)) in gold:
-                parts.setdefault(key, []).extend(chunk.parts)
+        for file in filter(len, corpus.chunks.files):
+            if (key := (corpus.corpus.id, file.path)) in gold:
+                parts[key] = [(low, high) for low, high in file.parts()[1].tolist()]
     count = 0
     for query, places in pairs:
         for place in places:

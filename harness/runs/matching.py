@@ -117,10 +117,10 @@ def median_chunk(corpora: Sequence[ChunkedCorpus], name: str) -> float:
     Raises:
         InputError: There is none.
     """
-    sizes = [chunk.chars for corpus in corpora for chunk in corpus.chunks]
-    if not sizes:
+    sizes = np.concatenate([corpus.chunks.chars for corpus in corpora])
+    if not len(sizes):
         raise InputError(f"{name} makes no chunk, so its size cannot be matched; leave it out")
-    return float(percentile(np.array(sizes), 50))
+    return float(percentile(sizes, 50))
 
 
 def search(

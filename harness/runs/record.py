@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import json
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from harness.chunking.chunks import PLAIN, FileRows, FileSequence, Row, Special
 from harness.relevance.targets import LocatedTarget
 from harness.support.files import undamaged
 
@@ -57,12 +60,71 @@ class ChunkRow:
         return self.nws[1] - self.nws[0] - sum(high - low for low, high in self.gaps)
 
     @property
-    def ref_lines(self) -> tuple[int, int]:
+    def ref_lines(self) -> Interval:
         """First and last line, from 0: those of `ref_id` if it names lines, else the chunk's."""
-        match = _LINES.search(self.ref_id or "")
-        if match is None:
-            return self.start_line - 1, self.end_line - 1
-        return int(match[1]), int(match[2])
+        return ref_lines(self.ref_id or "") or (self.start_line - 1, self.end_line - 1)
+
+
+def ref_lines(ref_id: str) -> Interval | None:
+    """The lines that a `ref_id` names, from 0; None if it names none."""
+    match = _LINES.search(ref_id)
+    return None if match is None else (int(match[1]), int(match[2]))
+
+
+class ChunkRows(FileSequence[ChunkRow, FileRows]):
+    """The chunks of the files of one or several corpora, in corpus order.
+
+    Attributes:
+        corpora: The corpus of each of `files`.
+    """
+
+    def __init__(self, files: Iterable[tuple[str, FileRows]]) -> None:
+        pairs = tuple(files)
+        self.corpora = tuple(corpus for corpus, _ in pairs)
+        super().__init__((file for _, file in pairs), self._row)
+
+    @classmethod
+    def of(cls, rows: Iterable[ChunkRow]) -> ChunkRows:
+        """Rows in corpus order."""
+        grouped = itertools.groupby(rows, key=attrgetter("corpus", "path"))
+        return cls((corpus, _file_rows(path, own)) for (corpus, path), own in grouped)
+
+    @property
+    def pairs(self) -> list[tuple[str, FileRows]]:
+        """Corpus and file, as they were given."""
+        return list(zip(self.corpora, self.files, strict=True))
+
+    def _row(self, number: int, at: int) -> ChunkRow:
+        file = self.files[number]
+        row, kind = file.row(at), file.special.get(at, PLAIN)
+        return ChunkRow(
+            corpus=self.corpora[number],
+            id=file.id_of(row),
+            path=file.path,
+            start=row.start,
+            end=row.end,
+            start_line=row.start_line,
+            end_line=row.end_line,
+            nws=(row.low, row.high),
+            lines=(row.first, row.stop),
+            ref_id=kind.ref_id,
+            around=None if row.before < 0 else (row.before, row.after),
+            gaps=kind.gaps,
+        )
+
+
+def _file_rows(path: str, chunks: Iterable[ChunkRow]) -> FileRows:
+    rows: list[Row] = []
+    special: dict[int, Special] = {}
+    for chunk in chunks:
+        first, last = chunk.start_line, chunk.end_line
+        copy = chunk.id.removeprefix(f"{path}:{first}-{last}").removeprefix("#")
+        before, after = chunk.around or (-1, -1)
+        place = Row(chunk.start, chunk.end, first, last, *chunk.nws, *chunk.lines)
+        if chunk.ref_id is not None or chunk.gaps:
+            special[len(rows)] = Special(ref_id=chunk.ref_id, gaps=chunk.gaps)
+        rows.append(place._replace(copy=int(copy or 1), before=before, after=after))
+    return FileRows(path, FileRows.rows(rows), special)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,23 +203,26 @@ class Record:
     """
 
     gold: str
-    chunks: tuple[ChunkRow, ...]
+    chunks: ChunkRows
     queries: tuple[QueryRow, ...]
     rankings: tuple[RankingRow, ...]
     files: tuple[FileRow, ...] | None = None
 
-    def ranked_chunks(self) -> dict[str, list[ChunkRow]]:
+    def ranked_chunks(self) -> dict[str, ChunkRows]:
         """The chunks of every corpus that a query is ranked against, by id, in corpus order."""
-        stored: dict[str, list[ChunkRow]] = {}
-        for chunk in self.chunks:
-            stored.setdefault(chunk.corpus, []).append(chunk)
+        stored: dict[str, list[tuple[str, FileRows]]] = {}
+        for corpus, file in self.chunks.pairs:
+            stored.setdefault(corpus, []).append((corpus, file))
         corpora = {}
         for query in self.queries:
-            rows, mask = stored.get(query.corpus, []), query.mask
+            files, mask = stored.get(query.corpus, []), query.mask
             if mask is not None:
-                after = [row for row in rows[mask.at :] if row.path != mask.path]
-                rows = [*rows[: mask.at], *stored.get(mask.corpus, []), *after]
-            corpora[query.ranked] = rows
+                starts = itertools.accumulate((len(file) for _, file in files), initial=0)
+                at = next((n for n, start in enumerate(starts) if start >= mask.at), len(files))
+                after = [pair for pair in files[at:] if pair[1].path != mask.path]
+                files = [*files[:at], *stored.get(mask.corpus, []), *after]
+            if query.ranked not in corpora:
+                corpora[query.ranked] = ChunkRows(files)
         return corpora
 
     def ranked_files(self) -> dict[str, list[FileRow]] | None:
@@ -258,24 +323,30 @@ def lines_digest(lines: Iterable[str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _chunk_lines(rows: Iterable[ChunkRow]) -> Iterator[str]:
+def _chunk_lines(chunks: ChunkRows) -> Iterator[str]:
     """A line for each chunk; `around` and `gaps` only where they are not the default."""
-    corpus, *others = ChunkRow.__slots__
-    values = attrgetter(*others)
+    uses = Counter(map(id, chunks.files))
+    shared: dict[int, list[str]] = {}  # corpora share most of their files
+    for corpus, file in chunks.pairs:
+        start = _dump({"corpus": corpus})[:-1]
+        lines = shared.get(id(file))
+        if lines is None:
+            lines = [*_file_lines(file)]
+            if uses[id(file)] > 1:
+                shared[id(file)] = lines
+        for line in lines:
+            yield f"{start}, {line}"
+
+
+def _file_lines(file: FileRows) -> Iterator[str]:
+    """The line of each chunk of a file, after its corpus."""
     defaults = {"around": (0, 0), "gaps": ()}
-
-    @functools.cache
-    def start(name: str) -> str:
-        return _dump({corpus: name})[:-1]
-
-    @functools.cache  # corpora share most of their chunks
-    def rest(key: tuple[object, ...]) -> str:
-        pairs = zip(others, key, strict=True)
-        fields = {name: v for name, v in pairs if name not in defaults or v != defaults[name]}
-        return _dump(fields)[1:]
-
-    for row in rows:
-        yield f"{start(row.corpus)}, {rest(values(row))}"
+    for row in ChunkRows([("", file)]):
+        fields = {name: getattr(row, name) for name in ChunkRow.__slots__ if name != "corpus"}
+        kept = {
+            name: v for name, v in fields.items() if name not in defaults or v != defaults[name]
+        }
+        yield _dump(kept)[1:]
 
 
 def _fields(row: MaskRow | FileRow) -> dict[str, Any]:
@@ -352,7 +423,7 @@ def _read_record(folder: Path) -> Record:
     ranked = read_ranked_ids(folder)
     return Record(
         gold=query_rows[0]["gold"] if query_rows else "span",
-        chunks=tuple(map(_chunk, _read_lines(folder / "chunks.jsonl"))),
+        chunks=ChunkRows.of(map(_chunk, _read_lines(folder / "chunks.jsonl"))),
         queries=tuple(
             QueryRow(
                 id=row["query_id"],

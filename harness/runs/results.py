@@ -13,7 +13,7 @@ from harness.measures.evaluate import evaluate
 from harness.measures.grammar import comparable, family_of
 from harness.measures.id_ranks import rank_order
 from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
-from harness.runs.record import digest
+from harness.runs.record import digest, ref_lines
 from harness.stats.intervals import LABELS, intervals
 from harness.support.arrays import mean
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from harness.model import Relevance
     from harness.relevance.targets import LocatedTarget
     from harness.runs.metric_options import MetricOptions
-    from harness.runs.record import ChunkRow, FileRow, QueryRow, RankingRow, Record
+    from harness.runs.record import ChunkRows, FileRow, QueryRow, RankingRow, Record
 
 LINES_OF_RUN = 10
 """Non-blank lines of a run; the last run of a file may have fewer."""
@@ -44,7 +44,7 @@ class JudgedCell:
     """
 
     cell: Cell
-    unit_ids: tuple[tuple[str, ...], ...]
+    unit_ids: tuple[Sequence[str], ...]
     corpora: tuple[str, ...]
 
 
@@ -59,14 +59,18 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> JudgedCell:
     corpus_of = {query.ranked: query.corpus for query in record.queries}
     corpora, groups = sorted(corpus_of), sorted(set(corpus_of.values()))
     chunks = record.ranked_chunks()
-    units, names = [], []
+    ranked: dict[str, set[str]] = {corpus: set() for corpus in corpora}
+    for query, ranking in zip(record.queries, record.rankings, strict=True):
+        ranked[query.ranked].update(ranking.ids)
+    units: list[Units] = []
+    names: list[Sequence[str]] = []
     numbers: dict[str, dict[str, int]] = {}
     golds: dict[str, Gold] = {}
     for number, corpus in enumerate(corpora):
         queries = [query for query in record.queries if query.ranked == corpus]
         if record.gold == "span":
             table = table_of(chunks[corpus])
-            corpus_units, ids = table.units, tuple(chunk.id for chunk in chunks[corpus])
+            corpus_units, ids = table.units, chunks[corpus].ids
             gold = {
                 query.id: span_gold(query.places, table, number, relevance, profile.overlap)
                 for query in queries
@@ -77,7 +81,7 @@ def judge(record: Record, relevance: Relevance, profile: Profile) -> JudgedCell:
             corpus_units, ids = _documents(chunks[corpus])
             places = {name: at for at, name in enumerate(ids)}
             gold = {query.id: document_gold(query.qrels or {}, places, number) for query in queries}
-        numbers[corpus] = {name: at for at, name in enumerate(ids)}
+        numbers[corpus] = {name: at for at, name in enumerate(ids) if name in ranked[corpus]}
         units.append(corpus_units)
         names.append(ids)
         golds |= gold
@@ -110,38 +114,37 @@ def _without_twins(record: Record) -> Record:
     return replace(record, queries=queries)
 
 
-def table_of(chunks: Sequence[ChunkRow]) -> ChunkTable:
+def table_of(chunks: ChunkRows) -> ChunkTable:
     """The chunks of a corpus as a table, in its order."""
-    rows = [(chunk.path, chunk.nws, chunk.lines, chunk.ref_lines) for chunk in chunks]
-    return ChunkTable.of(rows, [chunk.gaps for chunk in chunks])
+    return ChunkTable.of_files(chunks, ref_lines)
 
 
 def _as_embedded(
-    chunks: Sequence[ChunkRow], units: Units, gold: Mapping[str, Gold]
+    chunks: ChunkRows, units: Units, gold: Mapping[str, Gold]
 ) -> tuple[Units, dict[str, Gold]]:
     """Units that cost their embedded text; the offsets of their gold begin after the header."""
-    changed = next((chunk.id for chunk in chunks if chunk.around is None), None)
-    if changed is not None:
+    before, after = chunks.column("before"), chunks.column("after")
+    if (before < 0).any():
+        changed = chunks.ids[int(np.flatnonzero(before < 0)[0])]
         raise InputError(
             f"{changed}: the embedded text does not contain the chunk's text, so deliver=embed "
             "cannot find the gold in it; leave deliver=embed out"
         )
-    around = np.array([chunk.around for chunk in chunks], dtype=np.int64).reshape(-1, 2)
     shifted = {}
     for query, unit_gold in gold.items():
         pieces = unit_gold.pieces
-        pieces = replace(pieces, offset=pieces.offset + around[pieces.unit, 0])
+        pieces = replace(pieces, offset=pieces.offset + before[pieces.unit])
         shifted[query] = replace(unit_gold, pieces=pieces)
-    return replace(units, size=units.size + around.sum(axis=1)), shifted
+    return replace(units, size=units.size + before + after), shifted
 
 
-def _documents(chunks: Sequence[ChunkRow]) -> tuple[Units, tuple[str, ...]]:
+def _documents(chunks: ChunkRows) -> tuple[Units, tuple[str, ...]]:
     """The documents of a corpus as units, and their ids."""
-    ids = sorted({chunk.path for chunk in chunks})
-    numbers = {name: at for at, name in enumerate(ids)}
-    size = np.zeros(len(ids), dtype=np.int64)
-    for chunk in chunks:
-        size[numbers[chunk.path]] += chunk.chars
+    sizes: dict[str, int] = {}
+    for file in filter(len, chunks.files):
+        sizes[file.path] = sizes.get(file.path, 0) + int(file.chars.sum())
+    ids = sorted(sizes)
+    size = np.array([sizes[name] for name in ids], dtype=np.int64)
     return Units(size, np.arange(len(ids))), tuple(ids)
 
 
@@ -165,7 +168,7 @@ def _numbered(
 
 def _projection(
     record: Record,
-    chunks: Mapping[str, Sequence[ChunkRow]],
+    chunks: Mapping[str, ChunkRows],
     scores: Sequence[NDArray[np.float64]],
     profile: Profile,
 ) -> Projection | None:
@@ -195,7 +198,7 @@ class LineRuns:
     first: Mapping[str, int]
 
     @classmethod
-    def of(cls, files: Sequence[FileRow], chunks: Sequence[ChunkRow]) -> LineRuns:
+    def of(cls, files: Sequence[FileRow], chunks: ChunkRows) -> LineRuns:
         """Divide a corpus; only the lines of chunks depend on the chunker."""
         begin: dict[str, int] = {}
         first: dict[str, int] = {}
@@ -205,9 +208,10 @@ class LineRuns:
             begin[file.path], first[file.path] = total, len(edges)
             edges += range(total, total + file.lines, LINES_OF_RUN)
             total += file.lines
-        base = np.array([begin[chunk.path] for chunk in chunks], dtype=np.int64)
-        of_chunk = np.array([chunk.lines for chunk in chunks], dtype=np.int64).reshape(-1, 2)
-        runs = Runs(np.array([*edges, total], dtype=np.int64), *(of_chunk + base[:, None]).T)
+        lengths = [len(file) for file in chunks.files]
+        base = np.repeat([begin[file.path] if len(file) else 0 for file in chunks.files], lengths)
+        ends = (base + chunks.column(name) for name in ("first", "stop"))
+        runs = Runs(np.array([*edges, total], dtype=np.int64), *ends)
         return cls(runs, first)
 
     def gold(self, places: Sequence[LocatedTarget], corpus: int) -> Gold:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.chunking.corpus import uncovered
 from harness.embedding.text_vectors import unit_vectors, usable_vectors
 from harness.retrieval.expansion import companions, expand
 from harness.retrieval.hops import Lexicon, join
 from harness.retrieval.ranking import Material, Prepared, Rankable, SearchQuery, id_places, rank
 from harness.runs.texts import kept_end
+from harness.support.sequences import Ragged, selected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chunkers.source import Source
-    from harness.chunking.corpus import Chunk, ChunkedCorpus
+    from harness.chunking.chunks import Chunk
+    from harness.chunking.corpus import ChunkedCorpus
     from harness.embedding.text_vectors import Vectors
     from harness.retrieval.ranking import Index, Ranker, Ranking
     from harness.runs.pipeline import PhaseTimer, Pipeline
@@ -137,10 +138,11 @@ class _IndexedCorpus:
         """Numbers of the chunks of units."""
         return np.flatnonzero(np.isin(self.material.unit_of, units)).tolist()
 
-    def chunk_sources(self) -> list[str]:
+    def chunk_sources(self) -> Iterator[str]:
         """The source text of every chunk, without headers: the text that a budget pays for."""
-        sources = {source.path: source for source in self.chunked.corpus.sources}
-        return [chunk_source(sources[chunk.path], chunk) for chunk in self.chunked.chunks]
+        for file in self.chunked.chunks.files:
+            for chunk in file:
+                yield chunk_source(file.source, chunk)
 
 
 def chunk_source(source: Source, chunk: Chunk) -> str:
@@ -202,22 +204,19 @@ class _Indexer:
         }
 
     def _material(self, number: int, chunked: ChunkedCorpus) -> Material:
-        of_chunk = self._texts.of_chunk[number]
-        used = sorted({text for texts in of_chunk for text in texts})
-        local = {text: at for at, text in enumerate(used)}
+        of_chunk, chunks = self._texts.of_chunk[number], chunked.chunks
+        used, local = np.unique(of_chunk.values, return_inverse=True)
         dataset = self._query_set.dataset
-        if dataset.gold == "span":
-            unit_of = np.arange(len(chunked.chunks))
-        else:
-            document = {source.path: at for at, source in enumerate(chunked.corpus.sources)}
-            unit_of = np.array([document[chunk.path] for chunk in chunked.chunks], dtype=np.int64)
+        unit_of = np.arange(len(chunks))
+        if dataset.gold == "document":
+            unit_of = np.repeat(np.arange(len(chunks.files)), np.diff(chunks.starts))
         documents = self._documents
         return Material(
-            texts=tuple(self._texts.all[text] for text in used),
+            texts=selected(self._texts.all, used),
             vectors=None if documents is None else self._pipeline.space.taken(documents[0], used),
             usable=np.ones(len(used), bool) if documents is None else documents[1][used],
-            chunks=tuple(chunk.text for chunk in chunked.chunks),
-            chunk_texts=tuple(tuple(local[text] for text in texts) for texts in of_chunk),
+            chunks=chunks.texts,
+            chunk_texts=Ragged(local, of_chunk.starts),
             unit_of=unit_of,
             n_units=len(unit_ids(self._query_set, chunked)),
             pooling=dataset.pooling or "max",
@@ -228,17 +227,16 @@ class _Indexer:
     def _rankable(self, chunked: ChunkedCorpus, material: Material) -> Rankable:
         sizes = np.zeros(material.n_units, dtype=np.int64)
         own = np.zeros(material.n_units, dtype=np.int64)
-        of_chunk = [chunk.chars for chunk in chunked.chunks]
-        np.add.at(sizes, material.unit_of, of_chunk)
-        np.add.at(own, material.unit_of, uncovered(chunked))
+        np.add.at(sizes, material.unit_of, chunked.chunks.chars)
+        np.add.at(own, material.unit_of, chunked.chunks.uncovered)
         places = id_places(unit_ids(self._query_set, chunked))
         return Rankable(sizes, places, np.unique(material.unit_of), own)
 
 
-def unit_ids(query_set: QuerySet, chunked: ChunkedCorpus) -> tuple[str, ...]:
+def unit_ids(query_set: QuerySet, chunked: ChunkedCorpus) -> Sequence[str]:
     """Ids of the units of a corpus, in corpus order: chunks, or documents."""
     if query_set.dataset.gold == "span":
-        return tuple(chunk.id for chunk in chunked.chunks)
+        return chunked.chunks.ids
     return tuple(source.path for source in chunked.corpus.sources)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from chunkers.errors import InputError
+from harness.chunking.chunks import digest
 from harness.embedding.embedder import Passage, PassageEmbedder
 from harness.embedding.text_vectors import (
     Vectors,
@@ -19,15 +22,17 @@ from harness.embedding.text_vectors import (
     usable_vectors,
 )
 from harness.runs.failures import RewrittenError
+from harness.support.sequences import LazySequence, Ragged, selected
 from harness.support.space import MEMORY
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from harness.chunking.corpus import Chunk, ChunkedCorpus
+    from harness.chunking.chunks import Chunk, FileChunks
+    from harness.chunking.corpus import ChunkedCorpus
     from harness.embedding.embedder import Embedder, Role
     from harness.embedding.vector_store import VectorStore
     from harness.measures.profiles import Profile
@@ -44,16 +49,16 @@ class Texts:
     `all` are the indexed texts, one vector each: chunks, or windows of chunks if the best counts;
     `of_chunk` are the numbers of the texts of each corpus and chunk in it. `embedded` are the texts
     that the embedder gets: `all`, or windows that are averaged, in which `windows` numbers those of
-    each text of `all`. `documents` are the vectors of `embedded`.
+    each text of `all`; None if they are the same. `documents` are the vectors of `embedded`.
 
     Where a vector depends on the file too, `passages` are the places of `all`, which then differ in
     text or file; else it is empty. `space` is where vectors are.
     """
 
-    all: tuple[str, ...]
-    of_chunk: tuple[tuple[tuple[int, ...], ...], ...]
-    embedded: tuple[str, ...]
-    windows: tuple[tuple[int, ...], ...]
+    all: Sequence[str]
+    of_chunk: tuple[Ragged, ...]
+    embedded: Sequence[str]
+    windows: Ragged | None = None
     passages: tuple[Passage, ...] = ()
     documents: Vectors | None = None
     queries: Vectors | None = None
@@ -62,17 +67,16 @@ class Texts:
     @cached_property
     def vectors(self) -> NDArray[np.float32] | None:
         """Vectors of `all`, not scaled, shape (len(all), d); None without an embedder."""
-        if self.documents is None or self.all == self.embedded:
+        if self.documents is None or self.windows is None:
             return None if self.documents is None else self.documents.values
         return mean_vectors(self.documents.values, self.windows, self.space)
 
     @property
-    def embedded_of_chunk(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    def embedded_of_chunk(self) -> tuple[Ragged, ...]:
         """For each corpus and chunk, the numbers of its texts in `embedded`."""
-        return tuple(
-            tuple(tuple(n for text in texts for n in self.windows[text]) for texts in corpus)
-            for corpus in self.of_chunk
-        )
+        if self.windows is None:
+            return self.of_chunk
+        return tuple(corpus.through(self.windows) for corpus in self.of_chunk)
 
     @property
     def unusable(self) -> int:
@@ -80,8 +84,8 @@ class Texts:
         if self.documents is None or self.vectors is None:
             return 0
         unusable = int((~usable_vectors(self.documents.values, self.space)).sum())
-        if self.all != self.embedded:
-            means = np.array([len(windows) != 1 for windows in self.windows], dtype=np.bool_)
+        if self.windows is not None:
+            means = self.windows.lengths != 1
             unusable += int((~usable_vectors(self.vectors, self.space))[means].sum())
         return unusable
 
@@ -102,49 +106,94 @@ def texts_of(chunked: Sequence[ChunkedCorpus], embedder: Embedder | None, window
     """
     if isinstance(embedder, PassageEmbedder):
         return _passages(chunked, embedder.name)
-    whole = [[chunk.text for chunk in corpus.chunks] for corpus in chunked]
     mode = None if embedder is None else embedder.windows
     if embedder is not None and mode is not None and embedder.limit is None:
         raise InputError(
             f"{embedder.name}: windows={mode} needs a tokenizer and a token limit, which this "
             "embedder does not have; leave windows out"
         )
+    texts = _distinct(chunked)
     if embedder is None or (mode is None and not windows):
-        return _distinct([[[text] for text in texts] for texts in whole])
-    if mode != "mean":
-        # Corpora may share most of their chunks, so each text is split once.
-        distinct = list(dict.fromkeys(text for texts in whole for text in texts))
-        split = dict(zip(distinct, split_windows(distinct, embedder), strict=True))
-        return _distinct([[split[text] for text in texts] for texts in whole])
-    texts = _distinct([[[text] for text in texts] for texts in whole])
-    embedded = _distinct([split_windows(texts.all, embedder)])
-    return replace(texts, embedded=embedded.all, windows=embedded.of_chunk[0])
+        return texts
+    own, numbers = _numbered(split_windows(texts.all, embedder))
+    if mode == "mean":
+        return replace(texts, embedded=own, windows=numbers)
+    return Texts(own, tuple(corpus.through(numbers) for corpus in texts.of_chunk), own)
+
+
+def _distinct(chunked: Sequence[ChunkedCorpus]) -> Texts:
+    """The distinct texts of all chunks, in the order in which they first occur."""
+    numbers: dict[bytes, int] = {}
+    firsts: list[tuple[FileChunks, list[int]]] = []  # which chunks of each file are the first
+
+    def numbered(file: FileChunks) -> NDArray[np.int64]:
+        known = len(numbers)
+        own = [numbers.setdefault(digest(text), len(numbers)) for text in file.texts()]
+        column = np.array(own, dtype=np.int64)
+        if len(numbers) > known:
+            firsts.append((file, _first_places(column, known)))
+        return column
+
+    of_chunk = tuple(Ragged.of_one(column) for column in per_file(chunked, numbered))
+    starts = [0, *accumulate(len(places) for _, places in firsts)]
+
+    def item(number: int) -> str:
+        at = bisect_right(starts, number) - 1
+        file, places = firsts[at]
+        return file.text(places[number - starts[at]])
+
+    def items() -> Iterator[str]:
+        for file, places in firsts:
+            wanted = set(places)
+            yield from (text for at, text in enumerate(file.texts()) if at in wanted)
+
+    texts = LazySequence(len(numbers), item, items)
+    return Texts(texts, of_chunk, texts)
+
+
+def _first_places(numbers: NDArray[np.int64], known: int) -> list[int]:
+    """Where numbers from `known` on first occur, ascending."""
+    distinct, places = np.unique(numbers, return_index=True)
+    return sorted(places[distinct >= known].tolist())
+
+
+def per_file(
+    chunked: Sequence[ChunkedCorpus], column_of: Callable[[FileChunks], NDArray[np.int64]]
+) -> Iterator[NDArray[np.int64]]:
+    """A column of each corpus, made file by file; of files that corpora share once."""
+    known: dict[int, NDArray[np.int64]] = {}
+    for corpus in chunked:
+        columns = [np.zeros(0, np.int64)]
+        for file in corpus.chunks.files:
+            if id(file) not in known:
+                known[id(file)] = column_of(file)
+            columns.append(known[id(file)])
+        yield np.concatenate(columns)
 
 
 def _passages(chunked: Sequence[ChunkedCorpus], embedder: str) -> Texts:
     """The distinct places of all chunks in the texts of their files."""
     numbers: dict[Passage, int] = {}
-    places: dict[int, Passage] = {}  # by chunk, since corpora may share most of theirs
     rewritten: list[str] = []
-    for corpus in chunked:
-        files = {source.path: source.text for source in corpus.corpus.sources}
-        for chunk in corpus.chunks:
-            if id(chunk) not in places:
-                place = places[id(chunk)] = _place(files[chunk.path], chunk)
-                numbers.setdefault(place, len(numbers))
-                if chunk.text != place.own:
-                    rewritten.append(chunk.id)
+
+    def numbered(file: FileChunks) -> NDArray[np.int64]:
+        text, own = file.source.text, []
+        for chunk in file:
+            place = _place(text, chunk)
+            own.append(numbers.setdefault(place, len(numbers)))
+            if chunk.text != place.own:
+                rewritten.append(chunk.id)
+        return np.array(own, dtype=np.int64)
+
+    of_chunk = tuple(Ragged.of_one(column) for column in per_file(chunked, numbered))
     if rewritten:
         count = counted(len(rewritten), "chunk has", "chunks have")
         raise RewrittenError(
             f"since {count} another text than in the file, where {embedder} pools the tokens of a "
             f"chunk; first {rewritten[0]}"
         )
-    of_chunk = tuple(
-        tuple((numbers[places[id(chunk)]],) for chunk in corpus.chunks) for corpus in chunked
-    )
     texts = tuple(passage.own for passage in numbers)
-    return Texts(texts, of_chunk, texts, tuple((n,) for n in numbers.values()), tuple(numbers))
+    return Texts(texts, of_chunk, texts, passages=tuple(numbers))
 
 
 def _place(file: str, chunk: Chunk) -> Passage:
@@ -154,14 +203,11 @@ def _place(file: str, chunk: Chunk) -> Passage:
     return Passage(own, 0, len(own)) if blank else Passage(file, chunk.start, chunk.end)
 
 
-def _distinct(corpora: Sequence[Sequence[Sequence[str]]]) -> Texts:
-    """Number the texts of every chunk of every corpus."""
+def _numbered(lists: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], Ragged]:
+    """The distinct texts in lists, and the numbers of those of each list."""
     numbers: dict[str, int] = {}
-    of_chunk = tuple(
-        tuple(tuple(numbers.setdefault(text, len(numbers)) for text in texts) for texts in corpus)
-        for corpus in corpora
-    )
-    return Texts(tuple(numbers), of_chunk, tuple(numbers), tuple((n,) for n in numbers.values()))
+    found = Ragged.of([[numbers.setdefault(text, len(numbers)) for text in own] for own in lists])
+    return tuple(numbers), found
 
 
 def embed_chunks(
@@ -172,7 +218,7 @@ def embed_chunks(
         return embed_documents(texts.embedded, embedder, store, progress, space=texts.space)
 
     def embed(full: Sequence[int]) -> Vectors:
-        passages = [texts.passages[number] for number in full]
+        passages = selected(texts.passages, full)
         return embed_passages(passages, embedder, store, progress, texts.space)
 
     return _with_blanks(texts.embedded, embed, texts.space)
@@ -190,8 +236,7 @@ def embed_documents(
     """Vectors of texts; a blank text has the zero vector."""
 
     def embed(full: Sequence[int]) -> Vectors:
-        some = [texts[number] for number in full]
-        return embed_texts(some, embedder, store, role, progress, space=space)
+        return embed_texts(selected(texts, full), embedder, store, role, progress, space=space)
 
     return _with_blanks(texts, embed, space)
 

@@ -7,6 +7,7 @@ import numpy as np
 from harness.embedding.text_vectors import unit_vectors
 from harness.retrieval.ranking import Material, Order, Rankable, SearchQuery, id_places, rank
 from harness.runs.pipeline import load_retriever
+from harness.support.sequences import Ragged
 
 TEN = (
     "def parse_url(text): return text.split()",
@@ -33,7 +34,7 @@ def material(texts, unit_of=None, pooling="max", vectors=None):
         vectors=vectors,
         usable=usable,
         chunks=tuple(texts),
-        chunk_texts=tuple((i,) for i in range(len(texts))),
+        chunk_texts=Ragged.of_one(np.arange(len(texts))),
         unit_of=units,
         n_units=int(units.max()) + 1 if len(texts) else 0,
         pooling=pooling,

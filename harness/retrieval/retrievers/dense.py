@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,10 +52,9 @@ class DenseIndex:
         """Chunks by the row of their texts: the first of each row, their number, the chunks."""
         row_of = np.full(len(self.material.texts), -1, dtype=np.int64)
         row_of[self.rows] = np.arange(len(self.rows))
-        lengths = [len(texts) for texts in self.material.chunk_texts]
-        owner = np.repeat(np.arange(len(lengths)), lengths)
-        texts = np.fromiter(chain.from_iterable(self.material.chunk_texts), np.int64, sum(lengths))
-        rows = row_of[texts]
+        of_chunk = self.material.chunk_texts
+        owner = np.repeat(np.arange(len(of_chunk)), of_chunk.lengths)
+        rows = row_of[of_chunk.values]
         order = np.argsort(rows, kind="stable")[int((rows < 0).sum()) :]
         count = np.bincount(rows[order], minlength=len(self.rows))
         return np.cumsum(count) - count, count, owner[order]
@@ -158,7 +156,7 @@ class DotOverNorms:
             raise ValueError("a dense index needs the query's vector")
         values = dot_over_norms(self.vectors, self._norms, query.vector)
         best = np.array(
-            [values[list(texts)].max() if texts else np.nan for texts in self.material.chunk_texts]
+            [values[own].max() if len(own) else np.nan for own in self.material.chunk_texts]
         )
         return pool(best, np.arange(len(best)), self.material)
 

@@ -52,7 +52,7 @@ class RerankIndex:
         first = rank(self.first, query, deep, rankable)
         head, rest = first.units[: self.top], first.units[self.top :]
         chunks = np.flatnonzero(np.isin(self.material.unit_of, head))
-        texts = [self.material.chunks[chunk] for chunk in chunks]
+        texts = [self.material.chunks[chunk] for chunk in chunks.tolist()]
         scored = self.model.score(query.text, texts, query.keeps)
         units, start = np.unique(self.material.unit_of[chunks], return_index=True)
         best = np.maximum.reduceat(scored.scores, start) if len(units) else np.zeros(0)

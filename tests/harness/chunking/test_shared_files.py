@@ -64,7 +64,7 @@ def test_equal_files_are_cut_once(cut_files, spec):
         assert (found.chunks, found.notes) == (alone.chunks, alone.notes)
         sizes = [[layout.size for layout in one.layouts] for one in (found, alone)]
         assert sizes[0] == sizes[1]
-    assert together[0].chunks[0] is together[1].chunks[0]
+    assert together[0].chunks.files[0] is together[1].chunks.files[0]
 
 
 def test_files_differ_by_language_and_encoding(cut_files):

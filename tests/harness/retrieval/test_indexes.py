@@ -20,6 +20,7 @@ from harness.runs.config import RunConfig
 from harness.runs.pipeline import load_retriever
 from harness.runs.plan import make_plan
 from harness.runs.runner import run
+from harness.support.sequences import Ragged
 from harness.support.space import Space
 
 
@@ -50,7 +51,7 @@ def material(rows, index):
         vectors=rows,
         usable=np.ones(len(rows), bool),
         chunks=tuple(f"chunk {i}" for i in numbers),
-        chunk_texts=tuple((i,) for i in numbers),
+        chunk_texts=Ragged.of_one(np.arange(len(rows))),
         unit_of=np.arange(len(rows)),
         n_units=len(rows),
         vector_index=index,

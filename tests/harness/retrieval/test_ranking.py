@@ -9,6 +9,7 @@ from chunkers.errors import InputError
 from harness.retrieval.lexical import words
 from harness.retrieval.ranking import Material, Order, Rankable, SearchQuery, id_places, rank
 from harness.runs.pipeline import load_retriever
+from harness.support.sequences import Ragged
 
 
 def corpus(texts, unit_of=None, pooling="max"):
@@ -18,7 +19,7 @@ def corpus(texts, unit_of=None, pooling="max"):
         vectors=None,
         usable=np.ones(len(texts), dtype=bool),
         chunks=tuple(texts),
-        chunk_texts=tuple((i,) for i in range(len(texts))),
+        chunk_texts=Ragged.of_one(np.arange(len(texts))),
         unit_of=units,
         n_units=int(units.max()) + 1 if len(texts) else 0,
         pooling=pooling,

@@ -8,6 +8,7 @@ from harness.retrieval.indexes import flat
 from harness.retrieval.ranking import Material, Order, Rankable, SearchQuery, id_places, rank
 from harness.retrieval.retrievers.dense import Dense
 from harness.support.arrays import fixed_order_dot
+from harness.support.sequences import Ragged
 
 
 def material(vectors, texts_of_chunk, pooling="max", unit_of=None):
@@ -19,7 +20,7 @@ def material(vectors, texts_of_chunk, pooling="max", unit_of=None):
         vectors=unit,
         usable=usable,
         chunks=tuple(f"chunk {i}" for i in range(n)),
-        chunk_texts=tuple(tuple(one) for one in texts_of_chunk),
+        chunk_texts=Ragged.of(texts_of_chunk),
         unit_of=units,
         n_units=int(units.max()) + 1 if n else 0,
         pooling=pooling,

@@ -7,7 +7,8 @@ import pytest
 from worlds import files, grid, small
 
 from chunkers.plugins.loading import load_chunker
-from harness.chunking.corpus import chunk_corpus, covered_chars, without_gaps
+from harness.chunking.chunks import without_gaps
+from harness.chunking.corpus import chunk_corpus, covered_chars
 from harness.relevance.chunk_gold import ChunkTable
 from harness.runs.record import read_record
 from harness.runs.verify import verify

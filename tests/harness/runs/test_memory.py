@@ -13,6 +13,7 @@ from worlds import files, grid, small
 from chunkers.errors import InputError
 from harness.embedding.text_vectors import mean_vectors, unit_vectors, usable_vectors
 from harness.retrieval.indexes import hnsw, ivf
+from harness.support.sequences import Ragged
 from harness.support.space import Space, parse_space
 
 LITTLE = Space(1000)
@@ -38,7 +39,7 @@ def test_arrays_in_files_have_the_values_of_arrays_in_memory():
     assert unit.tobytes() == small_unit.tobytes()
     assert usable.tolist() == small_usable.tolist() == usable_vectors(values, LITTLE).tolist()
     assert (~usable).sum() == 2
-    windows = [[0], [1, 2], [3], [4, 5, 6], [9, 10]]
+    windows = Ragged.of([[0], [1, 2], [3], [4, 5, 6], [9, 10]])
     assert (
         mean_vectors(values, windows).tobytes() == mean_vectors(values, windows, LITTLE).tobytes()
     )
@@ -87,7 +88,8 @@ SEARCH = textwrap.dedent("""
     from harness.embedding.vector_store import VectorStore
     from harness.retrieval.indexes import flat
     from harness.runs.pipeline import load_embedder
-    from harness.support.space import parse_space
+    from harness.support.sequences import Ragged
+from harness.support.space import parse_space
 
     folder, store, memory, allowed = sys.argv[1:]
     embedder = load_embedder(f"vectors:{folder}")

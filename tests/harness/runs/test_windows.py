@@ -16,6 +16,7 @@ from harness.runs.pipeline import load_embedder
 from harness.runs.record import read_record
 from harness.runs.texts import texts_of
 from harness.support.data_folders import cache_dir
+from harness.support.sequences import Ragged
 
 EMBEDDERS = ("minilm", "minilm:windows=max", "minilm:windows=mean")
 
@@ -48,7 +49,7 @@ def vectors_of(texts):
 def test_a_mean_is_one_unit_vector_of_the_windows_unit_vectors():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(6, 5)).astype(np.float32) * 7
-    got = mean_vectors(values, [[0], [1, 2], [3, 4, 5], [2, 2]])
+    got = mean_vectors(values, Ragged.of([[0], [1, 2], [3, 4, 5], [2, 2]]))
     unit = [value / np.linalg.norm(value.astype(np.float64)) for value in values]
     for row, windows in ((1, (1, 2)), (2, (3, 4, 5)), (3, (2,))):
         mean = np.mean([unit[window] for window in windows], axis=0)
@@ -59,7 +60,7 @@ def test_a_mean_is_one_unit_vector_of_the_windows_unit_vectors():
 
 def test_a_mean_of_nothing_or_of_opposites_is_not_usable():
     values = np.array([[3, 4], [-3, -4], [0, 0], [np.nan, 1], [0, 2]], dtype=np.float32)
-    got = mean_vectors(values, [[0, 1], [2, 3], [3, 4], []])
+    got = mean_vectors(values, Ragged.of([[0, 1], [2, 3], [3, 4], []]))
     assert unit_vectors(got)[1].tolist() == [False, False, True, False]
     assert got[2].tolist() == [0, 1]
 
