@@ -208,8 +208,8 @@ class LineRuns:
             begin[file.path], first[file.path] = total, len(edges)
             edges += range(total, total + file.lines, LINES_OF_RUN)
             total += file.lines
-        lengths = [len(file) for file in chunks.files]
-        base = np.repeat([begin[file.path] if len(file) else 0 for file in chunks.files], lengths)
+        of_file = [begin[file.path] if len(file) else 0 for file in chunks.files]
+        base = np.array(of_file, dtype=np.int64)[chunks.file_of]
         ends = (base + chunks.column(name) for name in ("first", "stop"))
         runs = Runs(np.array([*edges, total], dtype=np.int64), *ends)
         return cls(runs, first)

@@ -88,8 +88,7 @@ SEARCH = textwrap.dedent("""
     from harness.embedding.vector_store import VectorStore
     from harness.retrieval.indexes import flat
     from harness.runs.pipeline import load_embedder
-    from harness.support.sequences import Ragged
-from harness.support.space import parse_space
+    from harness.support.space import parse_space
 
     folder, store, memory, allowed = sys.argv[1:]
     embedder = load_embedder(f"vectors:{folder}")
