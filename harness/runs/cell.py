@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -201,7 +202,11 @@ def _record(
     corpora: Sequence[ChunkedCorpus],
     rankings: Sequence[Ranking],
 ) -> Record:
-    ids = {corpus.corpus.id: unit_ids(query_set, corpus) for corpus in corpora}
+    # Queries rank the same units.
+    name_of = {
+        corpus.corpus.id: functools.cache(unit_ids(query_set, corpus).__getitem__)
+        for corpus in corpora
+    }
     names = {corpus.id: corpus.name for corpus in query_set.corpora}
     by_id = {corpus.corpus.id: corpus for corpus in chunked}
     masks = {}
@@ -235,7 +240,7 @@ def _record(
         ),
         rankings=tuple(
             RankingRow(
-                tuple(map(ids[query.corpus].__getitem__, ranking.units.tolist())),
+                tuple(map(name_of[query.corpus], ranking.units.tolist())),
                 finite(ranking.scores),
                 ranking.by_rank,
             )
