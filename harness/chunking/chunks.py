@@ -6,7 +6,7 @@ import hashlib
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate, chain, starmap
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -96,6 +96,9 @@ class Row(NamedTuple):
     lacking: int = 0
 
 
+_PLACES = {name: place for place, name in enumerate(Row._fields)}
+
+
 @dataclass(frozen=True, slots=True)
 class Special:
     """What few chunks have.
@@ -141,7 +144,7 @@ class FileRows:
 
     def column(self, name: str) -> NDArray[np.int64]:
         """A column of the table, shape (n,)."""
-        return self.table[:, Row._fields.index(name)].astype(np.int64)
+        return self.table[:, _PLACES[name]].astype(np.int64)
 
     def row(self, at: int) -> Row:
         """The row of one chunk."""
@@ -149,13 +152,16 @@ class FileRows:
 
     def id_of(self, row: Row) -> str:
         """The id of a chunk."""
-        name = f"{self.path}:{row.start_line}-{row.end_line}"
-        return name if row.copy == 1 else f"{name}#{row.copy}"
+        return self._id(row.start_line, row.end_line, row.copy)
 
     def ids(self) -> Iterator[str]:
         """The ids of all chunks."""
-        for row in self.table.tolist():
-            yield self.id_of(Row(*row))
+        names = ("start_line", "end_line", "copy")
+        return starmap(self._id, self.table[:, [_PLACES[name] for name in names]].tolist())
+
+    def _id(self, first: int, last: int, copy: int) -> str:
+        name = f"{self.path}:{first}-{last}"
+        return name if copy == 1 else f"{name}#{copy}"
 
     @property
     def gaps(self) -> Mapping[int, tuple[Interval, ...]]:
@@ -167,8 +173,9 @@ class FileRows:
         """Non-white-space characters of each chunk, shape (n,)."""
         sizes = self.column("high") - self.column("low")
         for at, gaps in self.gaps.items():
-            whole = int(self.table[at, 4]), int(self.table[at, 5])
-            sizes[at] = sum(high - low for low, high in without_gaps(whole, gaps))
+            row = self.row(at)
+            parts = without_gaps((row.low, row.high), gaps)
+            sizes[at] = sum(high - low for low, high in parts)
         return sizes
 
     def parts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -289,7 +296,7 @@ class FileSequence(LazySequence[T], Generic[T, F]):
 
     def column(self, name: str) -> NDArray[np.int64]:
         """A column of `Row`, shape (n,)."""
-        return _joined(file.table[:, Row._fields.index(name)] for file in self.files)
+        return _joined(file.table[:, _PLACES[name]] for file in self.files)
 
     @property
     def chars(self) -> NDArray[np.int64]:

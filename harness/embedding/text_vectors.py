@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar, get_args
 
 import numpy as np
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 _LOOKED_UP = 5000  # vectors that are read from the store at once
+_EMBEDDED = 1 << 14  # texts that are handed out at once, and are in memory
 _COMMIT_SECONDS = 1.0  # what a kill can cost at most, besides the current batch
 
 
@@ -114,6 +114,7 @@ def embed_passages(
         role="document",
         progress=progress,
         space=space,
+        at_once=max(1, len(passages)),  # those of a file share its windows
     )
 
 
@@ -142,20 +143,20 @@ def _embed(
     role: Role,
     progress: Callable[[int, int], None] | None,
     space: Space,
+    at_once: int = _EMBEDDED,
 ) -> Vectors:
     """The vectors of texts or passages with their addresses, stored or embedded now."""
     fingerprint = embedder.fingerprint(role)
     # A model's documents and queries are compared, so they have one width.
     roles = sorted({embedder.fingerprint(name) for name in get_args(Role)})
-    # Sorted by content, so that nothing depends on the order of the items.
-    by_key = dict(sorted(zip(keys, items, strict=True), key=itemgetter(0)))
 
     def check(width: int | None, rows: Sequence[StoredVector]) -> int | None:
         return _checked_width(width, rows, embedder.name, roles)
 
     table = _Table(keys, space, check)
     table.width = store.width(roles)
-    distinct = list(by_key)
+    # Sorted by content, so that nothing depends on the order of the items.
+    distinct = sorted(table.places)
     count = min(_LOOKED_UP, table.at_once)
     for start in range(0, len(distinct), count):
         table.add(store.get(fingerprint, distinct[start : start + count]).items())
@@ -165,16 +166,18 @@ def _embed(
     try:
         if progress and missing:
             progress(0, len(missing))
-        for batch in embed([by_key[key] for key in missing]) if missing else ():
-            rows = [(missing[index], vector) for index, vector in batch]
-            table.add(rows)
-            pending += rows
-            done += len(batch)
-            if progress:
-                progress(done, len(missing))
-            if time.monotonic() - last > _COMMIT_SECONDS or len(pending) >= table.at_once:
-                store.put(fingerprint, embedder.name, pending)
-                pending, last = [], time.monotonic()
+        for start in range(0, len(missing), at_once):
+            wanted = missing[start : start + at_once]
+            for batch in embed([items[table.places[key]] for key in wanted]):
+                rows = [(wanted[index], vector) for index, vector in batch]
+                table.add(rows)
+                pending += rows
+                done += len(batch)
+                if progress:
+                    progress(done, len(missing))
+                if time.monotonic() - last > _COMMIT_SECONDS or len(pending) >= table.at_once:
+                    store.put(fingerprint, embedder.name, pending)
+                    pending, last = [], time.monotonic()
     finally:
         if pending:
             store.put(fingerprint, embedder.name, pending)
@@ -192,6 +195,10 @@ class _Table:
         keys: The address of each item; equal items have equal ones.
         space: Where the vectors are.
         check: Gets the width so far and rows; returns the width of all, or raises an InputError.
+
+    Attributes:
+        width: The width of the vectors; None if it is not known yet.
+        places: The first place of each key.
     """
 
     def __init__(
@@ -202,9 +209,11 @@ class _Table:
     ) -> None:
         self.width: int | None = None
         self._space, self._check = space, check
-        self._places: dict[bytes, list[int]] = {}
+        self.places: dict[bytes, int] = {}
+        self._repeats: dict[bytes, list[int]] = {}
         for place, key in enumerate(keys):
-            self._places.setdefault(key, []).append(place)
+            if self.places.setdefault(key, place) != place:
+                self._repeats.setdefault(key, []).append(place)
         self._values: NDArray[np.float32] | None = None
         self._filled = np.zeros(len(keys), dtype=np.bool_)
         self._tokens = np.zeros(len(keys), dtype=np.int64)
@@ -218,7 +227,7 @@ class _Table:
 
     def has(self, key: bytes) -> bool:
         """Whether there is a vector for a key."""
-        return bool(self._filled[self._places[key][0]])
+        return bool(self._filled[self.places[key]])
 
     def add(self, rows: Iterable[tuple[bytes, StoredVector]]) -> None:
         """Fill the places of some items."""
@@ -229,12 +238,12 @@ class _Table:
         if self._values is None:
             self._values = self._space.empty((len(self._filled), self.width or 0))
         for key, row in rows:
-            places = self._places[key]
-            self._values[places] = row.vector
-            self._tokens[places] = row.tokens
-            self._seconds[places] = row.seconds
-            self._share[places] = row.seconds / row.batch
-            self._filled[places] = True
+            for place in (self.places[key], *self._repeats.get(key, ())):
+                self._values[place] = row.vector
+                self._tokens[place] = row.tokens
+                self._seconds[place] = row.seconds
+                self._share[place] = row.seconds / row.batch
+                self._filled[place] = True
 
     def vectors(self, computed: int) -> Vectors:
         """All of them."""

@@ -217,7 +217,8 @@ class Rankable:
 
     Attributes:
         sizes: Size of every unit in `c`, shape (n_units,).
-        id_places: Place of every unit in ascending order of id, shape (n_units,).
+        id_places: Place of every unit in ascending order of id, shape (n_units,); empty where ties
+            are in corpus order.
         indexed: Units that may be ranked, in corpus order.
         own: For each unit, the characters that no earlier unit has, shape (n_units,); None if no
             two units overlap.

@@ -229,7 +229,9 @@ class _Indexer:
         own = np.zeros(material.n_units, dtype=np.int64)
         np.add.at(sizes, material.unit_of, chunked.chunks.chars)
         np.add.at(own, material.unit_of, chunked.chunks.uncovered)
-        places = id_places(unit_ids(self._query_set, chunked))
+        # Ties in corpus order ask for no id.
+        by_id = self._pipeline.order.ties != "corpus-order"
+        places = id_places(unit_ids(self._query_set, chunked) if by_id else ())
         return Rankable(sizes, places, np.unique(material.unit_of), own)
 
 
