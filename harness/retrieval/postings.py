@@ -1,7 +1,7 @@
 """Inverted indexes over the tokens of chunks, made in bounded memory.
 
-A text that several corpora share is read once. Each text becomes a row: the numbers of its tokens,
-then their counts. Rows are remembered up to a limit; those of a corpus that are beyond it go to a
+A text that several corpora share is read once. Each text becomes a row: pairs of a token's number
+and its count. Rows are remembered up to a limit; those of a corpus that are beyond it go to a
 file, so that besides the postings only that limit and a block of rows are in memory.
 """
 
@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 
     from harness.retrieval.lexical import Tokens
 
-    _Block = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
-
 _REMEMBERED = 64 << 20  # bytes of rows
 _ROW = 256  # bytes that a row takes besides its numbers: key, object, and places in tables
 _OTHERS = 1 << 17  # tokens of other corpora whose numbers are kept
+_PAIR = 8  # bytes of a posting in a row
 _AT_ONCE = 1 << 18  # postings that are sorted together
 
 
@@ -84,48 +83,53 @@ class _Rows:
     """The rows of a corpus, in order."""
 
     def __init__(self) -> None:
-        # A row that is remembered anyway, or the length of one that is in the file.
-        self._rows: list[bytes | int] = []
+        self._rows: list[bytes | None] = []  # None: in the file
+        self._sizes = array("q")  # postings
         self._file = Scratch()
-        self._stored = 0
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def append(self, row: bytes) -> None:
-        """Add a row that is remembered."""
-        self._rows.append(row)
-
-    def store(self, row: bytes) -> None:
-        """Add a row that is not remembered."""
-        self._file.write(row)
-        self._rows.append(len(row))
-        self._stored += 1
+    def append(self, row: bytes, *, remembered: bool) -> None:
+        """Add a row, to the file unless it is remembered anyway."""
+        if not remembered:
+            self._file.write(row)
+        self._rows.append(row if remembered else None)
+        self._sizes.append(len(row) // _PAIR)
 
     def mostly_new(self, remembered: Sized) -> bool:
         """Whether rows found no room beside remembered ones of which this corpus has few."""
-        return self._stored > 0 and 2 * (len(self) - self._stored) < len(remembered)
+        stored = self._rows.count(None)
+        return stored > 0 and 2 * (len(self) - stored) < len(remembered)
 
     def blocks(self) -> Iterator[_Block]:
-        """Numbers, counts and chunk of the postings of consecutive chunks."""
+        """Consecutive rows, in all as many postings as are sorted at once, or one row with more."""
         self._file.rewind()
-        block: list[bytes] = []
-        first = size = 0
-        for at, kept in enumerate(self._rows):
-            row = self._file.read(kept) if isinstance(kept, int) else kept
-            block.append(row)
-            size += len(row)
-            if size >= 8 * _AT_ONCE or at + 1 == len(self._rows):
-                yield _block(block, first)
-                block, first, size = [], at + 1, 0
+        sizes = np.array(self._sizes)
+        for some in batches(sizes, _AT_ONCE):
+            rows = (
+                self._file.read(size * _PAIR) if row is None else row
+                for row, size in zip(self._rows[some], self._sizes[some], strict=True)
+            )
+            pairs = np.frombuffer(b"".join(rows), np.int32).reshape(-1, 2)
+            yield _Block(some.start, np.append(0, np.cumsum(sizes[some])), *pairs.T)
 
 
-def _block(rows: list[bytes], first: int) -> _Block:
-    sizes = np.array([len(row) // 8 for row in rows])
-    values = np.frombuffer(b"".join(rows), np.int32)
-    is_number = np.repeat(np.tile([True, False], len(rows)), np.repeat(sizes, 2))
-    chunks = np.repeat(np.arange(first, first + len(rows), dtype=np.int32), sizes)
-    return values[is_number], values[~is_number], chunks
+@dataclass(frozen=True)
+class _Block:
+    """Rows of consecutive chunks.
+
+    Attributes:
+        first: The first chunk.
+        starts: Where the postings of each chunk start, and the last ones end.
+        numbers: The token of each posting.
+        counts: Its count.
+    """
+
+    first: int
+    starts: NDArray[np.int64]
+    numbers: NDArray[np.int32]
+    counts: NDArray[np.int32]
 
 
 @dataclass
@@ -157,9 +161,10 @@ class TokenCounter:
         rows = self._read(chunks, min(_REMEMBERED, space.share))
         frequency = np.zeros(len(self._numbers), np.int64)
         lengths = np.zeros(len(rows), np.int64)
-        for numbers, counts, of_chunk in rows.blocks():
-            frequency += np.bincount(numbers, minlength=len(frequency))
-            np.add.at(lengths, of_chunk, counts.astype(np.int64))
+        for block in rows.blocks():
+            frequency += np.bincount(block.numbers, minlength=len(frequency))
+            totals = np.append(0, np.cumsum(block.counts, dtype=np.int64))[block.starts]
+            lengths[block.first :][: len(totals) - 1] = np.diff(totals)
         # The numbers of this corpus leave out the tokens that only others have.
         own = np.flatnonzero(frequency)
         place = np.full(len(frequency), -1, np.int32)
@@ -180,41 +185,50 @@ class TokenCounter:
         for text in chunks:
             key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
             row = self._rows.get(key)
-            if row is not None:
-                rows.append(row)
-                continue
-            row = self._count(text)
-            size = len(row) + _ROW
-            if self._size + size <= limit:
-                self._rows[key] = row
-                self._size += size
-                rows.append(row)
-            else:
-                rows.store(row)
+            remembered = row is not None
+            if row is None:
+                row = self._count(text)
+                size = len(row) + _ROW
+                if remembered := self._size + size <= limit:
+                    self._rows[key] = row
+                    self._size += size
+            rows.append(row, remembered=remembered)
         return rows
 
     def _count(self, text: str) -> bytes:
-        """Numbers and counts of the tokens of a text."""
+        """The tokens of a text, each as a number and its count."""
         terms = Counter(tokenize(text, self.kind))
-        return array("i", [*map(self._numbers.__getitem__, terms), *terms.values()]).tobytes()
+        row = array("i", bytes(_PAIR * len(terms)))
+        row[::2] = array("i", map(self._numbers.__getitem__, terms))
+        row[1::2] = array("i", terms.values())
+        return row.tobytes()
 
 
 def _by_token(
     rows: _Rows, place: NDArray[np.int32], starts: NDArray[np.int64], space: Space
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Chunk and count of every posting, put where its token's are, block after block."""
+    from scipy.sparse import csr_array
+
     after = starts[:-1].copy()  # of each token, where its next posting goes
     chunks, counts = (space.empty((int(starts[-1]),), np.int32) for _ in range(2))
-    for numbers, block_counts, of_chunk in rows.blocks():
-        # Positions make keys differ, so that this order is that of a stable sort.
-        keys = place[numbers].astype(np.int64) << 32
-        keys |= np.arange(len(keys))
-        keys.sort()
-        order, tokens = keys & 0xFFFFFFFF, keys >> 32
-        first = np.flatnonzero(np.diff(tokens, prepend=-1))
-        size = np.diff(first, append=len(tokens))
-        _, at = ranges(after[tokens[first]], size)
-        chunks[at] = of_chunk[order]
-        counts[at] = block_counts[order]
-        after[tokens[first]] += size
+    for block in rows.blocks():
+        shape = len(block.starts) - 1, len(after)
+        sparse = csr_array((block.counts, place[block.numbers], block.starts), shape).tocsc()
+        size = np.diff(sparse.indptr)
+        tokens = np.flatnonzero(size)
+        _, at = ranges(after[tokens], size[tokens])
+        chunks[at] = sparse.indices + block.first
+        counts[at] = sparse.data
+        after += size
     return chunks, counts
+
+
+def batches(counts: NDArray[np.int64], at_once: int) -> Iterator[slice]:
+    """Consecutive places with up to so many postings in all, or one place with more."""
+    totals, start = np.cumsum(counts), 0
+    while start < len(counts):
+        before = int(totals[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(totals, before + at_once, side="right")))
+        yield slice(start, end)
+        start = end

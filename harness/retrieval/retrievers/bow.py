@@ -15,7 +15,7 @@ from harness.retrieval.ranking import Index, Material, SearchQuery, cosines, poo
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_AT_ONCE = 1 << 20  # postings
+_AT_ONCE = 1 << 18  # postings
 
 
 @dataclass(frozen=True)
