@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from itertools import chain
 from typing import Literal
 
 Tokens = Literal["identifiers", "words"]
@@ -62,11 +63,13 @@ def tokenize(text: str, kind: Tokens) -> list[str]:
 
 def words(text: str) -> list[str]:
     """Runs of word characters in form NFKC, lower-cased; scripts without spaces as pairs."""
-    runs = map(str.lower, word_runs(text))
+    runs = [run.lower() for run in word_runs(text)]
+    if text.isascii():
+        return runs
     return [token for run in runs for token in _split(run) or (run,)]
 
 
-@functools.lru_cache(maxsize=1 << 16)
+@functools.lru_cache(maxsize=1 << 15)
 def _split(run: str) -> tuple[str, ...]:
     """A run with letters of scripts without spaces as its other parts and pairs of these letters.
 
@@ -90,7 +93,7 @@ def identifiers(text: str) -> list[str]:
     `value`. The text is read in Unicode's form NFKC, as Python reads identifiers; a combining
     mark that this form cannot join to a letter ends a run.
     """
-    return [token for run in word_runs(text) for token in _tokens(run)]
+    return list(chain.from_iterable(map(_tokens, word_runs(text))))
 
 
 def word_runs(text: str) -> list[str]:
@@ -100,10 +103,10 @@ def word_runs(text: str) -> list[str]:
     return _patterns().run.findall(unicodedata.normalize("NFKC", text))
 
 
-# Code repeats its names, so each is split once.
-@functools.lru_cache(maxsize=1 << 16)
+# Code repeats its names, so each is split once; about 14 MB.
+@functools.lru_cache(maxsize=1 << 15)
 def _tokens(run: str) -> tuple[str, ...]:
-    if mixed := _split(run):
+    if not run.isascii() and (mixed := _split(run)):
         return tuple(
             token
             for part in mixed

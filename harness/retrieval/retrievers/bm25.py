@@ -12,17 +12,15 @@ import numpy as np
 from chunkers import distributions
 from harness.retrieval.lexical import Tokens, tokenize
 from harness.retrieval.options import require_range
-from harness.retrieval.postings import Postings, TokenCounter
+from harness.retrieval.postings import Postings, TokenCounter, batches
 from harness.retrieval.ranking import Index, Material, SearchQuery, pool
 from harness.support.arrays import ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
 
-_AT_ONCE = 1 << 20  # postings of a query, so that memory does not grow with it
+_AT_ONCE = 1 << 18  # postings of a query or the index, so that memory does not grow with it
 _MOST = 1000  # a larger k1 loses digits of the scores
 
 
@@ -71,7 +69,7 @@ class Bm25:
 
     def index(self, material: Material) -> Index:
         """Index the tokens of every chunk."""
-        postings = self.counter.postings(material.chunks)
+        postings = self.counter.postings(material.chunks, material.space)
         if not postings.places:
             return Bm25Index(material, self.counter.kind, None)
         model = _model_type()(method="lucene", k1=self.k1, b=self.b, backend="numpy")
@@ -80,7 +78,7 @@ class Bm25:
             "data": _scores(postings, self.k1, self.b),
             "indices": postings.chunks,
             "indptr": postings.starts,
-            "num_docs": len(material.chunks),
+            "num_docs": len(postings.lengths),
         }
         model.vocab_dict, model.nonoccurrence_array = postings.places, None
         return Bm25Index(material, self.counter.kind, model)
@@ -103,7 +101,7 @@ def _model_type() -> Any:
         ) -> NDArray[np.float32]:
             first, after = indptr[query_tokens_ids], indptr[query_tokens_ids + 1]
             scores = np.zeros(num_docs, dtype)
-            for some in _batches(after - first):
+            for some in batches(after - first, _AT_ONCE):
                 _, places = ranges(first[some], after[some] - first[some])
                 np.add.at(scores, indices[places], data[places])
             return scores
@@ -111,25 +109,22 @@ def _model_type() -> Any:
     return Model
 
 
-def _batches(counts: NDArray[np.int64]) -> Iterator[slice]:
-    """Consecutive tokens with up to `_AT_ONCE` postings, or one token with more."""
-    totals, start = np.cumsum(counts), 0
-    while start < len(counts):
-        before = int(totals[start - 1]) if start else 0
-        end = max(start + 1, int(np.searchsorted(totals, before + _AT_ONCE, side="right")))
-        yield slice(start, end)
-        start = end
-
-
 def _scores(postings: Postings, k1: float, b: float) -> NDArray[np.float32]:
-    """The score of every posting: Lucene's inverse document frequency times the saturated count."""
+    """The score of every posting: Lucene's inverse document frequency times the saturated count.
+
+    Scores are put in the place of the counts, so that they need no memory of their own.
+    """
     frequency = np.diff(postings.starts)
     n, different = len(postings.lengths), np.unique(frequency)
     logs = [math.log(1 + (n - df + 0.5) / (df + 0.5)) for df in different.tolist()]
     weight = np.array(logs, np.float32)[np.searchsorted(different, frequency)]
     norm = k1 * ((1 - b) + b * postings.lengths / postings.lengths.mean())
-    saturated = postings.counts / (norm[postings.chunks] + postings.counts)
-    scores: NDArray[np.float32] = (np.repeat(weight, frequency) * saturated).astype(np.float32)
+    scores: NDArray[np.float32] = postings.counts.view(np.float32)
+    for tokens in batches(frequency, _AT_ONCE):
+        some = slice(postings.starts[tokens.start], postings.starts[tokens.stop])
+        counts = postings.counts[some]
+        saturated = counts / (norm[postings.chunks[some]] + counts)
+        scores[some] = np.repeat(weight[tokens], frequency[tokens]) * saturated
     return scores
 
 

@@ -15,6 +15,8 @@ from harness.retrieval.ranking import Index, Material, SearchQuery, cosines, poo
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_AT_ONCE = 1 << 18  # postings
+
 
 @dataclass(frozen=True)
 class BowIndex:
@@ -66,9 +68,11 @@ class Bow:
 
     def index(self, material: Material) -> Index:
         """Count the tokens of every chunk."""
-        postings = self.counter.postings(material.chunks)
-        squares = np.zeros(len(material.chunks))
-        np.add.at(squares, postings.chunks, postings.counts.astype(np.float64) ** 2)
+        postings = self.counter.postings(material.chunks, material.space)
+        squares = np.zeros(len(postings.lengths))
+        for start in range(0, len(postings.chunks), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            np.add.at(squares, postings.chunks[some], postings.counts[some].astype(float) ** 2)
         return BowIndex(material, self.counter.kind, postings, squares)
 
 

@@ -104,13 +104,14 @@ class Vsa:
 
     def index(self, material: Material) -> Index:
         """Sum the tokens of every chunk."""
-        bags = [Counter(tokenize(chunk, self.tokens)) for chunk in material.chunks]
-        longest = max((bag.total() for bag in bags), default=0)
+        longest = max((len(tokenize(chunk, self.tokens)) for chunk in material.chunks), default=0)
         narrow = longest <= np.iinfo(np.int16).max  # no component exceeds the number of tokens
-        vectors = np.zeros((len(bags), self.dimensions), dtype=np.int16 if narrow else np.int32)
-        for row, bag in zip(vectors, bags, strict=True):
-            row[:] = bundle(bag, self.dimensions)
-        squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.int64)
+        shape = len(material.unit_of), self.dimensions
+        vectors = material.space.empty(shape, np.int16 if narrow else np.int32)
+        squares = np.zeros(len(vectors), np.int64)
+        for at, chunk in enumerate(material.chunks):
+            vector = bundle(Counter(tokenize(chunk, self.tokens)), self.dimensions)
+            vectors[at], squares[at] = vector, vector @ vector
         return VsaIndex(material, self.tokens, vectors, squares)
 
 

@@ -91,15 +91,6 @@ def test_each_text_is_read_once(monkeypatch):
     assert read == ["a b", "c", "d"]
 
 
-def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr(postings, "_MOST", 2)
-    counter = TokenCounter("words")
-    for corpus in (["a", "b", "c"], ["d"], ["a d"]):
-        found = counter.postings(corpus)
-    assert found.places.keys() == {"a", "d"}
-    assert len(counter._texts) <= 3
-
-
 @pytest.mark.parametrize("name", ["bm25", "bow"])
 def test_a_text_alone_scores_the_same_after_other_corpora(name):
     module = __import__(f"harness.retrieval.retrievers.{name}", fromlist=["make"])
