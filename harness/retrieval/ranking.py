@@ -44,7 +44,7 @@ class Material:
         similarity: `cosine` of unit vectors, or `dot-over-norms`, for which `vectors` are those of
             the model, not scaled.
         vector_index: Builds the index that searches the vectors.
-        space: Where vectors are.
+        space: Where vectors and postings are.
     """
 
     texts: Sequence[str]
