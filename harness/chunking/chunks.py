@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from chunkers.source import Span
+from harness.chunking.layout import squeezed
 from harness.support.sequences import LazySequence
 
 if TYPE_CHECKING:
@@ -251,6 +252,17 @@ class FileChunks(FileRows):
             kind = self.special.get(at)
             yield text[start:end] if kind is None else _embedded(text, start, end, kind)
 
+    @cached_property
+    def digests(self) -> Sequence[bytes]:
+        """16 bytes of each chunk's embedded text, by which equal ones are found."""
+        joined = b"".join(map(_digest, self.texts()))
+        return LazySequence(len(self), lambda at: joined[16 * at : 16 * at + 16])
+
+    @cached_property
+    def embedded_chars(self) -> int:
+        """Non-white-space characters of all embedded texts."""
+        return sum(len(squeezed(text)) for text in self.texts())
+
 
 def _embedded(text: str, start: int, end: int, kind: Special) -> str:
     own = Span(start, end, gaps=kind.cut).kept(text) if kind.cut else text[start:end]
@@ -353,6 +365,5 @@ def _joined(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(0, np.int32), *columns]).astype(np.int64)
 
 
-def digest(text: str) -> bytes:
-    """16 bytes by which equal texts are found without keeping them."""
+def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chunkers.sizes import span_size
 from chunkers.source import Services
-from harness.chunking.chunks import Chunks, FileChunks, FileRows, Row, Special, digest
+from harness.chunking.chunks import Chunks, FileChunks, FileRows, Row, Special
 from harness.chunking.cutters import cutter, limits_of, tasks_of
 from harness.chunking.layout import Layout, squeezed
 from harness.chunking.limits import TooManyFailuresError
@@ -239,7 +240,7 @@ def _around(text: str, embedded: str) -> Interval | None:
 
 def duplicates(chunked: ChunkedCorpus) -> int:
     """Chunks whose embedded text is that of another chunk of the corpus."""
-    return count_repeated(map(digest, chunked.chunks.texts))
+    return count_repeated(chain.from_iterable(file.digests for file in chunked.chunks.files))
 
 
 def count_repeated(texts: Iterable[str | bytes]) -> int:
@@ -270,7 +271,7 @@ def coverage_shares(chunked: Sequence[ChunkedCorpus]) -> dict[str, float]:
     """
     distinct, total, whole = np.sum([covered_chars(corpus) for corpus in chunked], axis=0).tolist()
     lost = sum(int(corpus.chunks.column("lacking").sum()) for corpus in chunked)
-    embedded = sum(len(squeezed(text)) for corpus in chunked for text in corpus.chunks.texts)
+    embedded = sum(file.embedded_chars for corpus in chunked for file in corpus.chunks.files)
     return {
         "coverage": distinct / whole if whole else 1.0,
         "embedded": 1 - lost / total if total else 1.0,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.chunking.chunks import digest
 from harness.embedding.embedder import Passage, PassageEmbedder
 from harness.embedding.text_vectors import (
     Vectors,
@@ -128,7 +127,7 @@ def _distinct(chunked: Sequence[ChunkedCorpus]) -> Texts:
 
     def numbered(file: FileChunks) -> NDArray[np.int64]:
         known = len(numbers)
-        own = [numbers.setdefault(digest(text), len(numbers)) for text in file.texts()]
+        own = [numbers.setdefault(key, len(numbers)) for key in file.digests]
         column = np.array(own, dtype=np.int64)
         if len(numbers) > known:
             firsts.append((file, _first_places(column, known)))
