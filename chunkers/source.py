@@ -99,7 +99,7 @@ class LineIndex:
         return bool(self.line_nws[line] == self.line_nws[line - 1])
 
 
-_NWS: Recent[str, NDArray[np.int64]] = Recent(1 << 22)
+_NWS: Recent[str, NDArray[np.int64]] = Recent(1 << 20)
 
 
 def _characters(text: str) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:

@@ -7,7 +7,6 @@ and this one only what came back there: a parser does the same on the same text.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING

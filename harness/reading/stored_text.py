@@ -32,7 +32,7 @@ _SHARE = 4
 """Texts in memory, with their line indexes, take this part of the limit at most."""
 
 _WITH_INDEX = 2  # a line index with the counts of `Layout` is hardly ever larger than its text
-_OPEN = 1 << 22  # characters of stored texts that are in memory since they were used last
+_OPEN = 1 << 21  # characters of stored texts that are in memory since they were used last
 
 _store: ContextVar[TextStore | None] = ContextVar("_store", default=None)
 
@@ -56,12 +56,12 @@ class StoredSource(Source):
         return source
 
     @property
-    def text(self) -> str:  # type: ignore[override]
+    def text(self) -> str:
         """The text, from the file if it was not used lately."""
         return self._opened().text
 
     @property
-    def lines(self) -> LineIndex:  # type: ignore[override]
+    def lines(self) -> LineIndex:
         """The line index, built anew if the text was not used lately."""
         return self._opened().lines
 
@@ -162,7 +162,7 @@ class TextStore:
         try:
             if self._file is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)
+                self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115
             while done < len(octets):
                 done += os.pwrite(self._file.fileno(), octets[done:], start + done)
         except OSError as error:

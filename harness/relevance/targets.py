@@ -28,7 +28,7 @@ Beginnings = dict[str, list[int]]
 """Heads, the first `MIN_TWIN` characters of targets, and where non-blank lines of a file begin with
 each, in order; white space is not counted."""
 
-_TIGHT: Recent[Source, str] = Recent(1 << 23)
+_TIGHT: Recent[Source, str] = Recent(1 << 20)
 
 
 def _tight(source: Source) -> str:
@@ -207,9 +207,7 @@ def target_text(place: LocatedTarget, corpus: Corpus, files: Mapping[str, int]) 
     return squeezed(corpus.sources[files[place.path]].lines.text_of(first, last))
 
 
-def heads_of(
-    places: Iterable[LocatedTarget], corpus: Corpus, files: Mapping[str, int]
-) -> set[str]:
+def heads_of(places: Iterable[LocatedTarget], corpus: Corpus, files: Mapping[str, int]) -> set[str]:
     """What the copies of targets begin with, if these are long enough to be looked for."""
     texts = (target_text(place, corpus, files) for place in places)
     return {text[:MIN_TWIN] for text in texts if text}
