@@ -225,7 +225,7 @@ def test_more_text_than_is_kept_in_memory_is_refused(
 ) -> None:
     write(tmp_path, "a.py", "b.py")
     monkeypatch.setattr(trees, "MOST_TEXT", 2 * len(CODE) - 1)
-    with pytest.raises(InputError, match="characters to index; name a folder in it"):
+    with pytest.raises(InputError, match="characters to index\nname a folder in it"):
         read_tree(tmp_path)
 
 
