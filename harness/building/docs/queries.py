@@ -23,7 +23,6 @@ from harness.building.docs.text import description_of
 from harness.chunking.layout import squeezed
 from harness.chunking.parsing import UnparsedError, prepare
 from harness.model import Query, Skipped, Target
-from harness.reading.stored_text import kept
 from harness.relevance.targets import MIN_TWIN
 from harness.support.word_runs import RUN, count_words, leaked_queries, words_of
 
@@ -134,9 +133,9 @@ def docstring_queries(
         except UnparsedError as error:  # its doc comments cannot be cut, and would be answers
             skipped.append(Skipped(error.path, error.reason))
             continue
-        sources.append(source := kept(stripped.source))
+        sources.append(stripped.source)
         left_out[OTHER] += stripped.others
-        candidates += _candidates(source, stripped.documented, whole=whole, names=names)
+        candidates += _candidates(stripped.source, stripped.documented, whole=whole, names=names)
     candidates = _without_shared(candidates)
     texts = {candidate.id: candidate.text for candidate in candidates if not candidate.reason}
     leaked = leaked_queries(texts, (source.text for source in sources))
