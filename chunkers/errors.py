@@ -97,18 +97,40 @@ def place_of(error: BaseException) -> str:
 
     Neither chunkmark nor an installed library is the user's code.
     """
-    import sysconfig
     import traceback
+
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        if _is_own(frame.f_code.co_filename):
+            return f"{frame.f_code.co_filename}, line {line}"
+    return ""
+
+
+def class_without(error: BaseException) -> str:
+    """A class of the user's own and its place, if chunkmark lacks an attribute of it; or empty."""
+    import inspect
+
+    if not isinstance(error, AttributeError) or error.name is None or place_of(error):
+        return ""
+    kind = error.obj if isinstance(error.obj, type) else type(error.obj)
+    try:
+        file = inspect.getsourcefile(kind) or ""
+        _, line = inspect.getsourcelines(kind)
+    except (OSError, TypeError):  # it has no source
+        return ""
+    own = f"{kind.__name__} has no attribute {error.name!r}; add it at {file}, line {line}"
+    return own if _is_own(file) else ""
+
+
+def _is_own(filename: str) -> bool:
+    """Whether a file is the user's own: of neither chunkmark nor an installed library."""
+    import sysconfig
     from pathlib import Path
 
     here = Path(__file__).resolve().parent
     foreign = [here, here.parent / "harness"]
     foreign += [Path(path).resolve() for path in map(sysconfig.get_path, _LIBRARIES)]
-    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
-        file = Path(frame.f_code.co_filename)
-        if file.is_file() and not any(file.resolve().is_relative_to(each) for each in foreign):
-            return f"{file}, line {line}"
-    return ""
+    file = Path(filename)
+    return file.is_file() and not any(file.resolve().is_relative_to(each) for each in foreign)
 
 
 def see(error: BaseException) -> str:

@@ -68,8 +68,8 @@ def evaluate(
             on a Ray cluster.
         memory: Memory for vectors and texts, such as 500MB or 2GB. More than that is kept in files.
             Default: no limit.
-        file_timeout: Time limit for a file, in seconds. Each million characters of the file adds
-            the same time again.
+        file_timeout: Time limit for a file in seconds, such as 120. Each million characters of the
+            file adds the same time again.
         out: The run folder. Without it, a temporary folder is used and removed, and `out` of the
             result is None.
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import STOPPING, InputError, UnknownPartError, reason_of, see, suggestion
-from chunkers.plugins.spec import Spec
+from chunkers.plugins.spec import Spec, only_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -98,9 +98,12 @@ class Registry:
             module = ".".join(path.parts) if below else path.name
             where = "" if below and _own_file(module) else " in the folder of the file"
             problem = f"unknown {self.kind} {spec.name!r}"
-            raise InputError(f"{problem}; write {module}:{attribute or 'function'}{where}")
-        if called := _CALL.fullmatch(f"{spec.name}:{spec.argument}" if attribute else spec.name):
-            written = called["name"] + (called["options"] and f",{called['options']}")
+            name = attribute or only_part(_own_file(module))
+            raise InputError(f"{problem}; write {module}:{name}{where}")
+        called = _CALL.fullmatch(f"{spec.name}:{spec.argument}" if attribute else spec.name)
+        if called and (":" in called["name"] or called["name"] in entries):
+            mark = "," if ":" in called["name"] else ":"
+            written = called["name"] + (called["options"] and f"{mark}{called['options']}")
             advice = "drop the ()" if "(" in called[0] else "options follow a comma"
             raise InputError(f"invalid spec {str(spec)!r}; {advice}: write {written}")
         if _ATTRIBUTE.fullmatch(attribute) and not rest:
@@ -147,6 +150,8 @@ class Registry:
             if missing and f"{module}.".startswith(f"{missing}."):
                 top = missing.partition(".")[0]
                 advice = f"start chunkmark in the folder that holds {top}, or install it"
+                if (hint := suggestion(module, self.entries())).startswith("did you mean"):
+                    advice = hint
                 raise InputError(f"{place}: no module {missing!r}; {advice}") from error
             raise InputError(
                 f"{place}: {module} cannot be imported: {reason_of(error)}{_advice(error)}"

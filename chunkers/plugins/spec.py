@@ -9,6 +9,7 @@ unregistered name followed by `:identifier` is a Python object, `module:attr` (s
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import inspect
 import itertools
@@ -102,7 +103,8 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
     if not rest and name in _ARGUMENTS:
         raise InputError(f"{name}: {_argument_missing(name)}")
     if not rest:
-        form = "function" if Path(f"{name}.py").is_file() else "key=value"
+        own = Path(f"{name}.py")
+        form = only_part(own) if own.is_file() else "key=value"
         alone = f"{name} or " if form == "key=value" else ""
         raise InputError(f"invalid spec {text!r}; write {alone}{name}:{form}")
     argument: str | None = None
@@ -112,7 +114,8 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
             if number > 0 or len(values) > 1:
                 value = values[0]
                 form = f"{value}=VALUE" if _KEY.fullmatch(value) else f"KEY={value}"
-                raise InputError(f"{text!r}: {value!r} is not key=value; write {form}")
+                advice = f"write {form}, as in fixed:max_size=300"
+                raise InputError(f"{text!r}: {value!r} is not key=value; {advice}")
             argument = values[0]
         elif any(key == seen for seen, _ in sweeps):
             raise InputError(f"{text!r}: duplicate key {key!r}; give it once")
@@ -169,6 +172,27 @@ def _value(text: str, rest: str, at: int) -> tuple[str, int]:
 def _argument_missing(name: str) -> str:
     kind = _ARGUMENTS.get(name, "argument")
     return f"needs {'an' if kind == 'argument' else 'a'} {kind}; write {name}:{kind.upper()}"
+
+
+def only_part(file: Path | None) -> str:
+    """The function or class of a file that can be a part, without importing it.
+
+    The literal `function` if there is none, or if there are several. Functions of `source` and
+    classes with a method `chunk` go before others.
+    """
+    defined: list[ast.stmt] = []
+    with contextlib.suppress(OSError, ValueError, SyntaxError):
+        defined = ast.parse(file.read_bytes()).body if file else []
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    named = [each for each in defined if isinstance(each, kinds) and each.name[0] != "_"]
+    found = [each.name for each in named if _cuts(each)] or [each.name for each in named]
+    return found[0] if len(found) == 1 else "function"
+
+
+def _cuts(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    if isinstance(node, ast.ClassDef):
+        return any(getattr(each, "name", "") == "chunk" for each in node.body)
+    return any(each.arg == "source" for each in node.args.args[:1])
 
 
 def _quoted(value: str) -> str:

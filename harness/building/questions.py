@@ -27,9 +27,14 @@ from harness.building.built_queries import (
 from harness.building.docs.definitions import definitions_in, parts_of
 from harness.model import Query, Target
 from harness.support.files import unreadable
-from harness.support.json_files import parse_json, refuse_repeated_columns, require_regular_file
+from harness.support.json_files import (
+    parse_json,
+    refuse_repeated_columns,
+    refuse_utf16,
+    require_regular_file,
+)
 from harness.support.paths import plain_path
-from harness.support.rows import Id, Table, Text, validated
+from harness.support.rows import Id, Table, Text, renaming, validated
 from harness.support.word_runs import RUN, leaked_queries
 from harness.support.wording import counted
 
@@ -138,6 +143,7 @@ def read_questions(file: Path) -> tuple[Question, ...]:
     except OSError as error:
         raise InputError(unreadable(file, error)) from None
     except UnicodeDecodeError:
+        refuse_utf16(data, file)
         raise InputError(f"{file} is not UTF-8; save it as UTF-8") from None
     if len(data) > _MOST:
         raise InputError(f"{file} is larger than {_MOST >> 20} MiB")
@@ -192,11 +198,13 @@ def _csv(text: str, where: str) -> Iterator[tuple[int, Any]]:
                 continue
             if not header:
                 header = [cell.strip().lower() for cell in row]
-                if not {"text", "targets"} <= set(header):
-                    raise InputError(
-                        f"{where}, line {line}: the header needs text and targets, "
-                        f"but has {', '.join(header):.120}"
-                    )
+                for name in ("text", "targets"):
+                    if name not in header:
+                        unknown = [key for key in header if key not in _Row.__struct_fields__]
+                        raise InputError(
+                            f"{where}, line {line}: the header needs text and targets, but has "
+                            f"{', '.join(header):.120}{renaming(name, header, unknown)}"
+                        )
                 refuse_repeated_columns(header, f"{where}, line {line}")
                 continue
             if len(row) != len(header):

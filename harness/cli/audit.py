@@ -53,7 +53,7 @@ def audit(
             help="With -d: embedder whose token limit applies. Default: minilm. Repeatable.",
         ),
     ] = None,
-    chunker: Annotated[list[str] | None, chunker_option("ast, fixed", "With -d. ")] = None,
+    chunker: Annotated[list[str] | None, chunker_option("ast, fixed", "With -d: ")] = None,
     limit: Annotated[
         int | None,
         typer.Option(

@@ -44,7 +44,8 @@ def leaderboard(
         typer.Option(
             metavar="FOLDER",
             help="Also rank the run in this folder, which someone else made. It is verified "
-            "first. Its data, schema and profile must equal those of RUN. Repeatable.",
+            "first. Its data, its profile and the version of its file format (schema) must equal "
+            "those of RUN. Repeatable.",
         ),
     ] = None,
     export: Annotated[

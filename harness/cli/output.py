@@ -62,7 +62,9 @@ RUN_MEASURE_HELP = f"Default: the run's --primary, else {PRIMARY}."
 
 def chunker_option(default: str, applies: str = "") -> Any:
     """`-c`, with its default and when it applies."""
-    text = f"{applies}{HELP['chunkers']} Default: {default}. Repeatable."
+    what = HELP["chunkers"]
+    what = what[0].lower() + what[1:] if applies else what
+    text = f"{applies}{what} Default: {default}. Repeatable."
     return typer.Option("-c", "--chunker", help=text)
 
 

@@ -18,6 +18,7 @@ from chunkers.errors import (
     InputError,
     UnknownOptionError,
     UnknownPartError,
+    class_without,
     place_of,
     suggestion,
 )
@@ -52,6 +53,8 @@ def guarded(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except Exception as error:  # a bug
+        if lacking := class_without(error):
+            return say(f"class {lacking}", USAGE)
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         advice = "rerun with `chunkmark --debug ...` and report the traceback"
         if own := place_of(error):  # a bug in a part of the user's own
@@ -207,16 +210,21 @@ def _value_of_flag(context: Any, extra: list[str]) -> str:
 
 
 def _misplaced_part(context: Any, extra: list[str]) -> str:
-    """What to do with the name of a part that is given as an argument; empty without one."""
+    """What to do with the names of parts that are given as arguments; empty without one."""
     from harness.datasets.suites import part_of
 
-    flags = {name for each in context.command.get_params(context) for name in each.opts}
-    given = [str(value) for value in context.params.values() if isinstance(value, Path)]
-    for word in (*extra, *(name for name in given if not Path(name).exists())):
-        part = part_of(word)
-        if part and part.flag in flags:
-            return f"{word} is {part}; write {part.flag} {word}"
-    return ""
+    parameters = context.command.get_params(context)
+    flags = {name for each in parameters for name in each.opts}
+    arguments = [each.name for each in parameters if each.param_type_name == "argument"]
+    values = [context.params.get(name) for name in arguments]
+    given = [str(value) for value in values if isinstance(value, Path)]
+    words = [name for name in given if not Path(name).exists()] + extra
+    found = {word: part for word in words if (part := part_of(word)) and part.flag in flags}
+    named = ", ".join(f"{word} is {part}" for word, part in found.items())
+    if len(found) > 1 and len(set(found.values())) == 1:
+        named = f"{', '.join(found)} are {next(iter(found.values())).kind}s"
+    flagged = " ".join(f"{part.flag} {word}" for word, part in found.items())
+    return named and f"{named}; write {flagged}"
 
 
 _SPEC = "it is an option of chunkers; write it in a spec, as in -c fixed:{key}=VALUE"

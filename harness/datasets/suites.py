@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from harness.runs.pipeline import EMBEDDERS, RETRIEVERS
 from harness.support.card_folder import cards_dir
 from harness.support.data_folders import find_data
 from harness.support.files import unreadable
+from harness.support.toml_files import parse_toml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,22 +176,18 @@ def _with_data(spec: Any, suite: Path, data_dir: Path | None) -> Any:
 def _read(path: Path) -> dict[str, Any]:
     """The keys and values of a suite file, unchecked."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return parse_toml(path.read_text("utf-8"), f"suite {path}")
     except OSError as error:
         raise InputError(f"suite {unreadable(path, error)}") from error
     except UnicodeDecodeError as error:
         raise InputError(
             f"suite {path} is not UTF-8 text; give a TOML file of run options, saved as UTF-8"
         ) from error
-    except tomllib.TOMLDecodeError as error:
+    except InputError as error:
+        if path.suffix.lower() == ".toml":
+            raise
         raise InputError(
-            f"suite {path}: invalid TOML: {_place(str(error))}\n"
+            f"{str(error).rpartition('; ')[0]}\n"
             'give a TOML file of run options, such as chunkers = ["ast"]; '
             "for a data set write -d, as in -d repo:PATH"
         ) from error
-
-
-def _place(problem: str) -> str:
-    """A parser's message with its place first."""
-    text, _, place = problem.rstrip(")").rpartition(" (at ")
-    return f"{place}: {text[:1].lower()}{text[1:]}" if text else problem

@@ -114,20 +114,26 @@ def not_scored(chunker: str, dataset: str, embedder: str, retriever: str, reason
 
 
 def failure_lines(
-    scored: Iterable[tuple[str, Iterable[Sequence[str]]]], failed: Sequence[FailedCell]
+    scored: Iterable[tuple[str, str, Iterable[Sequence[str]]]], failed: Sequence[FailedCell]
 ) -> Iterator[str]:
     """One line for each failed cell, then for the first few failed files of each chunker.
 
-    `scored` are chunker and failures (corpus, path and reason) of each scored cell.
+    `scored` are chunker, data set and failures (corpus, path and reason) of each scored cell.
     """
     files: dict[str, dict[tuple[str, ...], None]] = {}
-    told = ((cell.chunker, cell.failures) for cell in failed if not cell.returned_nothing)
-    for chunker, failures in (*scored, *told):
-        files.setdefault(chunker, {}).update(dict.fromkeys(map(tuple, failures)))
+    told = (
+        (cell.chunker, cell.dataset, cell.failures) for cell in failed if not cell.returned_nothing
+    )
+    for chunker, dataset, failures in (*scored, *told):
+        rows = ((dataset, *failure) for failure in failures)
+        files.setdefault(chunker, {}).update(dict.fromkeys(rows))
     for cell in failed:
         yield not_scored(cell.chunker, cell.dataset, cell.embedder, cell.retriever, cell.reason)
-    for chunker, rows in files.items():
-        for corpus, path, reason in list(rows)[:_SHOWN]:
-            yield f"{chunker} failed on {path} of {corpus}: {own_reason(reason, chunker, path)}"
-        if len(rows) > _SHOWN:
-            yield f"{chunker} failed on {counted(len(rows) - _SHOWN, 'more file')}"
+    for chunker, named in files.items():
+        for dataset, corpus, path, reason in list(named)[:_SHOWN]:
+            # The only corpus of a data set has its name, as `repo` of `repo:src`.
+            is_only = corpus == dataset.partition(":")[0]
+            where = dataset if is_only else f"corpus {corpus} of {dataset}"
+            yield f"{chunker} failed on {path} of {where}: {own_reason(reason, chunker, path)}"
+        if len(named) > _SHOWN:
+            yield f"{chunker} failed on {counted(len(named) - _SHOWN, 'more file')}"

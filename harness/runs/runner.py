@@ -86,7 +86,7 @@ class RunResult:
     @property
     def failures(self) -> list[str]:
         """One line for each failed cell, and for the first few failed files of each chunker."""
-        scored = [(cell.chunker, cell.cell["failures"]) for cell in self.cells]
+        scored = [(cell.chunker, cell.dataset, cell.cell["failures"]) for cell in self.cells]
         return list(failure_lines(scored, self.failed))
 
 

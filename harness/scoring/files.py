@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 Shape = Literal["run", "qrels", "judgements", "table", "json", "jsonl"]
 
-_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _BY_FIELDS: dict[int, Shape] = {6: "run", 4: "qrels", 3: "judgements"}
 
 
@@ -75,8 +74,6 @@ def open_file(path: Path) -> InputFile:
     first = next_row()
     if not first:
         raise InputError(f"{path} is empty; give a file of rankings, judgements or records")
-    if head[0][1].startswith(_WIDE_MARKS):
-        raise InputError(f"{path} is UTF-16; save it as UTF-8")
     if first.lstrip()[:1] not in (b"{", b"["):
         shape = _shape_of_row(first, path)
     elif Path(path.name.lower().removesuffix(".gz")).suffix in (".jsonl", ".ndjson"):
@@ -140,16 +137,18 @@ class Rankings:
     unjudged: int = 0
 
 
-def load_grades(file: InputFile) -> Qrels:
-    """Read judgements of any format.
+def load_grades(file: InputFile, ranked: InputFile) -> Qrels:
+    """Read judgements of any format, for the file to score.
 
     Raises:
         InputError: The file is damaged, or holds no judgements.
     """
     if file.shape == "run":
+        advice = "judgements have four: query, 0, document, grade"
+        if ranked.shape in ("qrels", "judgements"):
+            advice = f"the files are swapped; write --run {file.path} --qrels {ranked.path}"
         raise InputError(
-            f"--qrels {file.path} is a ranking, not judgements: six fields a line\n"
-            "judgements have four: query, 0, document, grade"
+            f"--qrels {file.path} is a ranking, not judgements: six fields a line\n{advice}"
         )
     if file.shape in ("qrels", "judgements"):
         layout: Literal["trec", "columns"] = "trec" if file.shape == "qrels" else "columns"

@@ -158,7 +158,7 @@ def score_file(
     grades, encoded = None, False
     if qrels is not None:
         judged = open_file(qrels)
-        judgements = load_grades(judged)
+        judgements = load_grades(judged, file)
         grades = judgements.grades
         result.warnings += _like_scores(judged, grades)
         encoded = may_be_encoded(judged, grades)

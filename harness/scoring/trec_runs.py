@@ -110,7 +110,7 @@ class Run(Mapping[str, Mapping[str, float]]):
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
             damaged = rows[raw[: error.start].count(b"\n")]
-            raise InputError(f"{self._place(damaged)}: not UTF-8") from None
+            raise InputError(f"{self._place(damaged)}: not UTF-8; save it as UTF-8") from None
         ids = text.split("\n")[:-1]
         return [unquote(name) for name in ids] if self._own_format and "%" in text else ids
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 from chunkers.errors import InputError
 from harness.support.files import unreadable
 from harness.support.rows import validated
+from harness.support.toml_files import parse_toml
 
 _SHARE = Path("share/chunkmark/datasets")
 
@@ -45,11 +46,11 @@ def read_toml(file: Path, kind: type[AnyCard]) -> AnyCard:
         InputError: It is missing, invalid TOML, or has a wrong, missing or unknown field.
     """
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = parse_toml(file.read_text(encoding="utf-8"), str(file))
     except OSError as error:
         raise InputError(unreadable(file, error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: invalid TOML: {error}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{file} is not UTF-8; save it as UTF-8") from None
     return validated(kind, table, f"{file}: invalid card")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import itertools
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _GZIP = b"\x1f\x8b"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK = codecs.BOM_UTF8
+_UTF16 = re.compile(rb"(?:[^\0]\0){4}|(?:\0[^\0]){4}")
 _LINE_NUMBER = re.compile(r", line [0-9]+$")
 _SCHEMA = re.compile(rb'\s*\{\s*"schema":\s*"(chunkmark\.[a-z/0-9.-]+)"')
 
@@ -91,7 +93,7 @@ def parse_json(raw: bytes, where: str) -> Any:
             hint = "; texts and names need double quotes"
         raise InputError(f"{where}{line}, column {column}: invalid JSON{hint}") from None
     except UnicodeDecodeError:
-        raise InputError(f"{where}: not UTF-8") from None
+        raise InputError(f"{where}: not UTF-8; save it as UTF-8") from None
     except RecursionError:
         raise InputError(f"{where}: invalid JSON; nested too deep") from None
     except ValueError as error:
@@ -166,12 +168,23 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             zipped = raw.peek(2)[:2] == _GZIP
             file = stack.enter_context(gzip.GzipFile(fileobj=raw)) if zipped else raw
             for line in itertools.islice(file, 1):
+                refuse_utf16(line, path)
                 yield 1, line.removeprefix(_BYTE_ORDER_MARK)
             yield from enumerate(file, 2)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path} cannot be decompressed: {error}") from error
     except OSError as error:
         raise InputError(unreadable(path, error)) from error
+
+
+def refuse_utf16(head: bytes, path: Path) -> None:
+    """Refuse text in UTF-16, by its mark or by the zero in each pair of its first bytes.
+
+    Raises:
+        InputError: It is; no reader of rows takes it.
+    """
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _UTF16.match(head):
+        raise InputError(f"{path} is UTF-16; save it as UTF-8")
 
 
 def decode_utf8(raw: bytes, where: str) -> str:
@@ -183,7 +196,7 @@ def decode_utf8(raw: bytes, where: str) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"{where}: not UTF-8") from None
+        raise InputError(f"{where}: not UTF-8; save it as UTF-8") from None
 
 
 def refuse_repeated_columns(columns: Sequence[str], where: str) -> None:

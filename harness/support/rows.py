@@ -30,7 +30,7 @@ from chunkers.errors import InputError
 from harness.support.json_files import read_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 Kind = TypeVar("Kind")
@@ -140,7 +140,7 @@ def _first_fault(kind: Any, value: Any, place: _Place) -> str:
     """
     for key, part_kind, part in _parts(kind, value):
         if part is msgspec.NODEFAULT:
-            return f"{_inside(place)}the key {key!r} is missing{_near_key(key, value)}"
+            return f"{_inside(place)}the key {key!r} is missing{_near_key(key, value, kind)}"
         try:
             _converted(part_kind, part)
         except _REFUSED:
@@ -209,11 +209,30 @@ def _named(place: _Place) -> str:
     return f"{_inside(place[:-1])}{place[-1]}" if place else "it"
 
 
-def _near_key(missing: str, row: dict[str, Any]) -> str:
-    """The key of a row that is like the missing one, or its keys if they are few."""
+def _near_key(missing: str, row: dict[str, Any], kind: Any) -> str:
+    """The key to rename to the missing one, or the keys of a row if they are few."""
+    tables = [each for each in _choices(kind) if isinstance(each, type) and issubclass(each, Table)]
+    known = {field.encode_name for each in tables for field in fields(each)}
+    keys = [str(key) for key in row]
+    # In other rows than tables, an unknown key has a meaning to somebody else.
+    if advice := renaming(missing, keys, [key for key in keys if tables and key not in known]):
+        return advice
+    return f"; its keys are {', '.join(keys):.80}" if 0 < len(keys) <= _MOST_KEYS else ""
+
+
+def renaming(missing: str, keys: Sequence[str], unknown: Sequence[str]) -> str:
+    """Which key should have the name of the missing one; empty if none stands out.
+
+    Args:
+        missing: The missing key.
+        keys: All keys; one that is like it is renamed.
+        unknown: Those that mean nothing; one or two of them may be meant.
+    """
     import difflib
 
-    keys = {str(key).lower(): str(key) for key in row}
-    if near := difflib.get_close_matches(missing.lower(), keys, n=1, cutoff=0.75):
-        return f"; rename {keys[near[0]]!r:.60}"
-    return f"; its keys are {', '.join(keys.values()):.80}" if 0 < len(keys) <= _MOST_KEYS else ""
+    lower = {key.lower(): key for key in keys}
+    near = difflib.get_close_matches(missing.lower(), lower, n=1, cutoff=0.75)
+    names = [lower[key] for key in near] or unknown
+    if not 0 < len(names) < 3:
+        return ""
+    return f"; rename {' or '.join(f'{key!r:.60}' for key in names)} to {missing!r}"

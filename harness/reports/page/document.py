@@ -146,7 +146,7 @@ def _warnings(document: Mapping[str, Any], runs: Sequence[StoredRun]) -> Iterato
             yield f"{run['path']}: no cell has a result"
     yield from failure_lines(document)
     for run in runs:
-        scored = [(cell.chunker, cell.cell["failures"]) for cell in run.result.cells]
+        scored = [(each.chunker, each.dataset, each.cell["failures"]) for each in run.result.cells]
         yield from file_failure_lines(scored, run.result.failed)
     yield from document["not_compared"]
     for run in document["runs"]:

@@ -90,7 +90,7 @@ def test_a_missing_card_and_one_in_another_encoding_are_errors(tmp_path: Path) -
         read_card(tmp_path / "mine/dataset.toml")
     file = write(tmp_path, CARD)
     file.write_bytes(CARD.replace("Mine", "é").encode("latin-1"))
-    with pytest.raises(InputError, match="invalid TOML"):
+    with pytest.raises(InputError, match="is not UTF-8; save it as UTF-8"):
         read_card(file)
 
 

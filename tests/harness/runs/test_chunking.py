@@ -123,8 +123,8 @@ def test_a_chunker_that_names_no_texts_beforehand_is_served_as_it_asks(tmp_path)
         given = {"chunkers": (f"meaning:{name}",), "retrievers": ("bm25",), "max_failures": "25%"}
         result = grid(tmp_path, name, **given)
         assert result.failures == [
-            f"meaning:{name} failed on one/copy of alpha.py of one: RuntimeError: cannot "
-            "parse this (meaning.py, line 16)"
+            f"meaning:{name} failed on one/copy of alpha.py of corpus one of small: RuntimeError: "
+            "cannot parse this (meaning.py, line 16)"
         ]
         (cell,) = result.cells
         assert cell.cell["cost"]["chunking_texts"] >= 2

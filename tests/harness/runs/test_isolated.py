@@ -54,7 +54,7 @@ def test_what_breaks_on_one_file_fails_there_alone(tmp_path):
         assert cell.cell["health"]["chunks"] == 2
         # The line names the chunker and the file once.
         own = said.removeprefix(f"chunker {cell.chunker} on {BROKEN}: ")
-        assert f"{cell.chunker} failed on {BROKEN} of one: {own}" in result.failures
+        assert f"{cell.chunker} failed on {BROKEN} of corpus one of small: {own}" in result.failures
     assert result.cells[-1].cell["failures"] == []
     marks = [cell["marks"] for cell in run_document(result)["cells"]]
     assert ["failed on 1 file" in of for of in marks] == [True] * len(reasons) + [False]
@@ -153,7 +153,8 @@ def test_the_program_says_what_failed_and_exits_with_3_above_the_limit(tmp_path,
     done = call(capsys, *arguments, *out)
     assert done.code == 3
     assert "(bm25) failed on 1 of 4 files" in done.out
-    assert "worlds:failing failed on one/copy of alpha.py of one: RuntimeError" in done.err
+    where = "one/copy of alpha.py of corpus one of meaning:tiny"
+    assert f"worlds:failing failed on {where}: RuntimeError" in done.err
     assert "not scored: worlds:failing on meaning:tiny" in done.out
     gate = call(capsys, "gate", tmp_path / "run", "--min", "MRR>0", "--require")
     assert (gate.code, "skipped" in gate.out) == (1, True)

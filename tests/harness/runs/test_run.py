@@ -222,8 +222,8 @@ def test_a_chunker_that_fails_on_a_file_is_named_and_the_rest_goes_on(tmp_path):
         result = grid(tmp_path, **given, max_failures="1")
         assert len(result.cells) == 2
         assert result.failures == [
-            "worlds:failing failed on one/copy of alpha.py of one: RuntimeError: cannot parse this "
-            "(worlds.py, line 79)"
+            "worlds:failing failed on one/copy of alpha.py of corpus one of small: RuntimeError: "
+            "cannot parse this (worlds.py, line 79)"
         ]
         assert result.cells[0].cell["health"]["files_failed"] == 1
 

@@ -128,10 +128,16 @@ def test_a_value_that_is_no_object_is_named() -> None:
 
 
 def test_a_missing_key_names_one_like_it() -> None:
-    with pytest.raises(InputError, match="the key 'name' is missing; rename 'Name'"):
-        validated(Whole, {"Name": "n"}, "here")
-    with pytest.raises(InputError, match="the key 'name' is missing; its keys are title, text"):
-        validated(Whole, {"title": "n", "text": ""}, "here")
+    for row, advice in (
+        ({"Name": "n", "title": ""}, "rename 'Name' to 'name'"),
+        ({"title": "n", "count": 3}, "rename 'title' to 'name'"),
+        ({"title": "n", "text": ""}, "rename 'title' or 'text' to 'name'"),
+        ({"title": "n", "text": "", "line": 1}, "its keys are title, text, line"),
+    ):
+        with pytest.raises(InputError, match=f"the key 'name' is missing; {advice}$"):
+            validated(Whole, row, "here")
+    with pytest.raises(InputError, match="the key '_id' is missing; its keys are text, more"):
+        validated(Line, {"text": "a", "more": "b"}, "here")
 
 
 class Line(Row):
