@@ -6,13 +6,15 @@ inclusive, and only LF ends a line; white space is defined by `str.isspace`.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from chunkers.errors import InputError
 from chunkers.lazy import np
+from chunkers.recent import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,7 +53,18 @@ class LineIndex:
 
         Kept for the texts used last alone: it is eight times as large as an ASCII text.
         """
-        return _nws(self._text)
+        return _NWS.get(self._text, len(self._text), self._counted)
+
+    @cached_property
+    def text_starts(self) -> NDArray[np.int64]:
+        """Non-white-space characters before every non-blank line, shape (number of them,)."""
+        return self.line_nws[:-1][np.diff(self.line_nws) > 0]
+
+    def _counted(self) -> NDArray[np.int64]:
+        nws = np.zeros(len(self._text) + 1, dtype=np.int64)
+        np.cumsum(_characters(self._text)[1], out=nws[1:])
+        nws.flags.writeable = False
+        return nws
 
     def line_of(self, offset: int) -> int:
         """The line that holds the character at `offset`."""
@@ -86,12 +99,7 @@ class LineIndex:
         return bool(self.line_nws[line] == self.line_nws[line - 1])
 
 
-@lru_cache(maxsize=64)
-def _nws(text: str) -> NDArray[np.int64]:
-    nws = np.zeros(len(text) + 1, dtype=np.int64)
-    np.cumsum(_characters(text)[1], out=nws[1:])
-    nws.flags.writeable = False
-    return nws
+_NWS: Recent[str, NDArray[np.int64]] = Recent(1 << 20)
 
 
 def _characters(text: str) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
@@ -132,6 +140,24 @@ class Source:
     def lines(self) -> LineIndex:
         """The line index, built once."""
         return LineIndex(self.text)
+
+    @property
+    def length(self) -> int:
+        """Number of characters."""
+        return len(self.text)
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of the text in UTF-8, in hexadecimal digits."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def text_hash(self) -> int:
+        """What `hash` gives for the text in this process."""
+        return hash(self.text)
+
+    def __hash__(self) -> int:
+        return hash((self.text_hash, self.path, self.language, self.encoding, self.left_out))
 
 
 @dataclass(frozen=True, slots=True)

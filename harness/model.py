@@ -231,8 +231,7 @@ def _fingerprint(dataset: Dataset) -> str:
     for corpus in dataset.corpora:
         add("corpus", corpus.id)
         for source in corpus.sources:
-            text = hashlib.sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest()
-            add("file", source.path, source.language, text)
+            add("file", source.path, source.language, source.digest)
     for query in dataset.queries:
         targets = [(t.path, t.start_line, t.end_line, t.grade) for t in query.targets]
         qrels = None if query.qrels is None else sorted(query.qrels.items())

@@ -291,7 +291,7 @@ class Worker:
             self._send_load()
             return
         job, limits = self._job, self._limits
-        size = sum(len(source.text) for source in job.sources)
+        size = sum(source.length for source in job.sources)
         seconds = limits.seconds + size * limits.more_seconds
         self._memory = limits.memory + size * limits.more_memory
         message = {

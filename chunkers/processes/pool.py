@@ -111,7 +111,7 @@ class Pool:
     def _each(self, jobs: Sequence[Job]) -> Iterator[Any]:
         if not jobs:
             return
-        size = sum(len(source.text) for job in jobs for source in job.sources)
+        size = sum(source.length for job in jobs for source in job.sources)
         self._grow(min(self._most, len(jobs), 1 + size // _WORTH))
         if self._target is not None:
             self._workers[0].load()

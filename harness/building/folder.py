@@ -13,7 +13,6 @@ that are not indexed do not change queries, corpora and texts.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import shutil
@@ -28,6 +27,7 @@ from chunkers.errors import InputError
 from chunkers.languages import LANGUAGES
 from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
+from harness.reading.stored_text import kept, relabelled
 from harness.runs.folder import MANIFEST
 from harness.support.files import PARTIAL, file_sha256, unreadable
 from harness.support.json_files import parse_json, schema_of, write_json, write_json_lines
@@ -237,7 +237,7 @@ def read_folder(folder: Path) -> Dataset:
 
 def _card(dataset: Dataset, options: Mapping[str, Any]) -> dict[str, Any]:
     skipped = Counter(file.reason for corpus in dataset.corpora for file in corpus.skipped)
-    texts = {_digest(source.text) for corpus in dataset.corpora for source in corpus.sources}
+    texts = {source.digest for corpus in dataset.corpora for source in corpus.sources}
     return {
         "schema": SCHEMA,
         "name": dataset.name,
@@ -293,7 +293,7 @@ def _corpus_row(corpus: Corpus) -> dict[str, Any]:
     return {
         "id": corpus.id,
         "files": [
-            [file.path, file.language, file.encoding, _digest(file.text)] for file in corpus.sources
+            [file.path, file.language, file.encoding, file.digest] for file in corpus.sources
         ],
         "repository": corpus.repository,
     }
@@ -301,11 +301,12 @@ def _corpus_row(corpus: Corpus) -> dict[str, Any]:
 
 def _corpora(folder: Path) -> Iterator[Corpus]:
     """The corpora of a folder; equal files of several corpora are one source."""
-    texts: dict[str, str] = {}
+    texts: dict[str, Source] = {}
     for where, text in read_rows(folder / FILES[2], _Text):
-        if _digest(text.text) != text.sha256:
+        source = Source(text.text, "")
+        if source.digest != text.sha256:
             raise InputError(f"{where}: the text does not match its sha256")
-        texts[text.sha256] = text.text
+        texts[text.sha256] = kept(source)
     skipped = {row.id: row.skipped for _, row in read_rows(folder / FILES[3], _SkippedFiles)}
     known: dict[tuple[str, str | None, str, str], Source] = {}
     ids: set[str] = set()
@@ -326,7 +327,9 @@ def _corpora(folder: Path) -> Iterator[Corpus]:
         )
 
 
-def _source(file: tuple[str, str | None, str, str], texts: Mapping[str, str], where: str) -> Source:
+def _source(
+    file: tuple[str, str | None, str, str], texts: Mapping[str, Source], where: str
+) -> Source:
     path, language, encoding, digest = file
     if not {"", ".", ".."}.isdisjoint(path.split("/")):
         raise InputError(f"{where}: {path!r:.80} is not a path inside the corpus")
@@ -334,15 +337,11 @@ def _source(file: tuple[str, str | None, str, str], texts: Mapping[str, str], wh
         raise InputError(f"{where}: {path} has an unknown language, {language!r:.40}")
     if digest not in texts:
         raise InputError(f"{where}: the text of {path} is missing")
-    return Source(texts[digest], path, language, encoding)
+    return relabelled(texts[digest], path=path, language=language, encoding=encoding)
 
 
 def _text_rows(dataset: Dataset) -> Iterator[dict[str, str]]:
     """The texts, in order of their hashes."""
-    texts = {_digest(file.text): file.text for corpus in dataset.corpora for file in corpus.sources}
-    for digest in sorted(texts):
-        yield {"sha256": digest, "text": texts[digest]}
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    files = {file.digest: file for corpus in dataset.corpora for file in corpus.sources}
+    for digest in sorted(files):
+        yield {"sha256": digest, "text": files[digest].text}

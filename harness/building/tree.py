@@ -15,6 +15,7 @@ from harness.building.folder import CARD, OWN, is_own_folder
 from harness.model import Corpus, Skipped
 from harness.reading.decoding import parse_encodings
 from harness.reading.reader import EXCLUDED, UNKNOWN, ReadRules, in_order, walk_folder
+from harness.reading.stored_text import bounded
 from harness.support.paths import prefixes, split_patterns
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _NESTED = "a repository of its own"
 _ASKED = "the questions themselves"
 _LONGEST_LINK = 4096  # bytes
 MOST_TEXT = 1 << 28
-"""Characters that a tree may hold, for all of it is kept in memory."""
+"""Characters that a tree may hold where all of it is kept in memory."""
 
 
 @dataclass(frozen=True)
@@ -230,11 +231,11 @@ def _is_own(folder: Path) -> bool:
 def _bounded(root: Path, files: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
     total = 0
     for file in files:
-        total += len(file.text) if isinstance(file, Source) else 0
-        if total > MOST_TEXT:
+        total += file.length if isinstance(file, Source) else 0
+        if total > MOST_TEXT and not bounded():
             raise InputError(
-                f"{root} holds more than {MOST_TEXT >> 20} million characters to index; "
-                "name a folder in it"
+                f"{root} holds more than {MOST_TEXT >> 20} million characters to index\n"
+                "name a folder in it, or keep the texts in a file: chunkmark run --memory 2GB"
             )
         yield file
 

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from chunkers.source import LineIndex, Source
+    from chunkers.source import Source
 
 
 def squeezed(text: str) -> str:
@@ -18,37 +16,35 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Layout:
     """The coordinates of one file in which white space weighs nothing.
 
     Attributes:
-        index: The lines and characters of the file.
-        line_starts: Non-white-space characters before each non-blank line.
+        source: The file.
+        size: Its non-white-space characters.
+        n_lines: Its non-blank lines.
     """
 
-    index: LineIndex
-    line_starts: NDArray[np.int64]
+    source: Source
+    size: int
+    n_lines: int
 
     @classmethod
     def of(cls, source: Source) -> Layout:
         """The layout of a source."""
-        before = source.lines.line_nws
-        return cls(source.lines, before[:-1][np.diff(before) > 0])
-
-    @property
-    def size(self) -> int:
-        """Non-white-space characters of the file."""
-        return int(self.index.line_nws[-1])
+        lines = source.lines
+        return cls(source, int(lines.line_nws[-1]), len(lines.text_starts))
 
     def interval(self, start: int, end: int) -> tuple[int, int]:
         """Characters [start, end) as an interval of non-white-space characters."""
-        nws = self.index.nws
+        nws = self.source.lines.nws
         return int(nws[start]), int(nws[end])
 
     def lines(self, low: int, high: int) -> tuple[int, int]:
         """The non-blank lines, numbered from 0, that hold one of the characters [low, high)."""
         if low >= high:
             return 0, 0
-        first, last = np.searchsorted(self.line_starts, (low, high - 1), side="right")
+        starts = self.source.lines.text_starts
+        first, last = np.searchsorted(starts, (low, high - 1), side="right")
         return int(first) - 1, int(last)

@@ -7,7 +7,6 @@ and this one only what came back there: a parser does the same on the same text.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
@@ -94,10 +93,9 @@ def _try(source: Source) -> None:
 
 def _key(source: Source) -> bytes:
     """What the verdict depends on; empty where nothing is parsed."""
-    if grammar_of(source.language) is None or not source.text:
+    if grammar_of(source.language) is None or not source.length:
         return b""
-    text = source.text.encode("utf-8", "surrogatepass")
-    return hashlib.sha256(f"{source.language}\0".encode() + text).digest()
+    return f"{source.language}\0{source.digest}".encode()
 
 
 def _batches(unknown: dict[bytes, Source]) -> Iterator[list[bytes]]:
@@ -105,7 +103,7 @@ def _batches(unknown: dict[bytes, Source]) -> Iterator[list[bytes]]:
     size = 0
     for key, source in unknown.items():
         batch.append(key)
-        size += len(source.text)
+        size += source.length
         if size >= _BATCH:
             yield batch
             batch, size = [], 0

@@ -205,13 +205,16 @@ def run(
 def datasets_of(config: RunConfig, data_dir: Path | None, tell: Tell) -> list[Dataset]:
     """The data sets of a configuration, loaded."""
     from harness.datasets.loading import load_dataset
+    from harness.reading.stored_text import text_space
+    from harness.support.space import parse_space
 
-    return [
-        load_dataset(
-            text, data_dir=data_dir, languages=config.languages, seed=config.seed, tell=tell
-        )
-        for text in config.datasets
-    ]
+    with text_space(parse_space(config.memory)):
+        return [
+            load_dataset(
+                text, data_dir=data_dir, languages=config.languages, seed=config.seed, tell=tell
+            )
+            for text in config.datasets
+        ]
 
 
 def config_of(suite: Path | None, data_dir: Path | None, options: dict[str, Any]) -> RunConfig:

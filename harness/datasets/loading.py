@@ -15,9 +15,11 @@ from harness.datasets.cards import card_names, load_card
 from harness.datasets.negatives import Kind  # noqa: TC001 # read to convert the option
 from harness.datasets.registry import DATASETS, LIST
 from harness.model import Dataset, Relevance, Rule
+from harness.reading.stored_text import relabelled, text_space
 from harness.support.json_files import read_json
 from harness.support.paths import refuse_address
 from harness.support.progress import silent
+from harness.support.space import parse_space
 from harness.support.wording import counted
 
 _QUESTIONS = (".csv", ".jsonl", ".yaml", ".yml")
@@ -35,6 +37,7 @@ def load_dataset(
     data_dir: Path | None = None,
     languages: Iterable[str] = (),
     seed: int = 0,
+    memory: str | None = None,
     tell: Tell = silent,
 ) -> Dataset:
     """Load a data set.
@@ -56,6 +59,8 @@ def load_dataset(
         languages: `PATTERN=LANGUAGE`: the language of files, by name or path; the last pattern
             that fits a file decides. See `chunkers.languages.language_of`.
         seed: Random seed.
+        memory: Memory such as 2GB, of which texts take a quarter at most; all others are kept in a
+            file and read when they are used. Default: no limit.
         tell: Gets the progress of loaders that report it.
 
     Returns:
@@ -66,6 +71,13 @@ def load_dataset(
         InputError: A language, the spec, or one of its keys or values is unknown, or the data is
             missing or damaged.
     """
+    with text_space(parse_space(memory)):
+        return _load(spec, data_dir, languages, seed, tell)
+
+
+def _load(
+    spec: str | Spec, data_dir: Path | None, languages: Iterable[str], seed: int, tell: Tell
+) -> Dataset:
     overrides = parse_overrides(languages)
     if isinstance(spec, str):
         _refuse_folder(spec)
@@ -136,15 +148,15 @@ def _relabelled(dataset: Dataset, overrides: Mapping[str, str]) -> Dataset:
     """A data set with the languages of its files set by patterns."""
     decided = dict.fromkeys(overrides, 0)
 
-    def relabelled(source: Source) -> Source:
+    def with_language(source: Source) -> Source:
         pattern = pattern_of(source.path, overrides)
         if pattern is None:
             return source
         decided[pattern] += 1
-        return dataclasses.replace(source, language=overrides[pattern])
+        return relabelled(source, language=overrides[pattern])
 
     corpora = tuple(
-        dataclasses.replace(corpus, sources=tuple(map(relabelled, corpus.sources)))
+        dataclasses.replace(corpus, sources=tuple(map(with_language, corpus.sources)))
         for corpus in dataset.corpora
     )
     note = ", ".join(

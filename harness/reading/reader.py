@@ -20,6 +20,7 @@ from harness.model import Skipped
 from harness.reading.decoding import NotTextError, text_of
 from harness.reading.generated import generated_name, says_generated
 from harness.reading.notebooks import notebook_code
+from harness.reading.stored_text import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -164,6 +165,9 @@ def decode(data: bytes, path: str, rules: ReadRules) -> Source | Skipped:
 
     Returns:
         The source with the name of the encoding, or the reason that it is skipped.
+
+    Raises:
+        InputError: There is no room for the file of texts, see `harness.reading.stored_text`.
     """
     if len(data) > rules.max_bytes:
         return Skipped(path, f"larger than {rules.max_bytes} bytes")
@@ -187,7 +191,7 @@ def decode(data: bytes, path: str, rules: ReadRules) -> Source | Skipped:
         text = shorter
     if rules.refuses_text(text, path):
         return Skipped(path, GENERATED)
-    return Source(text, path, language, encoding, whole - len(text))
+    return kept(Source(text, path, language, encoding, whole - len(text)))
 
 
 def _shortened(text: str, most: int) -> str | None:

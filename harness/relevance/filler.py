@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from chunkers.errors import InputError
 from chunkers.grammars.loading import GRAMMARS
 from harness.chunking.parsing import UnparsedError, parse, prepare
+from harness.reading.stored_text import kept
 from harness.support.word_runs import words_of
 from harness.support.wording import counted
 
@@ -75,7 +76,7 @@ def mask_sources(places: Sequence[tuple[Source, Region, str]]) -> list[MaskedSou
     Raises:
         InputError: A source does not have a region.
     """
-    masked = [blanked(*place) for place in places]
+    masked = [kept(blanked(*place)) for place in places]
     prepare((*(source for source, _, _ in places), *masked))
     known = {source: _errors(source) for source in {source for source, _, _ in places}}
     states: list[Parse] = ["whole"] * len(places)
@@ -84,8 +85,8 @@ def mask_sources(places: Sequence[tuple[Source, Region, str]]) -> list[MaskedSou
         if _errors(masked[at]) > known[source]:
             states[at] = "broken"
             broken.append(at)
-    for kept in _KEPT:
-        fillers = {at: _with_filler(*places[at][:2], kept) for at in broken}
+    for parts in _KEPT:
+        fillers = {at: kept(_with_filler(*places[at][:2], parts)) for at in broken}
         prepare(fillers.values())
         for at, filled in fillers.items():
             if _errors(filled) <= known[places[at][0]]:

@@ -2,132 +2,135 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.chunking.layout import squeezed
+from chunkers.recent import Recent
+from harness.chunking.layout import Layout, squeezed
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from chunkers.source import Source
-    from harness.chunking.layout import Layout
     from harness.model import Corpus, Query
 
 MIN_TWIN = 100
 """Non-white-space characters below which equal text is no evidence of a copy."""
 
-_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
-
 Stretch = tuple[str, int, int]
 """The path of a file and an interval of its non-white-space characters."""
 
+Beginnings = dict[str, list[int]]
+"""Heads, the first `MIN_TWIN` characters of targets, and where non-blank lines of a file begin with
+each, in order; white space is not counted."""
 
-@dataclass(frozen=True)
-class SqueezedFile:
-    """The text of a file without white space.
+_TIGHT: Recent[Source, str] = Recent(1 << 20)
 
-    `starts` are those of non-blank lines, ascending, shape (n,), and `hashes` what these lines are
-    looked up by, shape (n,).
-    """
 
-    text: str
-    starts: NDArray[np.int64]
-    hashes: NDArray[np.int64]
+def _tight(source: Source) -> str:
+    """The text of a source without white space, which is kept for those used last alone."""
+    return _TIGHT.get(source, source.length, lambda: squeezed(source.text))
 
-    @classmethod
-    def of(cls, source: Source, layout: Layout) -> SqueezedFile:
-        """Squeeze a file."""
-        text, starts = squeezed(source.text), layout.line_starts
-        heads = (hash(text[start : start + MIN_TWIN]) for start in starts.tolist())
-        return cls(text, starts, np.fromiter(heads, np.int64, len(starts)))
 
-    def ends(self, at: int) -> bool:
-        """Whether a whole line ends at a character."""
-        place = int(np.searchsorted(self.starts, at))
-        return at == (self.starts[place] if place < len(self.starts) else len(self.text))
+def beginnings(source: Source, heads: AbstractSet[str]) -> Beginnings:
+    """Where a copy of a target may begin in a file."""
+    found: Beginnings = {}
+    if not heads:
+        return found
+    text = _tight(source)
+    for start in source.lines.text_starts.tolist():
+        head = text[start : start + MIN_TWIN]
+        if head in heads:
+            found.setdefault(head, []).append(start)
+    return found
 
 
 @dataclass(frozen=True)
 class Squeezed:
-    """The files of a corpus without white space.
+    """The files of a corpus, in which copies of targets are looked for; white space is not counted.
 
-    `numbers` are those of files by path. `hashes` are those of all lines, ascending, and `lines`
-    the file and start of each, shape (n, 2). The file `changed` replaces another one, to which its
-    `lines` still belong.
+    `starts` are number of file and start of the lines that begin with a head, in corpus order. The
+    file `changed`, which has its own, replaces another one, to which its `starts` still belong.
     """
 
-    files: tuple[SqueezedFile, ...]
-    paths: tuple[str, ...]
-    numbers: Mapping[str, int]
-    hashes: NDArray[np.int64]
-    lines: NDArray[np.int64]
+    sources: Sequence[Source]
+    starts: Mapping[str, Sequence[tuple[int, int]]]
     changed: int | None = None
+    own: Beginnings = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
         sources: Sequence[Source],
-        layouts: Sequence[Layout],
-        known: dict[Source, SqueezedFile] | None = None,
+        heads: AbstractSet[str],
+        known: dict[Source, Beginnings] | None = None,
     ) -> Squeezed:
-        """Squeeze a corpus; `known` are the files of earlier ones, and get those of this one."""
+        """Read a corpus once; `known` are the files of earlier ones, and get those of this one."""
         known = {} if known is None else known
-        for source, layout in zip(sources, layouts, strict=True):
+        starts: dict[str, list[tuple[int, int]]] = {}
+        for number, source in enumerate(sources):
             if source not in known:
-                known[source] = SqueezedFile.of(source, layout)
-        files = tuple(known[source] for source in sources)
-        paths = tuple(source.path for source in sources)
-        empty = np.zeros(0, np.int64)
-        hashes = np.concatenate([empty, *(file.hashes for file in files)])
-        starts = np.concatenate([empty, *(file.starts for file in files)])
-        numbers = np.repeat(np.arange(len(files)), [len(file.starts) for file in files])
-        order = np.argsort(hashes, kind="stable")  # lines of equal text stay in corpus order
-        lines = np.stack((numbers, starts), axis=1)[order]
-        return cls(files, paths, {path: n for n, path in enumerate(paths)}, hashes[order], lines)
+                known[source] = beginnings(source, heads)
+            for head, places in known[source].items():
+                starts.setdefault(head, []).extend((number, at) for at in places)
+        return cls(sources, starts)
 
-    def with_file(self, number: int, file: SqueezedFile) -> Squeezed:
-        """The same corpus with one file put in the place of another; nothing else is squeezed."""
-        files = (*self.files[:number], file, *self.files[number + 1 :])
-        return replace(self, files=files, changed=number)
+    def with_file(self, sources: Sequence[Source], number: int, own: Beginnings) -> Squeezed:
+        """The same corpus with one file put in the place of another; nothing else is read."""
+        return replace(self, sources=sources, changed=number, own=own)
 
-    def holds(self, text: str) -> bool:
-        """Whether a file contains the whole of a text, white space aside; no file a blank one."""
-        wanted = squeezed(text)
-        return bool(wanted) and any(wanted in file.text for file in self.files)
-
-    def twins(self, target: Stretch, occupied: Sequence[Stretch]) -> list[Stretch]:
-        """Runs of whole lines elsewhere that equal a target, in corpus order.
+    def twins(self, text: str, occupied: Sequence[Stretch]) -> list[Stretch]:
+        """Runs of whole lines elsewhere that equal the text of a target, in corpus order.
 
         A twin touches no other, and none of `occupied`: the query's targets, and twins of its other
         targets. So each character counts for one gold character at most.
         """
-        path, low, high = target
-        if high - low < MIN_TWIN:
+        if len(text) < MIN_TWIN:
             return []
-        wanted = self.files[self.numbers[path]].text[low:high]
         matches: list[Stretch] = []
-        for number, start in self._beginning_with(wanted[:MIN_TWIN]):
-            file, twin = self.files[number], (self.paths[number], start, start + len(wanted))
-            equal = file.text.startswith(wanted, start) and file.ends(twin[2])
-            if equal and not any(_touch(twin, other) for other in (*occupied, *matches)):
+        for number, start in self._beginning_with(text[:MIN_TWIN]):
+            source = self.sources[number]
+            twin = (source.path, start, start + len(text))
+            if any(_touch(twin, other) for other in (*occupied, *matches)):
+                continue
+            if _tight(source).startswith(text, start) and _ends(source, twin[2]):
                 matches.append(twin)
         return matches
 
     def _beginning_with(self, head: str) -> list[tuple[int, int]]:
-        """File and start of the lines that may begin with a head, in corpus order."""
-        first, last = (int(np.searchsorted(self.hashes, hash(head), side)) for side in _SIDES)
-        places = [(file, at) for file, at in self.lines[first:last].tolist()]
-        if self.changed is None:
-            return places
-        file = self.files[self.changed]
-        own = [(self.changed, at) for at in file.starts[file.hashes == hash(head)].tolist()]
+        """File and start of the lines that begin with a head, in corpus order."""
+        places = self.starts.get(head, ())
+        own = [(self.changed, at) for at in self.own.get(head, ()) if self.changed is not None]
         return sorted([*(place for place in places if place[0] != self.changed), *own])
+
+
+def _ends(source: Source, at: int) -> bool:
+    """Whether a non-blank line ends at a character."""
+    # Where line `n` ends, line `n + 1` begins.
+    before = source.lines.line_nws
+    place = int(np.searchsorted(before, at))
+    return place < len(before) and at == int(before[place])
+
+
+def holders(sources: Iterable[Source], texts: Iterable[str]) -> dict[str, list[int]]:
+    """For each text, the numbers of the first two sources that contain all of it.
+
+    Texts are without white space, and white space is not counted. No source contains a blank one.
+    """
+    found: dict[str, list[int]] = {text: [] for text in texts}
+    for number, source in enumerate(sources):
+        left = [text for text, numbers in found.items() if text and len(numbers) < 2]
+        if not left:
+            break
+        whole = _tight(source)
+        for text in left:
+            if text in whole:
+                found[text].append(number)
+    return found
 
 
 def _touch(a: Stretch, b: Stretch) -> bool:
@@ -153,17 +156,13 @@ class LocatedTarget:
 
 
 def locate(
-    query: Query,
-    corpus: Corpus,
-    layouts: Sequence[Layout],
-    files: Mapping[str, int],
-    squeezed: Squeezed | None,
+    query: Query, corpus: Corpus, files: Mapping[str, int]
 ) -> tuple[list[LocatedTarget], list[str]]:
-    """Resolve the targets of a query; nothing here depends on a chunker.
+    """Resolve the targets of a query, without twins; nothing here depends on a chunker.
 
-    `files` are the numbers of sources by path; without `squeezed`, no twins are looked for. Returns
-    the places, and the reason for each target that was dropped: its file is not indexed, it ends
-    before its first line, or it holds no non-blank line.
+    `files` are the numbers of sources by path. Returns the places, and the reason for each target
+    that was dropped: its file is not indexed, it ends before its first line, or it holds no
+    non-blank line.
     """
     places: list[LocatedTarget] = []
     dropped: list[str] = []
@@ -172,13 +171,14 @@ def locate(
         if number is None:
             dropped.append(f"{target.path} is not indexed")
             continue
-        source, layout = corpus.sources[number], layouts[number]
-        first, last = target.start_line or 1, target.end_line or source.lines.count
-        if target.start_line is not None and last > source.lines.count:
-            lines = counted(source.lines.count, "line")
+        source = corpus.sources[number]
+        index, layout = source.lines, Layout.of(source)
+        first, last = target.start_line or 1, target.end_line or index.count
+        if target.start_line is not None and last > index.count:
+            lines = counted(index.count, "line")
             dropped.append(f"{target.path}:{first}-{last} passes the file's {lines}")
             continue
-        low, high = layout.interval(*source.lines.offsets_of(first, last)) if last else (0, 0)
+        low, high = (int(index.line_nws[at]) for at in (first - 1, last)) if last else (0, 0)
         if low == high:
             dropped.append(f"{target.path}:{first}-{last} holds no non-blank line")
             continue
@@ -192,23 +192,41 @@ def locate(
                 layout.lines(low, high),
             )
         )
-    return _with_twins(places, squeezed, layouts, files), dropped
+    return places, dropped
 
 
-def _with_twins(
-    places: list[LocatedTarget],
-    squeezed: Squeezed | None,
-    layouts: Sequence[Layout],
+def target_text(place: LocatedTarget, corpus: Corpus, files: Mapping[str, int]) -> str:
+    """The text of a target without white space; empty for a whole file, and without evidence.
+
+    A target without lines stands for its file, whose copies are files of their own.
+    """
+    _, low, high = place.stretch
+    first, last = place.start_line, place.end_line
+    if first is None or last is None or high - low < MIN_TWIN:
+        return ""
+    return squeezed(corpus.sources[files[place.path]].lines.text_of(first, last))
+
+
+def heads_of(places: Iterable[LocatedTarget], corpus: Corpus, files: Mapping[str, int]) -> set[str]:
+    """What the copies of targets begin with, if these are long enough to be looked for."""
+    texts = (target_text(place, corpus, files) for place in places)
+    return {text[:MIN_TWIN] for text in texts if text}
+
+
+def with_twins(
+    places: Sequence[LocatedTarget],
+    corpus: Corpus,
     files: Mapping[str, int],
+    squeezed: Squeezed,
 ) -> list[LocatedTarget]:
-    if squeezed is None:
-        return places
+    """The targets of a query with the other places of their texts."""
     occupied = [place.stretch for place in places]
     result = []
     for place in places:
-        # A target without lines stands for its file, whose copies are files of their own.
-        twins = squeezed.twins(place.stretch, occupied) if place.start_line is not None else []
+        twins = squeezed.twins(target_text(place, corpus, files), occupied)
         occupied += twins
-        lines = tuple(layouts[files[path]].lines(low, high) for path, low, high in twins)
+        lines = tuple(
+            Layout.of(corpus.sources[files[path]]).lines(low, high) for path, low, high in twins
+        )
         result.append(replace(place, twins=tuple(twins), twin_lines=lines))
     return result

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.errors import FailedError, InputError
+from harness.reading.stored_text import text_space
 from harness.robust.transformations import transform
 from harness.runs.plan import make_plan
 from harness.runs.runner import run
@@ -110,7 +111,8 @@ def study(
 
         edited, changed = dataset, 0
         if name != PLAIN:
-            edited, changed = transform(dataset, name, plan.config.seed)
+            with text_space(plan.space):
+                edited, changed = transform(dataset, name, plan.config.seed)
         result = run(plan, [edited], out, told)
         failures |= dict.fromkeys(f"{name}: {each}" for each in result.failures)
         cells = {

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from chunkers.grammars.model import words
 from harness.building.docs.styles import STYLES, Style
 from harness.chunking.parsing import prepare
+from harness.reading.stored_text import kept
 from harness.robust.names import renamed_locals
 from harness.robust.order import reordered
 from harness.robust.positions import Rewriting
@@ -259,9 +260,10 @@ def _rewritten(
         if file is None:
             continue
         new = Rewriting.of(text, TRANSFORMATIONS[name](file))
-        kept = (new.text[slice(*new.span(*span))] for span in spans if text[slice(*span)].strip())
-        if new.text != text and all(map(str.strip, kept)):
-            changed[source.path] = file.shape, _Moved(source, replace(source, text=new.text), new)
+        left = (new.text[slice(*new.span(*span))] for span in spans if text[slice(*span)].strip())
+        if new.text != text and all(map(str.strip, left)):
+            after = kept(replace(source, text=new.text))
+            changed[source.path] = file.shape, _Moved(source, after, new)
     prepare(moved.after for _, moved in changed.values())
     same = _SAME.get(name, list)
     return {

@@ -218,7 +218,7 @@ def _record(
     return Record(
         gold=query_set.dataset.gold,
         files=tuple(
-            FileRow(corpus.corpus.id, source.path, layout.size, len(layout.line_starts))
+            FileRow(corpus.corpus.id, source.path, layout.size, layout.n_lines)
             for corpus in chunked
             for source, layout in zip(corpus.corpus.sources, corpus.layouts, strict=True)
         ),

@@ -133,8 +133,8 @@ class RunConfig:
     memory: str | None = _option(
         LIMITS,
         None,
-        "Memory for vectors, such as 500MB or 2GB. More than that is kept in files. Default: no "
-        "limit.",
+        "Memory for vectors and texts, such as 500MB or 2GB. More than that is kept in files. "
+        "Default: no limit.",
         metavar="SIZE",
     )
     file_timeout: float = _option(

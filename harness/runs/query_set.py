@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from chunkers.errors import InputError
-from harness.chunking.layout import Layout
+from harness.chunking.layout import squeezed
 from harness.relevance.masking import masks_of, refuse_mask
-from harness.relevance.targets import Squeezed, SqueezedFile, locate
+from harness.relevance.targets import (
+    Squeezed,
+    beginnings,
+    heads_of,
+    holders,
+    locate,
+    with_twins,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +25,7 @@ if TYPE_CHECKING:
     from harness.model import Corpus, Dataset, Query
     from harness.relevance.filler import Parse
     from harness.relevance.masking import Mask
-    from harness.relevance.targets import LocatedTarget
+    from harness.relevance.targets import Beginnings, LocatedTarget
 
 
 @dataclass(frozen=True)
@@ -110,27 +117,45 @@ def _locate(
 ) -> dict[str, _LocatedQuery]:
     """Locate the targets of every query, in order of id."""
     mask_of = {mask.query.id: mask for mask in masks}
-    located = {}
-    known: dict[Source, SqueezedFile] = {}
+    by_corpus: dict[str, list[Query]] = {}
+    for query in queries:
+        by_corpus.setdefault(query.corpus, []).append(query)
+    sites, heads = {}, set[str]()
     for corpus in corpora:
-        numbers = {source.path: number for number, source in enumerate(corpus.sources)}
-        layouts = [Layout.of(source) for source in corpus.sources]
-        squeezed = Squeezed.of(corpus.sources, layouts, known)
-        for query in queries:
-            if query.corpus != corpus.id:
-                continue
+        files = {source.path: number for number, source in enumerate(corpus.sources)}
+        for query in by_corpus[corpus.id]:
             mask = mask_of.get(query.id)
-            if mask is None:
-                places, reasons = locate(query, corpus, layouts, numbers, squeezed)
-                located[query.id] = _LocatedQuery(places, reasons, copied=False)
-                continue
-            source = mask.source
-            layout = Layout.of(source)
-            changed = squeezed.with_file(mask.number, SqueezedFile.of(source, layout))
-            masked = [*layouts[: mask.number], layout, *layouts[mask.number + 1 :]]
-            places, reasons = locate(mask.query, mask.corpus, masked, numbers, changed)
-            located[query.id] = _LocatedQuery(places, reasons, changed.holds(query.text))
+            ranked = corpus if mask is None else mask.corpus
+            places, reasons = locate(query, ranked, files)
+            heads |= heads_of(places, ranked, files)
+            sites[query.id] = ranked, files, places, reasons
+    located = {}
+    known: dict[Source, Beginnings] = {}
+    for corpus in corpora:
+        whole = Squeezed.of(corpus.sources, heads, known)
+        own = [mask_of[query.id] for query in by_corpus[corpus.id] if query.id in mask_of]
+        copied = _copied(corpus, own)
+        for query in by_corpus[corpus.id]:
+            ranked, files, places, reasons = sites[query.id]
+            mask, searched = mask_of.get(query.id), whole
+            if mask is not None:
+                changed = beginnings(mask.source, heads)
+                searched = whole.with_file(ranked.sources, mask.number, changed)
+            places = with_twins(places, ranked, files, searched)
+            located[query.id] = _LocatedQuery(places, reasons, query.id in copied)
     return {query.id: located[query.id] for query in queries}
+
+
+def _copied(corpus: Corpus, masks: Sequence[Mask]) -> set[str]:
+    """The masked queries whose whole text remains in a file of their corpus."""
+    texts = {mask.query.id: squeezed(mask.query.text) for mask in masks}
+    numbers = holders(corpus.sources, texts.values())
+    return {
+        mask.query.id
+        for mask in masks
+        if {*numbers[texts[mask.query.id]]} - {mask.number}
+        or holders((mask.source,), (texts[mask.query.id],))[texts[mask.query.id]]
+    }
 
 
 def choose(queries: Sequence[Query], limit: int | None, seed: int) -> tuple[Query, ...]:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from harness.embedding.embedder import Embedder, Role, Windows
 
 _FILES, _TEXTS = 16, 256  # of a batch
+_CHARACTERS = 1 << 26  # of the files that are handed out at once
 _ATTEMPTS = 3  # at a batch whose process died
 _OBJECTS = 256 << 20  # bytes of local Ray's object store
 _PATIENCE = 5  # seconds for a connection
@@ -145,6 +146,10 @@ class RayCutter:
         Raises:
             InputError: A machine cannot load the chunker, or has another version of it.
         """
+        for group in _groups(tasks):
+            yield from self._cut(group)
+
+    def _cut(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
         rows = [
             {
                 "number": number,
@@ -282,6 +287,18 @@ class RayEmbedder(EmbedderBase):
                     strict=True,
                 )
             ]
+
+
+def _groups(tasks: Sequence[Task]) -> Iterator[Sequence[Task]]:
+    """Tasks in order, in groups whose texts together fit into memory."""
+    first = size = 0
+    for at, task in enumerate(tasks):
+        if size + task.source.length > _CHARACTERS and at > first:
+            yield tasks[first:at]
+            first, size = at, 0
+        size += task.source.length
+    if tasks:
+        yield tasks[first:]
 
 
 def _batches(

@@ -16,6 +16,7 @@ from harness.chunking.limits import TooManyFailuresError
 from harness.embedding.embedder import OutOfMemoryError, plain
 from harness.embedding.vector_store import VectorStore
 from harness.measures.grammar import family_of
+from harness.reading.stored_text import text_space
 from harness.relevance.masking import refuse_mask
 from harness.retrieval.options import refuse_dataset
 from harness.runs.failures import FailedCell, RewrittenError, failure_lines
@@ -159,7 +160,8 @@ def run(
 def _cells(session: _Session, dataset: Dataset) -> Iterator[CellResult | FailedCell]:
     plan, config = session.plan, session.plan.config
     started = time.perf_counter()
-    query_set = prepare(dataset, config.limit, config.seed, mask=config.masks(dataset))
+    with text_space(plan.space):  # masked files are new texts
+        query_set = prepare(dataset, config.limit, config.seed, mask=config.masks(dataset))
     _refuse_unscored(query_set, plan)
     session.seconds["preparing"] += time.perf_counter() - started
     session.manifest.add_dataset(dataset, query_set)

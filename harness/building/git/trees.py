@@ -9,6 +9,7 @@ from chunkers.source import Source
 from harness.building.folder import OWN, is_own_folder
 from harness.model import Corpus, Skipped
 from harness.reading.reader import decode, shown
+from harness.reading.stored_text import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 100
 MOST_TEXT = 1 << 28
-"""Characters of different files that all corpora may hold together."""
+"""Characters of different files that all corpora may hold together where they are in memory."""
 MOST_FILES = 1 << 24
 """Files that they may hold together, the same file in each counted anew."""
 
@@ -53,8 +54,8 @@ class Trees:
             result: Source | Skipped = Skipped(path, f"larger than {most} bytes")
             if self._repository.size(blob) <= most:
                 result = decode(self._repository.content(blob), path, self._rules)
-            self._characters += len(result.text) if isinstance(result, Source) else 0
-            if self._characters > self._most:
+            self._characters += result.length if isinstance(result, Source) else 0
+            if self._characters > self._most and not bounded():
                 raise self._too_large(f"{self._most:,} characters")
             self._read[path, blob] = result
         return self._read[path, blob]

@@ -13,15 +13,16 @@ import msgspec
 
 from chunkers.errors import InputError
 from chunkers.source import Source
-from harness.datasets.loaders.files import find_folder, unique_rows
+from harness.datasets.loaders.files import blank, find_folder, unique_rows
 from harness.model import Corpus, Dataset, Query
 from harness.reading.qrels import Qrels, read_qrels
+from harness.reading.stored_text import kept, relabelled
 from harness.support.json_files import numbered_lines
 from harness.support.rows import Id, Row, read_rows
 from harness.support.wording import left_out_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from harness.datasets.cards import Card
@@ -57,16 +58,16 @@ class TitledRow(TextRow):
 
 @dataclass(frozen=True)
 class Collection:
-    """Documents and queries, id -> text, and judgements of some of them.
+    """Documents, queries (id -> text), and judgements of some of them.
 
     Attributes:
-        documents: The text of each document.
+        documents: The documents by id, as sources without a language.
         queries: The text of each query.
         qrels: The judgements.
         source: Where the judgements are, for messages.
     """
 
-    documents: Mapping[str, str]
+    documents: Mapping[str, Source]
     queries: Mapping[str, str]
     qrels: Qrels
     source: str
@@ -95,8 +96,9 @@ def load(
         InputError: A file is missing or damaged; the message names the line.
     """
     folder = find_folder(argument, data_dir, "one with corpus.jsonl, queries.jsonl and qrels/")
-    documents = _texts(folder / "corpus.jsonl", TitledRow if title == "join" else TextRow)
-    queries = _texts(folder / "queries.jsonl", TextRow)
+    kind = TitledRow if title == "join" else TextRow
+    documents = documents_of(_rows(folder / "corpus.jsonl", kind))
+    queries = texts_of(_rows(folder / "queries.jsonl", TextRow))
     file = _qrels_file(folder, split)
     qrels = read_qrels(file, numbered_lines(file), "beir")
     collection = Collection(documents, queries, qrels, str(file))
@@ -110,11 +112,18 @@ def texts_of(rows: Iterable[tuple[str, TextRow]]) -> dict[str, str]:
     Raises:
         InputError: Two rows have the same id.
     """
-    texts = {}
-    for _, row in unique_rows(rows, lambda row: row.id):
-        title = row.title if isinstance(row, TitledRow) else None
-        texts[row.id] = " ".join(part for part in (title, row.text) if part)
-    return texts
+    return {row.id: _text(row) for _, row in unique_rows(rows, lambda row: row.id)}
+
+
+def documents_of(rows: Iterable[tuple[str, TextRow]]) -> dict[str, Source]:
+    """The text of every row as a source by its id, as from `texts_of`."""
+    unique = unique_rows(rows, lambda row: row.id)
+    return {row.id: kept(Source(_text(row), row.id)) for _, row in unique}
+
+
+def _text(row: TextRow) -> str:
+    title = row.title if isinstance(row, TitledRow) else None
+    return " ".join(part for part in (title, row.text) if part)
 
 
 def make_dataset(
@@ -146,7 +155,10 @@ def make_dataset(
             raise InputError(f"{each.source} judges no document of the corpus{reasons}")
         dropped[_NOT_JUDGED] = len(each.queries) - len(grades)
         left_out = {reason: count + dropped[reason] for reason, count in left_out.items()}
-        sources = (Source(documents[key], key, language or None) for key in sorted(documents))
+        sources = (
+            relabelled(documents[key], language=language) if language else documents[key]
+            for key in sorted(documents)
+        )
         corpora.append(Corpus(corpus, tuple(sources)))
         tags = {"language": language} if language else {}
         for key, row in grades.items():
@@ -161,27 +173,28 @@ def make_dataset(
         left_out=left_out,
         information={
             **information,
-            **_counts("documents", [each.documents for each in collections.values()]),
-            **_counts("queries", [each.queries for each in collections.values()]),
+            "documents": str(sum(map(len, (corpus.sources for corpus in corpora)))),
+            "documents without text": str(blank(corpora)),
+            **_counts([each.queries for each in collections.values()]),
             **{reason: _listed(ids) for reason, ids in unknown.items() if ids},
         },
         pooling=pooling,
     )
 
 
-def _texts(file: Path, model: type[TextRow]) -> dict[str, str]:
+def _rows(file: Path, model: type[TextRow]) -> Iterator[tuple[str, TextRow]]:
     if not file.exists():
         raise InputError(
             f"{file} is missing\na BEIR folder holds corpus.jsonl, queries.jsonl and qrels/*.tsv"
         )
-    return texts_of(read_rows(file, model))
+    return read_rows(file, model)
 
 
-def _counts(what: str, collections: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """How many texts there are, and how many of them are blank."""
+def _counts(collections: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """How many queries there are, and how many of them are blank."""
     texts = [text for each in collections for text in each.values()]
-    blank = sum(not text.strip() for text in texts)
-    return {what: str(len(texts)), f"{what} without text": str(blank)}
+    without = sum(not text.strip() for text in texts)
+    return {"queries": str(len(texts)), "queries without text": str(without)}
 
 
 def _qrels_file(folder: Path, split: str | None) -> Path:

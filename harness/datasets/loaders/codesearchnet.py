@@ -21,6 +21,7 @@ from chunkers.source import Source
 from harness.datasets.cards import find_file, published_note
 from harness.datasets.loaders.files import blank
 from harness.model import Absent, Corpus, Dataset, Query
+from harness.reading.stored_text import kept
 from harness.support.arrays import mean
 from harness.support.json_files import decode_utf8, numbered_lines
 from harness.support.rows import Row, read_rows
@@ -87,12 +88,11 @@ def load(
         if not code.is_file():
             absent.append(Absent(name, f"no code/{code.name} beside {file.name}", len(grades)))
             continue
-        texts, repeated, unsure = _functions(code)
+        functions, repeated, unsure = _functions(code, name)
         left_out[_REPEATED] += repeated
         left_out[_UNSURE] += unsure
-        sources = (Source(texts[url], url, name) for url in sorted(texts))
-        corpora.append(Corpus(name, tuple(sources)))
-        language_queries, counts = _queries(name, questions, grades, texts)
+        corpora.append(Corpus(name, tuple(functions[url] for url in sorted(functions))))
+        language_queries, counts = _queries(name, questions, grades, functions)
         queries += language_queries
         for reason, count in counts.items():
             left_out[reason] += count
@@ -119,13 +119,13 @@ def load(
 
 
 def _queries(
-    language: str, questions: list[str], grades: _Grades, texts: Mapping[str, str]
+    language: str, questions: list[str], grades: _Grades, functions: Mapping[str, Source]
 ) -> tuple[list[Query], Counter[str]]:
     """The questions that functions of a language were judged for, and counts of what is missing."""
     queries, left_out = [], Counter[str]()
     for question in questions:
         judged = grades.get(question, {})
-        qrels = {url: mean(values) for url, values in judged.items() if url in texts}
+        qrels = {url: mean(values) for url, values in judged.items() if url in functions}
         left_out[_NO_CODE] += len(judged) - len(qrels)
         left_out[_NOTHING] += bool(judged) and not qrels
         if qrels:
@@ -180,12 +180,12 @@ def _judgements(file: Path, questions: list[str]) -> tuple[dict[str, _Grades], i
     return grades, unknown
 
 
-def _functions(file: Path) -> tuple[Mapping[str, str], int, int]:
+def _functions(file: Path, language: str) -> tuple[Mapping[str, Source], int, int]:
     """The code of functions by address, and how many repeat another with the same or other code.
 
     An address with several codes is left out: it is not known which of them was judged.
     """
-    texts: dict[str, str] = {}
+    functions: dict[str, Source] = {}
     unsure: set[str] = set()
     repeated = 0
     for where, row in read_rows(file, _Function):
@@ -193,7 +193,12 @@ def _functions(file: Path) -> tuple[Mapping[str, str], int, int]:
         if text is None:
             raise InputError(f"{where}: needs code or function")
         name = row.url.removeprefix(_SITE)
-        repeated += texts.get(name) == text
-        if texts.setdefault(name, text) != text:
+        function = Source(text, name, language)
+        if name not in functions:
+            functions[name] = kept(function)
+        elif functions[name] == function:
+            repeated += 1
+        else:
             unsure.add(name)
-    return {name: texts[name] for name in texts.keys() - unsure}, repeated, len(unsure)
+    sure = {name: functions[name] for name in functions.keys() - unsure}
+    return sure, repeated, len(unsure)

@@ -22,6 +22,7 @@ from chunkers.source import Source
 from harness.datasets.cards import find_file
 from harness.datasets.loaders.files import unique_rows
 from harness.model import Corpus, Dataset, Query, Skipped
+from harness.reading.stored_text import kept
 from harness.support.data_folders import find_data
 from harness.support.paths import plain_path
 from harness.support.rows import Id, Row, Text, read_rows
@@ -99,7 +100,7 @@ def load(
         InputError: The file is missing, or a row malformed; the message names the line.
     """
     file = _file(card, language, data_dir)
-    tasks, pools, blank = _read(file, _keywords(language))
+    tasks, pools, blank = _read(file, language)
     left_out = dict.fromkeys((_NO_PROMPT, _NO_NEW, _NO_GOLD), 0)
     corpora: dict[str, Corpus] = {}
     queries = []
@@ -111,7 +112,7 @@ def load(
             continue
         queries.append(query)
         if task.corpus not in corpora:
-            corpora[task.corpus] = _corpus(task, pool, language)
+            corpora[task.corpus] = _corpus(task, pool)
     if not queries:
         raise InputError(
             f"{file} has no row with a snippet that holds a new name of the answer"
@@ -143,14 +144,14 @@ def _file(card: Card, language: str, data_dir: Path | None) -> Path:
 @dataclass(frozen=True, slots=True)
 class _Snippet:
     file: str
-    text: str
+    source: Source
     names: frozenset[str]
 
 
 _Pools = dict[str, dict[str, _Snippet]]
 
 
-def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools, int]:
+def _read(file: Path, language: str) -> tuple[list[_Task], _Pools, int]:
     """The rows, the snippets of each repository by id, and the number of blank ones left out.
 
     A snippet that several rows of a repository retrieved is one.
@@ -158,6 +159,7 @@ def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools, in
     tasks: list[_Task] = []
     pools: _Pools = defaultdict(dict)
     known: set[tuple[str, str, str]] = set()
+    keywords = _keywords(language)
     blank = 0
     numbers: Counter[tuple[str, str]] = Counter()
     for where, row in unique_rows(read_rows(file, _Row), lambda row: row.metadata.task_id):
@@ -175,8 +177,10 @@ def _read(file: Path, keywords: frozenset[str]) -> tuple[list[_Task], _Pools, in
                 blank += 1
                 continue
             numbers[key[:2]] += 1
-            snippet = _Snippet(source, chunk.retrieved_chunk, _names(chunk.retrieved_chunk))
-            pools[about.repository][f"{source}#{numbers[key[:2]]}"] = snippet
+            name = f"{source}#{numbers[key[:2]]}"
+            document = kept(Source(chunk.retrieved_chunk, name, language))
+            snippet = _Snippet(source, document, _names(chunk.retrieved_chunk))
+            pools[about.repository][name] = snippet
     return tasks, pools, blank
 
 
@@ -203,12 +207,12 @@ def _query(task: _Task, pool: Mapping[str, _Snippet]) -> Query | str:
     )
 
 
-def _corpus(task: _Task, pool: Mapping[str, _Snippet], language: str) -> Corpus:
+def _corpus(task: _Task, pool: Mapping[str, _Snippet]) -> Corpus:
     """The snippets of a repository without those of the query's own file."""
-    others = ((key, part) for key, part in sorted(pool.items()) if part.file != task.file)
+    others = (part for _, part in sorted(pool.items()) if part.file != task.file)
     return Corpus(
         task.corpus,
-        tuple(Source(part.text, key, language) for key, part in others),
+        tuple(part.source for part in others),
         (Skipped(task.file, "the query's own file"),),
         repository=task.repository,
     )

@@ -23,6 +23,7 @@ from harness.datasets.loaders.beir import (
     TextRow,
     Title,
     TitledRow,
+    documents_of,
     make_dataset,
     texts_of,
 )
@@ -163,7 +164,7 @@ class _Repository:
         if not before and "default" in self._tables:
             qrels_table = "default"
         kind = TitledRow if title == "join" else TextRow
-        documents = texts_of(self._rows(f"{before}corpus", split, kind))
+        documents = documents_of(self._rows(f"{before}corpus", split, kind))
         queries = texts_of(
             (where, row)
             for where, row in self._rows(f"{before}queries", split, _Query)

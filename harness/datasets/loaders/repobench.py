@@ -17,6 +17,7 @@ from harness.chunking.layout import squeezed
 from harness.datasets.cards import find_file
 from harness.datasets.loaders.files import blank
 from harness.model import Corpus, Dataset, Query, Skipped
+from harness.reading.stored_text import kept
 from harness.support.data_folders import find_data
 from harness.support.paths import plain_path
 from harness.support.rows import Row, Text, read_rows
@@ -159,7 +160,7 @@ def _candidates(row: _Row, language: str, where: str) -> tuple[list[Source], fro
         )
     paths = [plain_path(snippet.path, where) for snippet in row.context]
     sources = [
-        Source(snippet.snippet, name, language)
+        kept(Source(snippet.snippet, name, language))
         for snippet, name in zip(row.context, _apart(paths), strict=True)
     ]
     text = squeezed(sources[row.gold_snippet_index].text)

@@ -9,6 +9,7 @@ from chunkers.errors import InputError
 from harness.building.git.repository import open_repository
 from harness.building.git.trees import Trees
 from harness.reading.reader import ReadRules, read_folder, read_zip
+from harness.reading.stored_text import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +24,7 @@ RULES = ReadRules(suffixes=(".py",), guess="cp1252")
 """Archives hold no other files; a tree must be the same corpus from any source."""
 
 MOST_TEXT = 1 << 30
-"""Characters of different files that all trees may hold together: they are kept in memory."""
+"""Characters of different files that all trees may hold together where they are in memory."""
 _ADVICE = "take fewer: name some by instances=, or repositories by repos="
 
 
@@ -69,8 +70,8 @@ class Worktrees:
         shared = []
         for source in sources:
             if source not in self._kept:
-                self._text += len(source.text)
-                if self._text > MOST_TEXT:
+                self._text += source.length
+                if self._text > MOST_TEXT and not bounded():
                     raise InputError(
                         f"the trees in {self.folder} and {self.clones} hold more than "
                         f"{MOST_TEXT:,} characters together\n{_ADVICE}"

@@ -30,6 +30,7 @@ from harness.datasets.negatives.barred_files import (
     target_files,
 )
 from harness.datasets.negatives.file_versions import FileVersions
+from harness.reading.stored_text import relabelled
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -248,5 +249,5 @@ def _dense(
 
 
 def _with(corpus: Corpus, files: Iterable[_File]) -> Corpus:
-    new = [replace(file.source, path=f"{FOLDER}/{file.id}") for file in files]
+    new = [relabelled(file.source, path=f"{FOLDER}/{file.id}") for file in files]
     return replace(corpus, sources=(*corpus.sources, *sorted(new, key=lambda source: source.path)))

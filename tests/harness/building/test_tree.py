@@ -13,6 +13,8 @@ from harness.building import tree as trees
 from harness.building.git.ignore_rules import ignore_rules
 from harness.building.tree import Reading, read_tree, rules_for
 from harness.model import Skipped
+from harness.reading.stored_text import text_space
+from harness.support.space import Space
 
 CODE = "x = 1\n"
 
@@ -225,8 +227,10 @@ def test_more_text_than_is_kept_in_memory_is_refused(
 ) -> None:
     write(tmp_path, "a.py", "b.py")
     monkeypatch.setattr(trees, "MOST_TEXT", 2 * len(CODE) - 1)
-    with pytest.raises(InputError, match="characters to index; name a folder in it"):
+    with pytest.raises(InputError, match="characters to index\nname a folder in it"):
         read_tree(tmp_path)
+    with text_space(Space(0)):
+        assert len(read_tree(tmp_path).sources) == 2
 
 
 def test_the_rules_refuse_paths_of_commits_as_they_do_those_of_folders() -> None:

@@ -14,7 +14,7 @@ from harness.measures.grammar import parse_measure
 from harness.measures.profiles import load_profile
 from harness.model import Corpus, Query, Relevance, Target
 from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
-from harness.relevance.targets import Squeezed, locate
+from harness.relevance.targets import Squeezed, heads_of, locate, with_twins
 
 
 class World:
@@ -41,8 +41,11 @@ class World:
 
     def locate(self, *targets, twins=True):
         query = Query("q", "c", "text", tuple(Target(*one) for one in targets))
-        squeezed = Squeezed.of(self.sources, self.layouts) if twins else None
-        return locate(query, self.corpus, self.layouts, self.files, squeezed)
+        places, dropped = locate(query, self.corpus, self.files)
+        if twins:
+            squeezed = Squeezed.of(self.sources, heads_of(places, self.corpus, self.files))
+            places = with_twins(places, self.corpus, self.files, squeezed)
+        return places, dropped
 
     def gold(self, *targets, relevance=None, twins=True):
         places, dropped = self.locate(*targets, twins=twins)

@@ -12,11 +12,12 @@ from tiny_models import bert
 from worlds import BYTES, function, small
 
 from chunkers.errors import InputError
+from chunkers.processes.pool import Task
 from chunkers.source import Source
 from harness.model import Corpus
 from harness.runs.config import RunConfig
 from harness.runs.plan import make_plan
-from harness.runs.ray_engine import _batches, connect
+from harness.runs.ray_engine import _batches, _groups, connect
 from harness.runs.runner import run
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
@@ -36,6 +37,14 @@ def nothing_shared(tmp_path, monkeypatch):
     monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "cache"))
     yield
     ray.shutdown()
+
+
+def test_files_are_handed_out_in_groups_that_fit_into_memory(monkeypatch):
+    monkeypatch.setattr("harness.runs.ray_engine._CHARACTERS", 10)
+    tasks = [Task(Source("x" * size, f"{n}")) for n, size in enumerate((4, 6, 1, 12, 3))]
+    groups = [[task.source.length for task in group] for group in _groups(tasks)]
+    assert groups == [[4, 6], [1], [12], [3]]
+    assert [*_groups([])] == []
 
 
 def many_files():

@@ -12,9 +12,8 @@ from harness.building.built_queries import BuiltQueries
 from harness.building.docs import queries as reasons
 from harness.building.docs.queries import docstring_queries
 from harness.building.docs.styles import STYLES
-from harness.chunking.layout import Layout
 from harness.model import Corpus, Dataset, Query
-from harness.relevance.targets import Squeezed, locate
+from harness.relevance.targets import Squeezed, heads_of, locate, with_twins
 from harness.support.word_runs import leaked_queries
 
 
@@ -145,10 +144,10 @@ def test_every_copy_is_another_place_of_the_answer_when_scored() -> None:
     text = python("f", "Says what is said twice.", body)
     result = made({"a.py": text, "b.py": "import os\n\n" + text, "c.py": "x = 1\n"})
     (corpus,), (query,) = result.corpora, result.queries
-    layouts = [Layout.of(source) for source in corpus.sources]
     numbers = {source.path: number for number, source in enumerate(corpus.sources)}
-    squeezed = Squeezed.of(corpus.sources, layouts)
-    (place,), refused = locate(query, corpus, layouts, numbers, squeezed)
+    places, refused = locate(query, corpus, numbers)
+    squeezed = Squeezed.of(corpus.sources, heads_of(places, corpus, numbers))
+    (place,) = with_twins(places, corpus, numbers, squeezed)
     assert refused == []
     assert [twin[0] for twin in place.twins] == ["b.py"]
 

@@ -13,6 +13,7 @@ from loader_worlds import ASKED, BODY, DOCUMENTS, GOOD, HEAD, REPORT, SAID, TREE
 from chunkers.errors import InputError
 from chunkers.plugins.loading import load_chunker
 from chunkers.plugins.registry import PluginEntry
+from chunkers.source import Source
 from harness.audit.audit import count_twins, identical_files
 from harness.audit.self_retrieval import find_leaks
 from harness.audit.validation import validate
@@ -20,6 +21,7 @@ from harness.chunking.corpus import chunk_corpus
 from harness.datasets.cards import card_names, load_card
 from harness.datasets.loading import load_dataset
 from harness.datasets.registry import DATASETS
+from harness.reading.stored_text import StoredSource
 from harness.runs.query_set import prepare
 
 if TYPE_CHECKING:
@@ -79,6 +81,22 @@ def test_every_card_has_a_world_of_files_or_of_documents() -> None:
     assert "coir-cosqa" in hub  # test_hub.py has a server for them
     assert {*TREES, *DOCUMENTS} == set(card_names()) - hub
     assert not TREES.keys() & DOCUMENTS.keys()
+
+
+@pytest.mark.parametrize("name", [*TREES, *DOCUMENTS])
+def test_every_loader_stores_the_texts_that_memory_may_not_take(
+    name: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name in TREES:
+        spec = TREES[name](root, GIVEN, "good.py", monkeypatch)
+    else:
+        spec = DOCUMENTS[name].spec
+        DOCUMENTS[name].place(root, TEXTS, "gold.py", ASKED)
+    monkeypatch.setattr("harness.support.space._LEAST", 0)
+    plain, stored = load_dataset(spec), load_dataset(spec, memory="1")
+    assert {type(source) for corpus in plain.corpora for source in corpus.sources} == {Source}
+    assert {type(s) for corpus in stored.corpora for s in corpus.sources} == {StoredSource}
+    assert stored == plain
 
 
 @pytest.mark.parametrize("name", [*TREES, *DOCUMENTS, "coir-cosqa"])
