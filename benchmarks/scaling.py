@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 import time
-from pathlib import Path
 
 import numpy as np
+
+from benchmarks.memory import PeakMemory
 
 WIDTH, QUERIES, NEAREST = 384, 1000, 100
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -56,7 +56,7 @@ def one(size: int, limit: str) -> None:
     from harness.support.space import parse_space
 
     space = parse_space(limit or None)
-    with _Memory() as memory:
+    with PeakMemory() as memory:
         values = space.empty((size, WIDTH))
         rng = np.random.default_rng(0)
         for start in range(0, size, _BLOCK):
@@ -94,30 +94,6 @@ def one(size: int, limit: str) -> None:
             ]
         )
     )
-
-
-class _Memory:
-    """Watches the anonymous memory of this process: `most` beyond that at the start, in bytes."""
-
-    def __enter__(self) -> _Memory:
-        self._before, self.most = self._now(), 0
-        self._done = threading.Event()
-        self._watcher = threading.Thread(target=self._watch)
-        self._watcher.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._watcher.join()
-
-    def _watch(self) -> None:
-        while not self._done.wait(0.005):
-            self.most = max(self.most, self._now() - self._before)
-
-    @staticmethod
-    def _now() -> int:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon"))
 
 
 if __name__ == "__main__":

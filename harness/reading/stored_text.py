@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from chunkers.source import LineIndex
     from harness.support.space import Space
 
-_SHARE = 4
-"""Texts in memory, with their line indexes, take this part of the limit at most."""
-
 _WITH_INDEX = 2  # a line index with the counts of `Layout` is hardly ever larger than its text
 _OPEN = 1 << 21  # characters of stored texts that are in memory since they were used last
 
@@ -200,7 +197,7 @@ def text_space(space: Space) -> Iterator[None]:
     if isinf(space.limit):
         yield
         return
-    token = _store.set(TextStore(space.limit / _SHARE))
+    token = _store.set(TextStore(space.share))
     try:
         yield
     finally:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
-_ARRAYS = 4
-"""So many large arrays may be in memory at once: vectors as the model returned them, scaled, those
-of one corpus, and blocks of a search."""
+_SHARES = 5
+"""So many large things may be in memory at once: texts; vectors as the model returned them, scaled,
+those of one corpus, and blocks of a search; or, in place of vectors, postings and their rows."""
 
 _BLOCK = 1 << 16  # rows that are worked on at once, at most
 _ENOUGH = 512 << 20  # bytes, above which larger blocks are no faster
@@ -33,7 +33,7 @@ _LEAST = 64 << 20
 
 @dataclass(frozen=True)
 class Space:
-    """The memory that vectors, postings and their search may take.
+    """The memory that texts, vectors, postings and their search may take.
 
     Attributes:
         limit: Bytes; infinite by default.
@@ -43,8 +43,8 @@ class Space:
 
     @property
     def share(self) -> float:
-        """The most bytes that one array may have in memory."""
-        return self.limit / _ARRAYS
+        """The most bytes that one array, or all texts together, may have in memory."""
+        return self.limit / _SHARES
 
     def empty(self, shape: tuple[int, ...], dtype: Any = "float32") -> NDArray[Any]:
         """An array without values, in memory or in a file that ends with it.
@@ -75,7 +75,7 @@ class Space:
     def rows(self, row_bytes: int) -> int:
         """Rows of so many bytes that may be worked on at once."""
         limit = min(self.limit, _ENOUGH)
-        return int(min(_BLOCK, max(1, limit // (2 * _ARRAYS * row_bytes))))
+        return int(min(_BLOCK, max(1, limit // (2 * _SHARES * row_bytes))))
 
 
 class Scratch:

@@ -96,7 +96,7 @@ def test_a_changed_copy_is_plain_and_a_relabelled_one_is_stored():
 
 
 def test_texts_stay_in_memory_until_they_pass_their_share():
-    with text_space(Space(8_000)):  # a quarter, half of which is for the indexes of lines
+    with text_space(Space(10_000)):  # a fifth, half of which is for the indexes of lines
         kinds = [type(kept(Source(f"{n}" * 400, f"{n}"))) for n in range(4)]
     assert kinds == [Source, Source, StoredSource, StoredSource]
 

@@ -1,6 +1,7 @@
 """Runs within a limit of memory: the same bytes, and no more memory than the limit."""
 
 import hashlib
+import json
 import subprocess
 import sys
 import textwrap
@@ -126,3 +127,61 @@ def test_vectors_three_times_larger_than_the_limit_are_searched_within_it(wide, 
     limited = searched(wide, tmp_path / "limited.sqlite", f"{memory // MEGABYTE + 1}MB", memory)
     assert limited == plain
     assert "memory" in searched(wide, tmp_path / "stored.sqlite", "", memory).lower()
+
+
+RUN = textwrap.dedent("""
+    import resource, sys
+    from pathlib import Path
+    from harness.api import evaluate
+    from harness.datasets.loading import load_dataset
+    from harness.support import space
+
+    space._LEAST = 0
+    out, memory, allowed = sys.argv[1:]
+
+    def run(name, memory):
+        data = load_dataset(f"repo:{name},queries={name}.jsonl", memory=memory or None)
+        evaluate(
+            data, chunkers=["fixed:max_size=4000"], retriever="bm25", out=f"{out}/{name}",
+            memory=memory or None,
+        )
+
+    run("little", memory)
+    status = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    most = int(status["VmData"].split()[0]) * 1024 + int(allowed)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    try:
+        run("large", memory)
+    except MemoryError:
+        sys.exit("out of memory")
+""")
+
+
+def test_a_corpus_three_times_larger_than_the_limit_is_run_within_it(tmp_path):
+    rng = np.random.default_rng(2)
+    words = np.array([f"{'abcdefgh'[n % 8] * 40}{n}" for n in range(1000)])
+    size = 0
+    for name, count in (("little", 2), ("large", 400)):
+        (tmp_path / name).mkdir()
+        for number in range(count):
+            lines = words[rng.integers(0, len(words), (2000, 3))]
+            text = "\n".join(f"{a} = {b}({c})" for a, b, c in lines.tolist())
+            (tmp_path / name / f"{number:03}.py").write_text(text)
+        size += len(text) * count
+        question = {"text": f"where is {lines[7][1]} called", "targets": f"{number:03}.py:5-9"}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(question) + "\n")
+    memory = size // 3
+    fixed = 64 * MEGABYTE  # blocks, tables of tokens, what was read last
+
+    def ran(out, limit, allowed):
+        return subprocess.run(
+            [sys.executable, "-c", RUN, out, limit, str(allowed)], cwd=tmp_path,
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+
+    limited = ran("limited", f"{memory // MEGABYTE + 1}MB", memory + fixed)
+    assert limited.returncode == 0, limited.stderr
+    assert "memory" in ran("stopped", "", memory + fixed).stderr.lower()
+    plain = ran("plain", "", 1 << 40)
+    assert plain.returncode == 0, plain.stderr
+    assert files(tmp_path / "limited/large") == files(tmp_path / "plain/large")
