@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DAMAGE_ERRORS = (
-    OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError
+    OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError,
+    OverflowError
 )  # fmt: skip
 """What reading a file raises that somebody changed after it was written."""
 

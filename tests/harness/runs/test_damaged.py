@@ -9,6 +9,7 @@ from worlds import grid
 from chunkers.errors import InputError
 from harness.audit.audit import audit_run
 from harness.reports.document import run_document
+from harness.runs.record import read_record
 from harness.runs.verify import verify
 
 pytestmark = pytest.mark.damages
@@ -70,6 +71,15 @@ def test_what_cannot_is_named(cell, tmp_path, name, kind):
     (cell / "metrics.json").unlink()
     with pytest.raises(InputError, match=cell.name):
         again(tmp_path)
+
+
+@pytest.mark.parametrize("number", [1 << 40, "many", None, -(1 << 70)])
+def test_a_number_that_no_chunk_has_is_damage(cell, number):
+    first, *rest = (cell / "chunks.jsonl").read_text().splitlines(keepends=True)
+    row = json.loads(first) | {"end": number}
+    (cell / "chunks.jsonl").write_text("".join([json.dumps(row) + "\n", *rest]))
+    with pytest.raises(InputError, match="is damaged"):
+        read_record(cell)
 
 
 def test_each_part_that_a_cell_lacks_is_named(cell, tmp_path):
