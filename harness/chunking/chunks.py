@@ -288,9 +288,10 @@ class FileSequence(LazySequence[T], Generic[T, F]):
     def __init__(self, files: Iterable[F], item: Callable[[int, int], T]) -> None:
         self.files = tuple(files)
         self.starts = [0, *accumulate(map(len, self.files))]
-        super().__init__(self.starts[-1], lambda number: item(*self._place(number)))
+        super().__init__(self.starts[-1], lambda number: item(*self.place(number)))
 
-    def _place(self, number: int) -> tuple[int, int]:
+    def place(self, number: int) -> tuple[int, int]:
+        """The number of a chunk's file, and the chunk's in that file."""
         file = bisect_right(self.starts, number) - 1
         return file, number - self.starts[file]
 
@@ -299,7 +300,7 @@ class FileSequence(LazySequence[T], Generic[T, F]):
         """The id of each chunk."""
 
         def item(number: int) -> str:
-            file, at = self._place(number)
+            file, at = self.place(number)
             return self.files[file].id_of(self.files[file].row(at))
 
         return LazySequence(
@@ -348,7 +349,7 @@ class Chunks(FileSequence[Chunk, FileChunks]):
         """What is embedded of each chunk."""
 
         def item(number: int) -> str:
-            file, at = self._place(number)
+            file, at = self.place(number)
             return self.files[file].text(at)
 
         return LazySequence(

@@ -18,9 +18,10 @@ import numpy as np
 
 from harness.chunking.parsing import UnparsedError, outline, prepare
 from harness.retrieval.ranking import Ranking, fit
+from harness.support.sequences import LazySequence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,39 +33,47 @@ if TYPE_CHECKING:
 
 def companions(
     chunked: ChunkedCorpus, kind: Literal["neighbours", "parent"]
-) -> tuple[Sequence[int], ...]:
+) -> Sequence[Sequence[int]]:
     """For each chunk of a corpus, the numbers of its companions, in order.
 
     A chunk may be among its own companions. A file that cannot be parsed gives a warning.
     """
-    families: list[Sequence[int]] = []
-    for first, file in zip(chunked.chunks.starts, chunked.chunks.files, strict=False):
-        if kind == "parent" and len(file):
-            families += _families(file, first)
-        else:
-            numbers = range(first, first + len(file))
-            families += [[near for near in (at - 1, at + 1) if near in numbers] for at in numbers]
-    return tuple(families)
+    chunks = chunked.chunks
+    families = [_families(file) for file in chunks.files] if kind == "parent" else []
+
+    def item(number: int) -> Sequence[int]:
+        file, at = chunks.place(number)
+        first = chunks.starts[file]
+        if kind == "parent":
+            return [first + near for near in families[file][at]]
+        return [n for n in (number - 1, number + 1) if first <= n < chunks.starts[file + 1]]
+
+    return LazySequence(len(chunks), item)
 
 
-def _families(file: FileChunks, first: int) -> Iterator[Sequence[int]]:
-    """For each chunk of a file, the chunks of its parent; `first` is the number of the first."""
+@functools.lru_cache(maxsize=1 << 12)  # masked corpora share most of their files
+def _families(file: FileChunks) -> Sequence[Sequence[int]]:
+    """For each chunk of a file, the chunks of its parent, as numbers in the file."""
+    if not len(file):
+        return []
     spans = np.stack((file.column("low"), file.column("high")), axis=1)
     try:
         scopes = _scopes(file.source)
     except UnparsedError as error:
         warnings.warn(f"{error}; the parent of its chunks is the whole file", stacklevel=2)
         scopes = np.zeros((0, 2), dtype=np.int64)
-    families: dict[int, Sequence[int]] = {-1: range(first, first + len(file))}
+    inside: dict[int, Sequence[int]] = {-1: range(len(file))}
+    families = []
     for low, high in spans:
         contains = (scopes[:, 0] <= low) & (high <= scopes[:, 1])
         larger = np.flatnonzero(contains & (scopes[:, 1] - scopes[:, 0] > high - low))
         parent = int(larger[0]) if len(larger) else -1
-        if parent not in families:
+        if parent not in inside:
             begin, end = scopes[parent]
-            inside = np.flatnonzero((spans[:, 0] < end) & (begin < spans[:, 1]))
-            families[parent] = (inside + first).tolist()
-        yield families[parent]
+            overlaps = (spans[:, 0] < end) & (begin < spans[:, 1])
+            inside[parent] = np.flatnonzero(overlaps).tolist()
+        families.append(inside[parent])
+    return families
 
 
 def unparsed(sources: Iterable[Source]) -> dict[str, int]:
@@ -83,7 +92,7 @@ def unparsed(sources: Iterable[Source]) -> dict[str, int]:
     return dict(sorted(reasons.items()))
 
 
-# Masked corpora differ in one file, and chunkers share them all.
+# Chunkers share the files.
 @functools.lru_cache(maxsize=1 << 12)
 def _scopes(source: Source) -> NDArray[np.int64]:
     """Definitions as intervals of non-white-space characters, smallest first, shape (n, 2).
