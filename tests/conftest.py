@@ -12,8 +12,10 @@ import pytest
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 # The same examples on every machine; `--hypothesis-profile explore` draws new ones.
-hypothesis.settings.register_profile("repeatable", derandomize=True)
-hypothesis.settings.register_profile("explore")
+# No test fails for its time, which depends on what else the machine does.
+_PATIENT = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("repeatable", derandomize=True, **_PATIENT)
+hypothesis.settings.register_profile("explore", **_PATIENT)
 hypothesis.settings.load_profile("repeatable")
 collect_ignore = ["packages"]  # tests of example packages, which are run where those are installed
 
