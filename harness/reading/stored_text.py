@@ -11,6 +11,7 @@ import hashlib
 import os
 import sys
 import tempfile
+import weakref
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -160,6 +161,7 @@ class TextStore:
             if self._file is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115
+                weakref.finalize(self, self._file.close)
             while done < len(octets):
                 done += os.pwrite(self._file.fileno(), octets[done:], start + done)
         except OSError as error:

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import tempfile
+import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
@@ -93,6 +94,7 @@ class Scratch:
         with _room("a temporary file") as folder:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 # ends with this
+                weakref.finalize(self, self._file.close)
             self._file.write(data)
 
     def rewind(self) -> None:
