@@ -174,6 +174,11 @@ def _argument_missing(name: str) -> str:
     return f"needs {'an' if kind == 'argument' else 'a'} {kind}; write {name}:{kind.upper()}"
 
 
+def with_argument(text: str) -> str:
+    """A spec with the word for its argument, as `repo:PATH`, if it needs one and has none."""
+    return f"{text}:{_ARGUMENTS[text].upper()}" if text in _ARGUMENTS else text
+
+
 def only_part(file: Path | None) -> str:
     """The function or class of a file that can be a part, without importing it.
 

@@ -223,7 +223,7 @@ def _misplaced_part(context: Any, extra: list[str]) -> str:
     named = ", ".join(f"{word} is {part}" for word, part in found.items())
     if len(found) > 1 and len(set(found.values())) == 1:
         named = f"{', '.join(found)} are {next(iter(found.values())).kind}s"
-    flagged = " ".join(f"{part.flag} {word}" for word, part in found.items())
+    flagged = " ".join(part.option for part in found.values())
     return named and f"{named}; write {flagged}"
 
 
