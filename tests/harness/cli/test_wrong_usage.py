@@ -439,7 +439,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         ),
         (
             ("dataset", "info", "repo:src,queries=far.jsonl"),
-            ["the key 'text' is missing; rename 'query' or 'answer' to 'text'\n"],
+            ["the key 'text' is missing; rename 'query' to 'text'\n"],
         ),
         (
             ("dataset", "info", "repo:src,queries=question.jsonl"),
