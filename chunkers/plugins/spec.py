@@ -393,7 +393,7 @@ def _convert(value: str, hint: Any, where: str) -> Any:
         with contextlib.suppress(ValueError):
             kind += f" up to {_LARGEST}" if hint is int and int(value) > _LARGEST else ""
         commas = "; options are separated by commas" if _JOINED.search(value) else ""
-        if sweep := re.fullmatch(r"(\d+)\.\.+(\d+)", value):
+        if sweep := re.fullmatch(r"(\d+)(?:\.\.+|[-:/])(\d+)", value):
             commas = f"; write {sweep[1]}|{sweep[2]} to compare both"
         raise InputError(f"{where}: must be {kind}{commas}")
     return value

@@ -151,11 +151,12 @@ def _suggest(name: str, file: Path, languages: Sequence[str], form: Format) -> N
         ]
         write_json({"schema": "chunkmark.dataset-suggest/1", "questions": rows})
         return
+    none = "" if form is Format.CSV else "none: no place shares a word"
     cells: list[tuple[str, ...]] = []
     for question in questions:
         start = (question.id, question.text[:_TEXT])
         places = [(place.place, " ".join(place.words)) for place in candidates[question.id]]
-        cells += [(*start, *place) for place in places or [("", "")]]
+        cells += [(*start, *place) for place in places or [(none, "")]]
     write_rows(form, ("question", "text", "candidate", "shared words"), cells)
 
 
