@@ -174,6 +174,11 @@ def _argument_missing(name: str) -> str:
     return f"needs {'an' if kind == 'argument' else 'a'} {kind}; write {name}:{kind.upper()}"
 
 
+def with_argument(text: str) -> str:
+    """A spec with the word for its argument, as `repo:PATH`, if it needs one and has none."""
+    return f"{text}:{_ARGUMENTS[text].upper()}" if text in _ARGUMENTS else text
+
+
 def only_part(file: Path | None) -> str:
     """The function or class of a file that can be a part, without importing it.
 
@@ -388,7 +393,7 @@ def _convert(value: str, hint: Any, where: str) -> Any:
         with contextlib.suppress(ValueError):
             kind += f" up to {_LARGEST}" if hint is int and int(value) > _LARGEST else ""
         commas = "; options are separated by commas" if _JOINED.search(value) else ""
-        if sweep := re.fullmatch(r"(\d+)\.\.+(\d+)", value):
+        if sweep := re.fullmatch(r"(\d+)(?:\.\.+|[-:/])(\d+)", value):
             commas = f"; write {sweep[1]}|{sweep[2]} to compare both"
         raise InputError(f"{where}: must be {kind}{commas}")
     return value

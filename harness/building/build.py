@@ -225,12 +225,16 @@ def _questions(name: str) -> Path:
     return Path(name)
 
 
+_COUNTED = {"calls": "call", "commits": "commit", "docstring": "doc comment"}
+"""What may make a query, by the kind of queries."""
+
+
 def _why(built: BuiltQueries, left_out: Mapping[str, int], queries: str, root: Path) -> str:
     """The end of the error that no query can be made: what is lacking or was left out."""
     from harness.building.git.repository import repository_of
 
     questions = "queries=FILE with questions of your own"
-    if line := left_out_line(left_out, noun="commit" if queries == "commits" else ""):
+    if line := left_out_line(left_out, noun=_COUNTED.get(queries, "")):
         earlier = "an earlier since=, " if any("since" in reason for reason in left_out) else ""
         return f"{line}; try {earlier}another queries=, or {questions}"
     lacking, other = _LACKING[queries]

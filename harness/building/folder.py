@@ -30,7 +30,13 @@ from harness.model import Corpus, Dataset, Query, Region, Skipped, Target
 from harness.reading.stored_text import kept, relabelled
 from harness.runs.folder import MANIFEST
 from harness.support.files import PARTIAL, file_sha256, unreadable
-from harness.support.json_files import parse_json, schema_of, write_json, write_json_lines
+from harness.support.json_files import (
+    parse_json,
+    require_schema,
+    schema_of,
+    write_json,
+    write_json_lines,
+)
 from harness.support.rows import Row, Sha256, Table, Text, read_rows, validated
 
 if TYPE_CHECKING:
@@ -177,11 +183,7 @@ def read_card(folder: Path) -> dict[str, Any]:
         card = parse_json(file.read_bytes(), str(file))
         if not isinstance(card, dict) or "schema" not in card:
             raise InputError(f"{file} is damaged: it has no key 'schema'")
-        if card["schema"] != SCHEMA:
-            raise InputError(
-                f"{file} has the schema {card['schema']!r:.60}, but this version of chunkmark "
-                f"reads {SCHEMA}; another version wrote it"
-            )
+        require_schema(card, SCHEMA, file)
         validated(_Card, {key: value for key, value in card.items() if key != "schema"}, str(file))
         if set(card["files"]) != set(FILES):
             raise InputError(f"{file} is damaged: it lists other files")

@@ -169,6 +169,12 @@ def _question(row: Any, line: int, where: str) -> Question:
     words = {key: _stripped(row[key]) for key in ("text", "targets") if key in row}
     if isinstance(words.get("targets"), str):
         words["targets"] = [words["targets"]]
+    if isinstance(targets := words.get("targets"), list):
+        for number, target in enumerate(targets, 1):
+            if not isinstance(target, str):
+                raise InputError(
+                    f"{where}: targets: item {number} must be text such as src/a.py:10-20"
+                )
     valid = validated(_Row, row | words, where)
     name = f"line {line}" if valid.id is None else valid.id
     return Question(name, valid.text, tuple(dict.fromkeys(valid.targets)), line)
@@ -312,10 +318,13 @@ def _resolve(
     if lines is None:
         return Target(path), ""
     first, last = int(lines["first"]), int(lines["last"] or lines["first"])
+    if first > last:
+        raise InputError(f"target {text!r:.80}: its last line is before its first")
     if not 1 <= first <= last <= source.lines.count:
+        lines_are = f"line {first} is" if first == last else f"lines {first}-{last} are"
         raise InputError(
-            f"target {text!r:.80}: lines {first}-{last} are not in {path}, which has "
-            f"{source.lines.count}"
+            f"target {text!r:.80}: {lines_are} not in {path}, which has "
+            f"{counted(source.lines.count, 'line')}"
         )
     return Target(path, first, last), ""
 

@@ -110,7 +110,10 @@ def read_tree(root: Path, reading: Reading = Reading()) -> Corpus:
         )
     if _is_own(root):
         if (root / CARD).is_file():
-            raise InputError(f"{root} is a built data set; write -d built:{root}")
+            raise InputError(
+                f"{root} is a built data set (-d built:{root}); "
+                "give a repository or a folder of code"
+            )
         raise InputError(f"{root} is a run folder; give a repository or a folder of code")
     include, exclude = split_patterns(reading.include), split_patterns(reading.exclude)
     top = (repository_of(root) or root).resolve()

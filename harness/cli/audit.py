@@ -81,7 +81,7 @@ def audit(
     if run is None and not dataset:
         raise InputError("nothing to audit; give a run folder, or a data set as in -d stdlib")
     if run is not None and not run.exists() and (part := part_of(str(run))):
-        raise InputError(f"{run} is {part}, not a run; write {part.flag} {run}")
+        raise InputError(f"{run} is {part}, not a run; write {part.option}")
     if run is not None and not dataset and (embedder or chunker or limit is not None or seed):
         raise InputError("-e, -c, --limit and --seed apply to data sets only; add -d")
     audits = [] if run is None else list(audit_run(run))

@@ -144,16 +144,24 @@ def _prepared(parameters: list[Any]) -> list[Any]:
         typers = getattr(each, "get_runtime_param", None)
         if typers is not None and not isinstance(typers, _PlainValues):
             each.get_runtime_param = _PlainValues(typers)
-        if each.param_type_name == "argument":
+        is_argument = each.param_type_name == "argument"
+        choices = [str(getattr(one, "value", one)) for one in kind.choices or ()]
+        is_wide = len("|".join(choices)) > _WIDEST  # the help would break it inside a word
+        if is_wide and each.metavar is None:
+            each.help = f"{each.help} One of {', '.join(choices[:-1])} and {choices[-1]}."
+        if is_argument:
             each.metavar = each.metavar or each.name.upper()
-            if not kind.is_choice:
+            if is_wide or not kind.is_choice:
                 each.display_type_rich = lambda ctx: None
-        elif each.metavar is None and not kind.is_choice:
+        elif each.metavar is None and (is_wide or not kind.is_choice):
             number = kind.annotation in (int, float)
             long = max(each.opts, key=len).lstrip("-")
             each.metavar = "" if _is_flag(each) else "N" if number else long.upper()
     return parameters
 
+
+_WIDEST = 20
+"""Characters of choices that the help shows in place of a value's name."""
 
 _PLAIN_NUMBER = re.compile("[0-9]{1,9}")
 

@@ -105,7 +105,7 @@ def refuse_parts(value: Any) -> Any:
             if part := part_of(str(run)):
                 raise InputError(
                     f"{run} is {part}, not a run; "
-                    f"give the folder of a `chunkmark run {part.flag} {run}`"
+                    f"give the folder of a `chunkmark run {part.option}`"
                 )
     return value
 

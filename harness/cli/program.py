@@ -221,9 +221,10 @@ def _misplaced_part(context: Any, extra: list[str]) -> str:
     words = [name for name in given if not Path(name).exists()] + extra
     found = {word: part for word in words if (part := part_of(word)) and part.flag in flags}
     named = ", ".join(f"{word} is {part}" for word, part in found.items())
-    if len(found) > 1 and len(set(found.values())) == 1:
-        named = f"{', '.join(found)} are {next(iter(found.values())).kind}s"
-    flagged = " ".join(f"{part.flag} {word}" for word, part in found.items())
+    kinds = {part.kind for part in found.values()}
+    if len(found) > 1 and len(kinds) == 1:
+        named = f"{', '.join(found)} are {kinds.pop()}s"
+    flagged = " ".join(part.option for part in found.values())
     return named and f"{named}; write {flagged}"
 
 

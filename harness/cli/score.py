@@ -93,10 +93,10 @@ def score(
 
     Each object has query_id, and one of: retrieved_ids, a list of ids; or retrieved, a list of
     objects with id, text, path, start_line and end_line. Optional are relevant_ids; targets, the
-    relevant places; expected, the expected answer; actual, the answer that the system gave;
-    correct, whether that was judged correct (true or false); and k, where the ranking is cut. A
-    chunk such as `doc-<ID>::chunk-0` counts as its document; several chunks of a document count
-    once.
+    relevant places as objects with path, or path, start_line and end_line; expected, the expected
+    answer; actual, the answer that the system gave; correct, whether that was judged correct (true
+    or false); and k, where the ranking is cut. A chunk such as `doc-7::chunk-0` counts as its
+    document, `doc-7` or `7`, whichever is judged; several chunks of a document count once.
 
     A result is judged by the first of these that is present:
 

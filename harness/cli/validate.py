@@ -39,7 +39,8 @@ def validate(
         str,
         typer.Argument(
             metavar="DATASET",
-            help="Data set, such as stdlib or repo:PATH; with --suggest, a folder or repo:PATH.",
+            help="Data set, such as stdlib or repo:PATH; with --suggest, a folder of source code "
+            "or repo:PATH.",
         ),
     ],
     run: Annotated[
@@ -73,9 +74,9 @@ def validate(
     Checks targets, texts, duplicates, copies of targets, leaks and balance. Reports the smallest
     difference that is detected with 80 % probability, and the number of queries needed to detect 1,
     2 and 5 points. Both assume the worst case: on every query one chunker scores 1 and the other 0,
-    and all queries of a cluster have the same winner. With `--run`, both are also computed from the
-    scores of that run. The exit code is 1 if the data set is broken, for example if a target does
-    not exist.
+    and all queries of a cluster (a group of dependent queries, such as those on one file) have the
+    same winner. With `--run`, both are also computed from the scores of that run. The exit code is
+    1 if the data set is broken, for example if a target does not exist.
 
     With `--suggest`, lists the places that share the rarest words with each question. You judge
     whether one of them is the answer.
@@ -150,11 +151,12 @@ def _suggest(name: str, file: Path, languages: Sequence[str], form: Format) -> N
         ]
         write_json({"schema": "chunkmark.dataset-suggest/1", "questions": rows})
         return
+    none = "" if form is Format.CSV else "none: no place shares a word"
     cells: list[tuple[str, ...]] = []
     for question in questions:
         start = (question.id, question.text[:_TEXT])
         places = [(place.place, " ".join(place.words)) for place in candidates[question.id]]
-        cells += [(*start, *place) for place in places or [("", "")]]
+        cells += [(*start, *place) for place in places or [(none, "")]]
     write_rows(form, ("question", "text", "candidate", "shared words"), cells)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from chunkers.errors import InputError, suggestion
 from chunkers.plugins.loading import CHUNKERS
+from chunkers.plugins.spec import with_argument
 from harness.datasets.cards import card_names
 from harness.datasets.registry import DATASETS
 from harness.runs.config import RunConfig
@@ -17,9 +19,6 @@ from harness.support.card_folder import cards_dir
 from harness.support.data_folders import find_data
 from harness.support.files import unreadable
 from harness.support.toml_files import parse_toml
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _DESCRIPTION = "description"
 """The key that says what a suite compares; it is not an option."""
@@ -108,7 +107,7 @@ def _find(suite: Path) -> Path:
             f"{suite} is a folder, not a suite; to use its code, write -d {dataset_spec(suite)}"
         )
     if part := part_of(str(suite)):
-        raise InputError(f"{suite} is {part}, not a suite; write {part.flag} {suite}")
+        raise InputError(f"{suite} is {part}, not a suite; write {part.option}")
     hint = suggestion(str(suite), files, "chunkmark list suites")
     raise InputError(
         f"suite {suite} does not exist; {hint}\ngive a TOML file, or the name of a built-in suite"
@@ -117,10 +116,16 @@ def _find(suite: Path) -> Path:
 
 @dataclass(frozen=True)
 class Part:
-    """The kind of a part that a run is made of, and the flag that takes its spec."""
+    """The kind of a part that a run is made of, and how to give it, such as `-d repo:PATH`."""
 
     kind: str
     flag: str
+    spec: str = ""
+
+    @property
+    def option(self) -> str:
+        """The flag with the spec."""
+        return f"{self.flag} {self.spec}"
 
     def __str__(self) -> str:
         return f"an {self.kind}" if self.kind[0] in "aeio" else f"a {self.kind}"
@@ -128,6 +133,8 @@ class Part:
 
 def part_of(spec: str) -> Part | None:
     """The part that a spec names; None if there is none of that name."""
+    from harness.runs.folder import dataset_spec
+
     name = spec.partition(":")[0]
     for flag, registry in (
         ("-d", DATASETS),
@@ -136,7 +143,9 @@ def part_of(spec: str) -> Part | None:
         ("-r", RETRIEVERS),
     ):
         if name in registry.entries() or (registry is DATASETS and name in card_names()):
-            return Part(registry.kind, flag)
+            is_folder = spec in ("built", "repo") and Path(spec).is_dir()
+            form = dataset_spec(Path(spec)) if is_folder else with_argument(spec)
+            return Part(registry.kind, flag, str(form))
     return None
 
 
@@ -154,7 +163,7 @@ def of_another_kind(name: str, wanted: str, *, has_flags: bool) -> str:
     part = part_of(name)
     if part is None or part.kind == wanted:
         return ""
-    advice = f"write {part.flag} {name}" if has_flags else listed
+    advice = f"write {part.option}" if has_flags else listed
     return f"{name} is {part}, not {Part(wanted, '')}; {advice}"
 
 

@@ -18,7 +18,7 @@ from chunkers.errors import InputError
 from chunkers.plugins.spec import Spec
 from harness.retrieval.vector_index import public_name, public_retriever
 from harness.support.files import DAMAGE_ERRORS, PARTIAL, file_sha256
-from harness.support.json_files import read_json, write_json
+from harness.support.json_files import read_json, require_schema, write_json
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 MANIFEST = "chunkmark.manifest/"
 """Prefix of a manifest's schema."""
+
+CELL = "chunkmark.cell/1"
+"""The schema of a cell."""
 
 LIBRARIES = (
     "chunkmark",
@@ -80,13 +83,16 @@ class RunFolder:
         """Create the folder, or open the folder of an earlier run and remove its partial cells.
 
         Raises:
-            InputError: The folder cannot be written, or holds files that are not a run's.
+            InputError: The folder cannot be written, or holds files that are not a run's, or
+            a run of another version.
         """
         folder = cls(path)
         if path.is_file():
             raise InputError(f"{path} is a file; name a folder with -o")
         try:
             path.mkdir(parents=True, exist_ok=True)
+            if folder.is_run:
+                read_manifest(path)
             # A run that was killed at its start may have left only these.
             empty = all(
                 file.name == "cells" or file.name.startswith(PARTIAL) for file in path.iterdir()
@@ -237,11 +243,15 @@ def read_manifest(run: Path) -> dict[str, Any]:
     """The manifest of a run folder.
 
     Raises:
-        InputError: The folder is not a run folder, or its manifest is damaged.
+        InputError: The folder is not a run folder, or its manifest is damaged, or of another
+            version.
     """
     if not (run / "manifest.json").is_file():
         raise InputError(_not_a_run(run))
-    return read_json(run / "manifest.json", "restore it, or run again into another folder with -o")
+    path = run / "manifest.json"
+    manifest = read_json(path, "restore it, or run again into another folder with -o")
+    require_schema(manifest, f"{MANIFEST}1", path)
+    return manifest
 
 
 def why_no_cell(runs: Sequence[Path]) -> str:
@@ -355,7 +365,9 @@ def _names(folder: Path) -> dict[str, str]:
             "retriever": identity["retriever"][0],
         }
     except DAMAGE_ERRORS as error:
-        raise InputError(f"{folder / 'cell.json'} is damaged; remove its folder") from error
+        raise InputError(
+            f"{folder / 'cell.json'} is damaged; remove its folder, and run again"
+        ) from error
 
 
 def read_cell(folder: Path, *, check_files: bool = False) -> dict[str, Any]:
@@ -365,9 +377,12 @@ def read_cell(folder: Path, *, check_files: bool = False) -> dict[str, Any]:
         InputError: A file is missing, damaged or changed.
     """
     cell = read_json(folder / "cell.json")
+    require_schema(cell, CELL, folder / "cell.json")
     for name, kind in _CELL_FIELDS.items():
         if not isinstance(cell.get(name), kind):
-            raise InputError(f"{folder / 'cell.json'} is damaged, at {name}; remove its folder")
+            raise InputError(
+                f"{folder / 'cell.json'} is damaged, at {name}; remove its folder, and run again"
+            )
     for name, digest in cell["files"].items() if check_files else ():
         if not (folder / name).is_file() or file_sha256(folder / name) != digest:
             raise InputError(

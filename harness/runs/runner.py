@@ -20,7 +20,7 @@ from harness.reading.stored_text import text_space
 from harness.relevance.masking import refuse_mask
 from harness.retrieval.options import refuse_dataset
 from harness.runs.failures import FailedCell, RewrittenError, failure_lines
-from harness.runs.folder import Manifest, RunFolder, cell_key, read_cell
+from harness.runs.folder import CELL, Manifest, RunFolder, cell_key, read_cell
 from harness.runs.health import file_counts
 from harness.runs.metric_options import MetricOptions
 from harness.runs.pipeline import PhaseTimer, Pipeline
@@ -341,7 +341,7 @@ class _ChunkerCells:
         for name, seconds in timer.seconds.items():
             session.seconds[name] += seconds
         document = {
-            "schema": "chunkmark.cell/1",
+            "schema": CELL,
             "key": key,
             "names": names,
             "identity": identity,

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
-from harness.runs.folder import cell_folders, cell_key, read_manifest, why_no_cell
+from harness.runs.folder import cell_folders, cell_key, read_cell, read_manifest, why_no_cell
 from harness.runs.metric_options import options_of
 from harness.runs.record import decode_id, encode_id, lines_digest, read_record
 from harness.runs.results import judge, qrels_of, score
-from harness.support.files import DAMAGE_ERRORS, damage, file_sha256
+from harness.support.files import file_sha256, undamaged
 from harness.support.json_files import read_json
 
 if TYPE_CHECKING:
@@ -104,16 +104,16 @@ def verify(run: Path) -> list[Verified]:
 def _verify_cell(folder: Path) -> Verified:
     key = folder.name
     try:
-        faults = list(_changed_files(folder))
-        record = read_record(folder)
-        options = options_of(read_json(folder / "metrics.json")["asked"])
-        judged = judge(record, options.relevance, options.profile)
-        stored = [json.loads(line) for line in _lines(folder / "per_query.jsonl")]
-        faults += _compare_own(folder, record, judged, options, stored)
-        compared, differing = _compare_pytrec(folder, judged, options, stored)
-    except (InputError, *DAMAGE_ERRORS) as error:
-        reason = str(error) if isinstance(error, InputError) else damage(folder, error)
-        reason = reason.replace(f"{folder}/", "").replace(f"{folder} ", "the cell ")
+        with undamaged(folder):
+            faults = list(_changed_files(folder))
+            record = read_record(folder)
+            options = options_of(read_json(folder / "metrics.json")["asked"])
+            judged = judge(record, options.relevance, options.profile)
+            stored = [json.loads(line) for line in _lines(folder / "per_query.jsonl")]
+            faults += _compare_own(folder, record, judged, options, stored)
+            compared, differing = _compare_pytrec(folder, judged, options, stored)
+    except InputError as error:
+        reason = str(error).replace(f"{folder}/", "").replace(f"{folder} ", "the cell ")
         return Verified(key, 0, 0, (Difference(key, "", "", reason),))
     differences = tuple(Difference(key, *fault) for fault in (*faults, *differing))
     return Verified(key, len(stored) * len(options.measures), compared, differences)
@@ -126,7 +126,7 @@ def _lines(path: Path) -> list[str]:
 
 def _changed_files(folder: Path) -> Iterator[_Fault]:
     """Queries with changed lines, and other changed files."""
-    cell = read_json(folder / "cell.json")
+    cell = read_cell(folder)
     if cell_key(cell["identity"]) != folder.name:
         yield "", "all", "the folder's name is not the hash of the cell's identity"
     changed = [

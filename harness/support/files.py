@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
@@ -45,7 +46,20 @@ def damage(place: Path, error: Exception) -> str:
     """What one of `DAMAGE_ERRORS` says of a file, or of a folder of files, for messages."""
     if isinstance(error, OSError):
         return unreadable(error.filename or place, error)
-    return f"{place} is damaged"
+    return f"{_damaged_in(place, error)} is damaged"
+
+
+def _damaged_in(place: Path, error: Exception) -> str:
+    """The file of a stored cell that is not as it was written; any other place as it is."""
+    digests = {}
+    with suppress(*DAMAGE_ERRORS):
+        digests = json.loads((place / "cell.json").read_bytes())["files"]
+        for name, digest in digests.items():
+            if file_sha256(place / name) != digest:
+                return str(place / name)
+    # The two files that have no digest; what is read of the other one is its keys.
+    other = "" if isinstance(error, json.JSONDecodeError) else " or metrics.json"
+    return f"{place / 'per_query.jsonl'}{other}" if digests else str(place)
 
 
 @contextmanager
@@ -58,7 +72,7 @@ def undamaged(cell: Path) -> Iterator[None]:
     try:
         yield
     except DAMAGE_ERRORS as error:
-        raise InputError(f"{damage(cell, error)}; remove the cell, and run again") from None
+        raise InputError(f"{damage(cell, error)}; remove its folder, and run again") from None
 
 
 def file_sha256(path: Path) -> str:

@@ -64,6 +64,19 @@ def schema_of(data: bytes) -> str:
     return match[1].decode() if match else ""
 
 
+def require_schema(document: Mapping[str, Any], schema: str, path: Path) -> None:
+    """Refuse a document of another version, which may mean something else.
+
+    Raises:
+        InputError: Its schema is another one.
+    """
+    if document.get("schema", schema) != schema:
+        raise InputError(
+            f"{path} has the schema {document['schema']!r:.60}, but this version of chunkmark "
+            f"reads {schema}; another version wrote it"
+        )
+
+
 def parse_json(raw: bytes, where: str) -> Any:
     """One JSON value, strictly: UTF-8, finite numbers, no key with two values.
 

@@ -129,6 +129,12 @@ _GIVEN = {
     bool: "true or false", dict: "an object", float: "a number", int: "a number", list: "a list",
     str: "text", type(None): "null",
 }  # fmt: skip
+_USUAL = {
+    "path": ("file",),
+    "targets": ("target", "gold", "files", "file", "paths", "path"),
+    "text": ("question", "query", "prompt"),
+}
+"""Names that other programs give to a key."""
 _MOST_KEYS = 6  # that a message lists
 _Place = tuple[str, ...]
 
@@ -194,6 +200,13 @@ def _worded(message: str, kind: Any, value: object, place: _Place) -> str:
     if expected := re.fullmatch(r"Expected `(.+)`, got `\w+`", message):
         names = [name for name in expected[1].split(" | ") if name != "null"]
         needed = " or ".join(dict.fromkeys(_NEEDED.get(name, "another type") for name in names))
+        rows = [each for each in _choices(kind) if hasattr(each, "__struct_fields__")]
+        keys = [field.encode_name for each in rows for field in fields(each)]
+        needed += (
+            f" with {', '.join(keys)}"
+            if needed == "an object" and 0 < len(keys) <= _MOST_KEYS
+            else ""
+        )
         return f"{key} must be {needed}, not {_GIVEN.get(type(value), 'another type')}"
     for pattern, words in _FAULTS:
         if match := re.fullmatch(pattern, message, re.DOTALL):
@@ -225,14 +238,17 @@ def renaming(missing: str, keys: Sequence[str], unknown: Sequence[str]) -> str:
 
     Args:
         missing: The missing key.
-        keys: All keys; one that is like it is renamed.
-        unknown: Those that mean nothing; one or two of them may be meant.
+        keys: All keys; one that is like it, or often used for it, is renamed.
+        unknown: Those that mean nothing; the only one may be meant.
     """
     import difflib
 
     lower = {key.lower(): key for key in keys}
     near = difflib.get_close_matches(missing.lower(), lower, n=1, cutoff=0.75)
-    names = [lower[key] for key in near] or unknown
-    if not 0 < len(names) < 3:
+    names = [lower[key] for key in near or _USUAL.get(missing, ()) if key in lower]
+    others = {key for usual in _USUAL.values() for key in usual}
+    if not names and len(unknown) == 1 and unknown[0].lower() not in others:
+        names = [*unknown]
+    if not names:
         return ""
     return f"; rename {' or '.join(f'{key!r:.60}' for key in names)} to {missing!r}"

@@ -118,7 +118,9 @@ def _upgraded(cell: StoredCell) -> tuple[StoredCell, tuple[str, ...]]:
         for name in names:
             if name not in facts:
                 place = f"{part}.{name}".removeprefix(".")
-                raise InputError(f"{cell.folder / file} is damaged, at {place}; remove its folder")
+                raise InputError(
+                    f"{cell.folder / file} is damaged, at {place}; remove its folder, and run again"
+                )
     health = cell.cell["health"]
     missing = tuple(f"health.{name}" for name in _ADDED if name not in health)
     return replace(cell, cell={**cell.cell, "health": _ADDED | health}), missing
@@ -129,7 +131,7 @@ def _result(cell: StoredCell) -> CellResult:
         profile = str(cell.profile["name"])
     except DAMAGE_ERRORS as error:
         raise InputError(
-            f"{damage(cell.folder / 'metrics.json', error)}; remove its folder"
+            f"{damage(cell.folder / 'metrics.json', error)}; remove its folder, and run again"
         ) from None
     return CellResult(
         **{part: cell.names[part] for part in PARTS},

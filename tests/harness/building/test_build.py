@@ -185,6 +185,16 @@ class TestBuild:
             build(tmp_path / "bare", BuildOptions())
         assert len(build(tmp_path / "shallow", BuildOptions()).queries) == 3
 
+    @pytest.mark.parametrize(
+        ("kind", "counted"), [("calls", ": 1 call;"), ("docstring", ": 2 doc comments;")]
+    )
+    def test_what_is_left_out_is_counted_by_its_noun(self, tmp_path: Path, kind: str, counted: str):
+        text = 'def f():\n    """Give it."""\n    return 1\n\n\n'
+        text += 'def g():\n    """Take it."""\n    return f()\n'
+        (tmp_path / "a.py").write_text(text, "utf-8")
+        with pytest.raises(InputError, match=f"\nleft out: .*{counted}"):
+            build(tmp_path, BuildOptions(queries=kind))
+
     def test_one_commit_changes_nothing(self, repository: Path):
         with pytest.raises(InputError, match=r"\nleft out: without a parent, or .*: 1 commit;"):
             build(repository, BuildOptions(queries="commits"))

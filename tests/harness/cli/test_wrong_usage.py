@@ -306,6 +306,11 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("run", "stdlib"), ["stdlib is a data set, not a suite; write -d stdlib"]),
         (("run", "repo:src"), ["repo:src is a data set, not a suite; write -d repo:src"]),
         (("run", "bm25"), ["bm25 is a retriever, not a suite; write -r bm25"]),
+        (("run", "repo"), ["repo is a data set, not a suite; write -d repo:PATH\n"]),
+        (("run", "-c", "st"), ["st is an embedder, not a chunker; write -e st:MODEL\n"]),
+        (("robust", "built"), ["built is a data set; write -d built:FOLDER\n"]),
+        (("audit", "beir"), ["beir is a data set, not a run; write -d beir:FOLDER\n"]),
+        (("compare", "repo"), ["give the folder of a `chunkmark run -d repo:PATH`\n"]),
         (("run", "src"), ["src is a folder, not a suite; to use its code, write -d repo:src"]),
         (("run", "quik"), ["suite quik does not exist; did you mean quick?", "TOML file"]),
         (("audit", "stdlib"), ["stdlib is a data set, not a run; write -d stdlib"]),
@@ -439,7 +444,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         ),
         (
             ("dataset", "info", "repo:src,queries=far.jsonl"),
-            ["the key 'text' is missing; rename 'query' or 'answer' to 'text'\n"],
+            ["the key 'text' is missing; rename 'query' to 'text'\n"],
         ),
         (
             ("dataset", "info", "repo:src,queries=question.jsonl"),
@@ -507,6 +512,7 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
         (("run", "--top-k", "5"), ["unknown option --top-k; did you mean --depth?\n"]),
         (("evaluate",), ["unknown command 'evaluate'; see `chunkmark --help`\n"]),
         (("chunk", "src/a.py", "-c", "fixed:max_size=300..600"), ["write 300|600 to compare bot"]),
+        (("chunk", "src/a.py", "-c", "fixed:max_size=300:600"), ["write 300|600 to compare bot"]),
         (("churn", "src", "-r", "bm25"), ["unknown option -r; churn ranks nothing; remove it"]),
         (("run", "--suite", "s.toml"), ["the suite is an argument: chunkmark run SUITE"]),
         (("run", "--encoding", "utf16"), ["an option of the data set: -d 'repo:PATH,encoding"]),
@@ -671,8 +677,8 @@ def test_a_run_that_is_wrong_or_given_in_place_of_other_folders_is_refused(folde
     for name in ("r.pdf", "r", "src/r.py"):
         says(call(capsys, "report", "out", "-o", name), 2, f"-o {name}: a report is HTML", ".html")
     assert call(capsys, "dataset", "build", "src", "-o", "built").code == 0
-    says(call(capsys, *RUN[:2], "repo:built", *RUN[3:]), 2, "built data set; write -d built:built")
-    says(call(capsys, "dataset", "build", "built", "-o", "n"), 2, "write -d built:built")
+    says(call(capsys, *RUN[:2], "repo:built", *RUN[3:]), 2, "a built data set (-d built:built)")
+    says(call(capsys, "dataset", "build", "built", "-o", "n"), 2, "; give a repository or a")
     says(call(capsys, "dataset", "build", "out", "-o", "n"), 2, "out is a run folder; give")
     assert call(capsys, *RUN[:-1], "seeded", "--seed", "3").code == 0
     says(call(capsys, "leaderboard", "out", "seeded"), 2, "seed (0, 3)", "with the same options")
@@ -774,6 +780,14 @@ def test_help_shows_no_python_type(capsys, command):
     usage = next(line for line in text.split("\n") if "Usage:" in line)
     assert "{" not in usage
     assert not re.search(r"<(bool|str|int|float|path|list)\b", text, re.IGNORECASE)
+
+
+def test_help_breaks_choices_at_spaces(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = " ".join(call(capsys, "list", "--help").out.replace("│", " ").split())
+    assert "One of chunkers, datasets, embedders, retrievers, indexes, measures, profiles" in text
+    assert "FORMAT Output format. One of table, json, csv, markdown and latex." in text
+    assert "<info|clear>" in call(capsys, "cache", "--help").out
 
 
 def test_the_command_for_an_extra_is_that_of_the_readme():

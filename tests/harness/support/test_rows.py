@@ -89,7 +89,7 @@ def test_an_id_is_a_text() -> None:
         ({"flag": True}, "flag needs parts"),
         ({"parts": []}, "parts is empty"),
         ({"parts": {}}, "parts must be a list, not an object"),
-        ({"parts": [1]}, "parts: item 1 must be an object, not a number"),
+        ({"parts": [1]}, "parts: item 1 must be an object with size, sums, not a number"),
         ({"parts": [{"size": 1}, {}]}, "parts, item 2: the key 'size' is missing"),
         ({"parts": [{"size": True}]}, "parts, item 1: size must be a whole number, not true"),
         ({"parts": [{"size": 1.0}]}, "parts, item 1: size must be a whole number, not a number"),
@@ -131,7 +131,7 @@ def test_a_missing_key_names_one_like_it() -> None:
     for row, advice in (
         ({"Name": "n", "title": ""}, "rename 'Name' to 'name'"),
         ({"title": "n", "count": 3}, "rename 'title' to 'name'"),
-        ({"title": "n", "text": ""}, "rename 'title' or 'text' to 'name'"),
+        ({"title": "n", "text": ""}, "its keys are title, text"),
         ({"title": "n", "text": "", "line": 1}, "its keys are title, text, line"),
     ):
         with pytest.raises(InputError, match=f"the key 'name' is missing; {advice}$"):

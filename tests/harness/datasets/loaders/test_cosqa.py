@@ -1,12 +1,17 @@
 import json
 import os
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from chunkers.errors import InputError
+from harness.datasets.cards import load_card
 from harness.datasets.loading import load_dataset
+from harness.support.files import file_sha256
 
 DATA = Path(os.environ.get("CHUNKMARK_DATA") or "no data folder")
 
@@ -49,3 +54,19 @@ def test_the_published_data_are_whole(tmp_path: Path) -> None:
     assert not any(dataset.left_out.values())
     shutil.copytree(DATA / "cosqa/beir", tmp_path / "copy")
     assert load_dataset(f"beir:{tmp_path / 'copy'}").fingerprint == dataset.fingerprint
+
+
+@pytest.mark.skipif(
+    not (DATA / "cosqa/code_idx_map.txt").is_file(), reason="needs CoCLR's files of CoSQA"
+)
+def test_the_script_of_the_documentation_makes_the_published_files(
+    tmp_path: Path,
+) -> None:
+    for name in ("code_idx_map.txt", "cosqa-retrieval-test-500.json"):
+        shutil.copy(DATA / "cosqa" / name, tmp_path)
+    text = (Path(__file__).parents[4] / "docs/fetching.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+    card = load_card("cosqa")
+    made = [file_sha256(tmp_path / file.path) for file in card.files]
+    assert made == [file.sha256 for file in card.files]
