@@ -253,10 +253,13 @@ class FileChunks(FileRows):
             yield text[start:end] if kind is None else _embedded(text, start, end, kind)
 
     @cached_property
-    def digests(self) -> Sequence[bytes]:
+    def _digests(self) -> bytes:
+        return b"".join(map(_digest, self.texts()))
+
+    def digests(self) -> Iterator[bytes]:
         """16 bytes of each chunk's embedded text, by which equal ones are found."""
-        joined = b"".join(map(_digest, self.texts()))
-        return LazySequence(len(self), lambda at: joined[16 * at : 16 * at + 16])
+        joined = self._digests
+        return (joined[at : at + 16] for at in range(0, len(joined), 16))
 
     @cached_property
     def embedded_chars(self) -> int:

@@ -240,7 +240,7 @@ def _around(text: str, embedded: str) -> Interval | None:
 
 def duplicates(chunked: ChunkedCorpus) -> int:
     """Chunks whose embedded text is that of another chunk of the corpus."""
-    return count_repeated(chain.from_iterable(file.digests for file in chunked.chunks.files))
+    return count_repeated(chain.from_iterable(file.digests() for file in chunked.chunks.files))
 
 
 def count_repeated(texts: Iterable[str | bytes]) -> int:

@@ -127,7 +127,7 @@ def _distinct(chunked: Sequence[ChunkedCorpus]) -> Texts:
 
     def numbered(file: FileChunks) -> NDArray[np.int64]:
         known = len(numbers)
-        own = [numbers.setdefault(key, len(numbers)) for key in file.digests]
+        own = [numbers.setdefault(key, len(numbers)) for key in file.digests()]
         column = np.array(own, dtype=np.int64)
         if len(numbers) > known:
             firsts.append((file, _first_places(column, known)))
