@@ -49,6 +49,12 @@ def test_the_three_formats_say_the_same(tmp_path: Path) -> None:
         ("q.jsonl", "[]", "line 1: a question must be an object"),
         ("q.jsonl", '{"text": "a", "targets": "b", "path": "c"}', "line 1: unknown key 'path'"),
         ("q.jsonl", '{"text": " ", "targets": "b"}', "line 1: text is empty"),
+        ("q.jsonl", '{"question": "a", "file": "b"}', "missing; rename 'question' to 'text'"),
+        ("q.jsonl", '{"text": "a", "file": "b"}', "missing; rename 'file' to 'targets'"),
+        ("q.jsonl", '{"file": "b"}', "'text' is missing; its keys are file"),
+        ("q.jsonl", '{"a": "a", "b": "b"}', "'text' is missing; its keys are a, b"),
+        ("q.jsonl", '{"text": "a", "targets": [{"path": "b"}]}', "must be text such as src/a.py:1"),
+        ("q.csv", "query,path\n1,2\n", "but has query, path; rename 'query' to 'text'"),
         (
             "q.jsonl",
             '{"text": "\\ud800", "targets": "b"}',

@@ -35,6 +35,8 @@ def test_places_that_share_rare_words_are_named(capsys, repository, prefix):
     assert "tokens" in first["candidates"][0]["words"]
     assert first["targets"] == ["src/auth.py::gone"]
     assert second["candidates"] == []
+    shown = call(capsys, "dataset", "validate", f"{prefix}{repository}", "--suggest", file).out
+    assert shown.count("none: no place shares a word") == 1
 
 
 def test_the_options_of_the_spec_count(capsys, repository):

@@ -99,6 +99,8 @@ def test_records_can_be_judgements(put, means):
         ('{"query_id": "r", "retrieved_ids": [], "targets": [{"path": ""}]}', ["not name a file"]),
         ('{"query_id": "r", "retrieved_ids": [], "targets": [{"path": "a", "grade": 0}]}',
          ["targets, item 1: grade must be"]),
+        ('{"query_id": "r", "retrieved_ids": ["a"], "targets": ["a.py"]}',
+         ["targets: item 1 must be an object with path, start_line, end_line, grade, not text"]),
         ('{"query_id": "r", "query_id": "s", "retrieved_ids": []}', ["duplicate key"]),
         ('{"query_id": "q", "retrieved_ids": []}', ["query q", "already", "line 1"]),
         ('{"query_id": "r", "retrieved": [{"text": "x"}], "relevant_ids": ["a"]}',
