@@ -128,7 +128,7 @@ def build(
 ) -> None:
     """Build a data set from a repository.
 
-    The folder holds the queries, their targets and a copy of the indexed files.
+    The folder of --out holds the queries, their targets and a copy of the indexed files.
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides

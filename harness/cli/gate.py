@@ -131,7 +131,10 @@ def _refuse_options(
     from chunkers.errors import InputError
 
     if (against is None) != (not max_drop):
-        raise InputError("--against BASE and --max-drop need each other; give both")
+        raise InputError(
+            "--against BASE and --max-drop need each other; "
+            "write --against BASE --max-drop MRR=0.02"
+        )
     if strict and not max_drop:
         raise InputError("--strict is about drops; give --against BASE and --max-drop too")
     if not minimum and not max_drop:

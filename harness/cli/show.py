@@ -55,7 +55,7 @@ def show(
     ] = None,
     data_dir: DataDirOption = None,
     form: Annotated[
-        Format, typer.Option("--format", help="Output format: table or json.")
+        Format, typer.Option("--format", metavar="table|json", help="Output format.")
     ] = Format.TABLE,
 ) -> None:
     """Show queries and the lines that answer them.

@@ -91,10 +91,11 @@ def parse_measure(text: str, *, repeat: str = "-m") -> Measure:
     unit = "c" if family.cut == "budget" else ""
     if number is None or number["unit"].lower() != unit:
         _refuse_several(text, repeat)
-        kind = "non-white-space characters (c)" if unit else "ranks"
+        kind = "non-white-space characters, with the unit c" if unit else "ranks"
+        alone = unit and number is not None and not number["unit"]
+        example = f"{family.name}@{number['number']}c" if alone and number else _example(family)
         raise InputError(
-            f"{text!r}: the cut-off must be a positive whole number of {kind}; "
-            f"write {_example(family)}"
+            f"{text!r}: the cut-off must be a positive whole number of {kind}; write {example}"
         )
     return Measure(family.name, int(number["number"]), unit or None)
 

@@ -342,8 +342,9 @@ def why_none(cells: Sequence[StoredCell], over: str) -> str:
     if over not in {*PARTS, *GROUPS, *options}:
         parts = {part for part in PARTS if len({cell.names[part] for cell in cells}) > 1}
         groups = GROUPS if "chunker" in parts else ()
-        near = suggestion(over, (*PARTS, *GROUPS, *options))
+        near = suggestion(over, (*PARTS, *GROUPS, *options, *sorted(_COMMON)))
         few = suggestion(over, sorted({*parts, *groups, *options}))
+        few = f"{few}; these differ in the run" if few.startswith("choose") else few
         return f"--over {over}: {near if near.startswith('did you mean') else few}"
     if over in PARTS and len({cell.names[over] for cell in cells}) == 1:
         name = cells[0].names[over]

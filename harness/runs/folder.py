@@ -17,7 +17,7 @@ from chunkers import distributions
 from chunkers.errors import InputError
 from chunkers.plugins.spec import Spec
 from harness.retrieval.vector_index import public_name, public_retriever
-from harness.support.files import DAMAGE_ERRORS, PARTIAL, file_sha256
+from harness.support.files import AGAIN, DAMAGE_ERRORS, PARTIAL, file_sha256
 from harness.support.json_files import read_json, require_schema, write_json
 from harness.support.wording import counted
 
@@ -365,9 +365,7 @@ def _names(folder: Path) -> dict[str, str]:
             "retriever": identity["retriever"][0],
         }
     except DAMAGE_ERRORS as error:
-        raise InputError(
-            f"{folder / 'cell.json'} is damaged; remove its folder, and run again"
-        ) from error
+        raise InputError(f"{folder / 'cell.json'} is damaged; {AGAIN}") from error
 
 
 def read_cell(folder: Path, *, check_files: bool = False) -> dict[str, Any]:
@@ -380,12 +378,8 @@ def read_cell(folder: Path, *, check_files: bool = False) -> dict[str, Any]:
     require_schema(cell, CELL, folder / "cell.json")
     for name, kind in _CELL_FIELDS.items():
         if not isinstance(cell.get(name), kind):
-            raise InputError(
-                f"{folder / 'cell.json'} is damaged, at {name}; remove its folder, and run again"
-            )
+            raise InputError(f"{folder / 'cell.json'} is damaged, at {name}; {AGAIN}")
     for name, digest in cell["files"].items() if check_files else ():
         if not (folder / name).is_file() or file_sha256(folder / name) != digest:
-            raise InputError(
-                f"{folder / name} was changed or removed; remove {folder}, and run again"
-            )
+            raise InputError(f"{folder / name} was changed or removed; {AGAIN}")
     return cell

@@ -113,8 +113,7 @@ def _verify_cell(folder: Path) -> Verified:
             faults += _compare_own(folder, record, judged, options, stored)
             compared, differing = _compare_pytrec(folder, judged, options, stored)
     except InputError as error:
-        reason = str(error).replace(f"{folder}/", "").replace(f"{folder} ", "the cell ")
-        return Verified(key, 0, 0, (Difference(key, "", "", reason),))
+        return Verified(key, 0, 0, (Difference(key, "", "", str(error)),))
     differences = tuple(Difference(key, *fault) for fault in (*faults, *differing))
     return Verified(key, len(stored) * len(options.measures), compared, differences)
 

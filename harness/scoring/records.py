@@ -216,7 +216,9 @@ def _record(row: Any, where: str, root: str) -> QueryRecord:
         return _from_eval_result(row, where, root)
     found = row.get("retrieved")
     if isinstance(found, list) and found and all(isinstance(one, str) for one in found):
-        raise InputError(f"{where}: retrieved is a list of objects; write ids as retrieved_ids")
+        raise InputError(
+            f"{where}: retrieved must be a list of objects; write a list of ids as retrieved_ids"
+        )
     record = validated(_Record, row, where)
     if (record.retrieved is None) == (record.retrieved_ids is None):
         both = record.retrieved is not None

@@ -20,6 +20,9 @@ DAMAGE_ERRORS = (
 )  # fmt: skip
 """What reading a file raises that somebody changed after it was written."""
 
+AGAIN = "delete its folder, and repeat `chunkmark run`"
+"""What to do about a damaged file of a run."""
+
 PARTIAL = ".partial-"
 """Prefix of the names of files and folders that are not complete yet."""
 
@@ -72,7 +75,7 @@ def undamaged(cell: Path) -> Iterator[None]:
     try:
         yield
     except DAMAGE_ERRORS as error:
-        raise InputError(f"{damage(cell, error)}; remove its folder, and run again") from None
+        raise InputError(f"{damage(cell, error)}; {AGAIN}") from None
 
 
 def file_sha256(path: Path) -> str:

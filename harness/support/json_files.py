@@ -13,7 +13,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from chunkers.errors import InputError
-from harness.support.files import replace_file, unreadable
+from harness.support.files import AGAIN, replace_file, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ def write_json_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     replace_file(path, "".join(lines))
 
 
-def read_json(path: Path, advice: str = "remove its folder, and run again") -> dict[str, Any]:
+def read_json(path: Path, advice: str = AGAIN) -> dict[str, Any]:
     """Read a document that `write_json` wrote; `advice` ends the message of an error.
 
     Raises:

@@ -13,7 +13,7 @@ from harness.runs.failures import FailedCell
 from harness.runs.folder import PARTS, read_manifest
 from harness.runs.runner import CellResult, RunResult
 from harness.runs.stored_values import read_stored_cells
-from harness.support.files import DAMAGE_ERRORS, damage
+from harness.support.files import AGAIN, DAMAGE_ERRORS, damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -118,9 +118,7 @@ def _upgraded(cell: StoredCell) -> tuple[StoredCell, tuple[str, ...]]:
         for name in names:
             if name not in facts:
                 place = f"{part}.{name}".removeprefix(".")
-                raise InputError(
-                    f"{cell.folder / file} is damaged, at {place}; remove its folder, and run again"
-                )
+                raise InputError(f"{cell.folder / file} is damaged, at {place}; {AGAIN}")
     health = cell.cell["health"]
     missing = tuple(f"health.{name}" for name in _ADDED if name not in health)
     return replace(cell, cell={**cell.cell, "health": _ADDED | health}), missing
@@ -130,9 +128,7 @@ def _result(cell: StoredCell) -> CellResult:
     try:
         profile = str(cell.profile["name"])
     except DAMAGE_ERRORS as error:
-        raise InputError(
-            f"{damage(cell.folder / 'metrics.json', error)}; remove its folder, and run again"
-        ) from None
+        raise InputError(f"{damage(cell.folder / 'metrics.json', error)}; {AGAIN}") from None
     return CellResult(
         **{part: cell.names[part] for part in PARTS},
         profile=profile,

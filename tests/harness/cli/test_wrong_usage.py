@@ -588,7 +588,7 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
         ),
         (
             ("score", "--records", "strings.jsonl"),
-            ["retrieved is a list of objects; write ids as retrieved_ids\n"],
+            ["retrieved must be a list of objects; write a list of ids as retrieved_ids\n"],
         ),
         (
             ("score", "--run", "run.trec", "--qrels", "qrels.trec", "--profile", "beir"),
@@ -685,7 +685,9 @@ def test_a_run_that_is_wrong_or_given_in_place_of_other_folders_is_refused(folde
     (cell, *_) = (folder / "out" / "cells").iterdir()
     (cell / "queries.jsonl").write_text("")
     gate = call(capsys, "gate", "out", "--min", "MRR>0.1")
-    says(gate, 2, "queries.jsonl was changed or removed; remove", "and run again")
+    says(
+        gate, 2, "queries.jsonl was changed or removed; delete its folder", "repeat `chunkmark run`"
+    )
 
 
 def test_a_chunker_that_is_alone_on_a_data_set_is_named(folder, capsys):
