@@ -446,7 +446,9 @@ def test_a_damaged_file_is_one_line_and_no_reason_to_compare_nothing(
             file.unlink()
         else:
             file.write_text(text)
-    says(call(capsys, "report", copy, "-o", tmp_path / "r.html"), 2, "; delete its folder", "/cells/")
+    says(
+        call(capsys, "report", copy, "-o", tmp_path / "r.html"), 2, "; delete its folder", "/cells/"
+    )
     says(call(capsys, "compare", copy), 2, "delete its folder")
 
 
