@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkers.recent import Recent
 from harness.chunking.layout import Layout, squeezed
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Iterable
 
-    from chunkers.source import Source
+    from chunkers.source import LineIndex, Source
     from harness.model import Corpus, Query
 
 MIN_TWIN = 100
@@ -24,96 +23,92 @@ MIN_TWIN = 100
 Stretch = tuple[str, int, int]
 """The path of a file and an interval of its non-white-space characters."""
 
-Beginnings = dict[str, list[int]]
-"""Heads, the first `MIN_TWIN` characters of targets, and where non-blank lines of a file begin with
-each, in order; white space is not counted."""
+Wanted = Mapping[str, Sequence[str]]
+"""Texts of targets by their first `MIN_TWIN` characters; white space is not counted."""
 
-_TIGHT: Recent[Source, str] = Recent(1 << 20)
-
-
-def _tight(source: Source) -> str:
-    """The text of a source without white space, which is kept for those used last alone."""
-    return _TIGHT.get(source, source.length, lambda: squeezed(source.text))
+FileCopies = dict[str, list[int]]
+"""Texts of targets, and where runs of whole lines of a file equal each, in order."""
 
 
-def beginnings(source: Source, heads: AbstractSet[str]) -> Beginnings:
-    """Where a copy of a target may begin in a file."""
-    found: Beginnings = {}
-    if not heads:
+def by_head(texts: Iterable[str]) -> Wanted:
+    """The texts to look for, of which all are at least `MIN_TWIN` characters long."""
+    wanted: dict[str, list[str]] = {}
+    for text in texts:
+        wanted.setdefault(text[:MIN_TWIN], []).append(text)
+    return wanted
+
+
+def copies_in(source: Source, wanted: Wanted) -> FileCopies:
+    """Where a file has the text of a target; it is read once for all of them."""
+    found: FileCopies = {}
+    if not wanted:
         return found
-    text = _tight(source)
-    for start in source.lines.text_starts.tolist():
-        head = text[start : start + MIN_TWIN]
-        if head in heads:
-            found.setdefault(head, []).append(start)
+    whole, lines = squeezed(source.text), source.lines
+    for start in lines.text_starts.tolist():
+        for text in wanted.get(whole[start : start + MIN_TWIN], ()):
+            if whole.startswith(text, start) and _ends(lines, start + len(text)):
+                found.setdefault(text, []).append(start)
     return found
 
 
-@dataclass(frozen=True)
-class Squeezed:
-    """The files of a corpus, in which copies of targets are looked for; white space is not counted.
+def _ends(lines: LineIndex, at: int) -> bool:
+    """Whether a non-blank line ends at a character."""
+    # Where line `n` ends, line `n + 1` begins.
+    place = int(np.searchsorted(lines.line_nws, at))
+    return place < len(lines.line_nws) and at == int(lines.line_nws[place])
 
-    `starts` are number of file and start of the lines that begin with a head, in corpus order. The
-    file `changed`, which has its own, replaces another one, to which its `starts` still belong.
+
+@dataclass(frozen=True)
+class Copies:
+    """Where the files of a corpus have the texts of targets; white space is not counted.
+
+    `places` are number of file and start of each copy, in corpus order. The file `changed`, which
+    has its own, replaces another one, to which its `places` still belong.
     """
 
     sources: Sequence[Source]
-    starts: Mapping[str, Sequence[tuple[int, int]]]
+    places: Mapping[str, Sequence[tuple[int, int]]]
     changed: int | None = None
-    own: Beginnings = field(default_factory=dict)
+    own: FileCopies = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
         sources: Sequence[Source],
-        heads: AbstractSet[str],
-        known: dict[Source, Beginnings] | None = None,
-    ) -> Squeezed:
+        wanted: Wanted,
+        known: dict[Source, FileCopies] | None = None,
+    ) -> Copies:
         """Read a corpus once; `known` are the files of earlier ones, and get those of this one."""
         known = {} if known is None else known
-        starts: dict[str, list[tuple[int, int]]] = {}
+        places: dict[str, list[tuple[int, int]]] = {}
         for number, source in enumerate(sources):
             if source not in known:
-                known[source] = beginnings(source, heads)
-            for head, places in known[source].items():
-                starts.setdefault(head, []).extend((number, at) for at in places)
-        return cls(sources, starts)
+                known[source] = copies_in(source, wanted)
+            for text, starts in known[source].items():
+                places.setdefault(text, []).extend((number, at) for at in starts)
+        return cls(sources, places)
 
-    def with_file(self, sources: Sequence[Source], number: int, own: Beginnings) -> Squeezed:
+    def with_file(self, sources: Sequence[Source], number: int, own: FileCopies) -> Copies:
         """The same corpus with one file put in the place of another; nothing else is read."""
         return replace(self, sources=sources, changed=number, own=own)
 
     def twins(self, text: str, occupied: Sequence[Stretch]) -> list[Stretch]:
-        """Runs of whole lines elsewhere that equal the text of a target, in corpus order.
+        """The copies of a text, in corpus order.
 
         A twin touches no other, and none of `occupied`: the query's targets, and twins of its other
         targets. So each character counts for one gold character at most.
         """
-        if len(text) < MIN_TWIN:
-            return []
         matches: list[Stretch] = []
-        for number, start in self._beginning_with(text[:MIN_TWIN]):
-            source = self.sources[number]
-            twin = (source.path, start, start + len(text))
-            if any(_touch(twin, other) for other in (*occupied, *matches)):
-                continue
-            if _tight(source).startswith(text, start) and _ends(source, twin[2]):
+        for number, start in self._places_of(text):
+            twin = (self.sources[number].path, start, start + len(text))
+            if not any(_touch(twin, other) for other in (*occupied, *matches)):
                 matches.append(twin)
         return matches
 
-    def _beginning_with(self, head: str) -> list[tuple[int, int]]:
-        """File and start of the lines that begin with a head, in corpus order."""
-        places = self.starts.get(head, ())
-        own = [(self.changed, at) for at in self.own.get(head, ()) if self.changed is not None]
+    def _places_of(self, text: str) -> list[tuple[int, int]]:
+        places = self.places.get(text, ())
+        own = [(self.changed, at) for at in self.own.get(text, ()) if self.changed is not None]
         return sorted([*(place for place in places if place[0] != self.changed), *own])
-
-
-def _ends(source: Source, at: int) -> bool:
-    """Whether a non-blank line ends at a character."""
-    # Where line `n` ends, line `n + 1` begins.
-    before = source.lines.line_nws
-    place = int(np.searchsorted(before, at))
-    return place < len(before) and at == int(before[place])
 
 
 def holders(sources: Iterable[Source], texts: Iterable[str]) -> dict[str, list[int]]:
@@ -126,7 +121,7 @@ def holders(sources: Iterable[Source], texts: Iterable[str]) -> dict[str, list[i
         left = [text for text, numbers in found.items() if text and len(numbers) < 2]
         if not left:
             break
-        whole = _tight(source)
+        whole = squeezed(source.text)
         for text in left:
             if text in whole:
                 found[text].append(number)
@@ -207,23 +202,24 @@ def target_text(place: LocatedTarget, corpus: Corpus, files: Mapping[str, int]) 
     return squeezed(corpus.sources[files[place.path]].lines.text_of(first, last))
 
 
-def heads_of(places: Iterable[LocatedTarget], corpus: Corpus, files: Mapping[str, int]) -> set[str]:
-    """What the copies of targets begin with, if these are long enough to be looked for."""
-    texts = (target_text(place, corpus, files) for place in places)
-    return {text[:MIN_TWIN] for text in texts if text}
+def target_texts(
+    places: Iterable[LocatedTarget], corpus: Corpus, files: Mapping[str, int]
+) -> set[str]:
+    """The texts whose copies are looked for."""
+    return {target_text(place, corpus, files) for place in places} - {""}
 
 
 def with_twins(
     places: Sequence[LocatedTarget],
     corpus: Corpus,
     files: Mapping[str, int],
-    squeezed: Squeezed,
+    copies: Copies,
 ) -> list[LocatedTarget]:
     """The targets of a query with the other places of their texts."""
     occupied = [place.stretch for place in places]
     result = []
     for place in places:
-        twins = squeezed.twins(target_text(place, corpus, files), occupied)
+        twins = copies.twins(target_text(place, corpus, files), occupied)
         occupied += twins
         lines = tuple(
             Layout.of(corpus.sources[files[path]]).lines(low, high) for path, low, high in twins

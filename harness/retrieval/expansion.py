@@ -9,10 +9,10 @@ to a definition if they share a character.
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections import Counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from harness.retrieval.ranking import Ranking, fit
 from harness.support.sequences import LazySequence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,6 +29,21 @@ if TYPE_CHECKING:
     from harness.chunking.chunks import FileChunks
     from harness.chunking.corpus import ChunkedCorpus
     from harness.retrieval.ranking import Order, Rankable
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def _while_it_lives(function: Callable[[K], V]) -> Callable[[K], V]:
+    """Remembers a value for as long as there is what it was computed for."""
+    values: WeakKeyDictionary[K, V] = WeakKeyDictionary()
+
+    def remembered(key: K) -> V:
+        if key not in values:
+            values[key] = function(key)
+        return values[key]
+
+    return remembered
 
 
 def companions(
@@ -51,7 +66,7 @@ def companions(
     return LazySequence(len(chunks), item)
 
 
-@functools.lru_cache(maxsize=1 << 12)  # masked corpora share most of their files
+@_while_it_lives  # masked corpora share most of their files
 def _families(file: FileChunks) -> Sequence[Sequence[int]]:
     """For each chunk of a file, the chunks of its parent, as numbers in the file."""
     if not len(file):
@@ -92,8 +107,7 @@ def unparsed(sources: Iterable[Source]) -> dict[str, int]:
     return dict(sorted(reasons.items()))
 
 
-# Chunkers share the files.
-@functools.lru_cache(maxsize=1 << 12)
+@_while_it_lives  # chunkers share the files
 def _scopes(source: Source) -> NDArray[np.int64]:
     """Definitions as intervals of non-white-space characters, smallest first, shape (n, 2).
 

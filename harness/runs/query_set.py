@@ -10,11 +10,12 @@ from chunkers.errors import InputError
 from harness.chunking.layout import squeezed
 from harness.relevance.masking import masks_of, refuse_mask
 from harness.relevance.targets import (
-    Squeezed,
-    beginnings,
-    heads_of,
+    Copies,
+    by_head,
+    copies_in,
     holders,
     locate,
+    target_texts,
     with_twins,
 )
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from harness.model import Corpus, Dataset, Query
     from harness.relevance.filler import Parse
     from harness.relevance.masking import Mask
-    from harness.relevance.targets import Beginnings, LocatedTarget
+    from harness.relevance.targets import FileCopies, LocatedTarget
 
 
 @dataclass(frozen=True)
@@ -120,26 +121,27 @@ def _locate(
     by_corpus: dict[str, list[Query]] = {}
     for query in queries:
         by_corpus.setdefault(query.corpus, []).append(query)
-    sites, heads = {}, set[str]()
+    sites, texts = {}, set[str]()
     for corpus in corpora:
         files = {source.path: number for number, source in enumerate(corpus.sources)}
         for query in by_corpus[corpus.id]:
             mask = mask_of.get(query.id)
             ranked = corpus if mask is None else mask.corpus
             places, reasons = locate(query, ranked, files)
-            heads |= heads_of(places, ranked, files)
+            texts |= target_texts(places, ranked, files)
             sites[query.id] = ranked, files, places, reasons
     located = {}
-    known: dict[Source, Beginnings] = {}
+    wanted = by_head(sorted(texts))
+    known: dict[Source, FileCopies] = {}
     for corpus in corpora:
-        whole = Squeezed.of(corpus.sources, heads, known)
+        whole = Copies.of(corpus.sources, wanted, known)
         own = [mask_of[query.id] for query in by_corpus[corpus.id] if query.id in mask_of]
         copied = _copied(corpus, own)
         for query in by_corpus[corpus.id]:
             ranked, files, places, reasons = sites[query.id]
             mask, searched = mask_of.get(query.id), whole
             if mask is not None:
-                changed = beginnings(mask.source, heads)
+                changed = copies_in(mask.source, wanted)
                 searched = whole.with_file(ranked.sources, mask.number, changed)
             places = with_twins(places, ranked, files, searched)
             located[query.id] = _LocatedQuery(places, reasons, query.id in copied)

@@ -21,7 +21,7 @@ from chunkers.source import Source
 from harness.model import Corpus, Dataset, Query
 from harness.reading import stored_text
 from harness.reading.stored_text import StoredSource, bounded, kept, relabelled, text_space
-from harness.relevance.targets import Squeezed, beginnings, holders
+from harness.relevance.targets import Copies, by_head, copies_in, holders
 from harness.support.space import MEMORY, Space
 
 NOTHING = Space(0)
@@ -132,9 +132,9 @@ def test_copies_are_found_in_stored_files():
         there = [kept(source) for source in plain]
     text = "".join(body.split())
     for corpus in (plain, there):
-        heads = {text[:100]}
-        assert beginnings(corpus[0], heads) == {text[:100]: [3]}
-        found = Squeezed.of(corpus, heads).twins(text, [("0.py", 3, 3 + len(text))])
+        wanted = by_head([text, f"{text}more"])
+        assert copies_in(corpus[0], wanted) == {text: [3]}
+        found = Copies.of(corpus, wanted).twins(text, [("0.py", 3, 3 + len(text))])
         assert found == [(f"{n}.py", 3, 3 + len(text)) for n in (1, 2)]
         assert holders(corpus, ["x=1", "", "value_8=compute(8)"]) == {
             "x=1": [1],

@@ -14,7 +14,7 @@ from harness.measures.grammar import parse_measure
 from harness.measures.profiles import load_profile
 from harness.model import Corpus, Query, Relevance, Target
 from harness.relevance.chunk_gold import ChunkTable, document_gold, span_gold
-from harness.relevance.targets import Squeezed, heads_of, locate, with_twins
+from harness.relevance.targets import Copies, by_head, locate, target_texts, with_twins
 
 
 class World:
@@ -43,8 +43,9 @@ class World:
         query = Query("q", "c", "text", tuple(Target(*one) for one in targets))
         places, dropped = locate(query, self.corpus, self.files)
         if twins:
-            squeezed = Squeezed.of(self.sources, heads_of(places, self.corpus, self.files))
-            places = with_twins(places, self.corpus, self.files, squeezed)
+            texts = target_texts(places, self.corpus, self.files)
+            copies = Copies.of(self.sources, by_head(texts))
+            places = with_twins(places, self.corpus, self.files, copies)
         return places, dropped
 
     def gold(self, *targets, relevance=None, twins=True):

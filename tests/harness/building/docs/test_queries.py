@@ -13,7 +13,7 @@ from harness.building.docs import queries as reasons
 from harness.building.docs.queries import docstring_queries
 from harness.building.docs.styles import STYLES
 from harness.model import Corpus, Dataset, Query
-from harness.relevance.targets import Squeezed, heads_of, locate, with_twins
+from harness.relevance.targets import Copies, by_head, locate, target_texts, with_twins
 from harness.support.word_runs import leaked_queries
 
 
@@ -146,8 +146,9 @@ def test_every_copy_is_another_place_of_the_answer_when_scored() -> None:
     (corpus,), (query,) = result.corpora, result.queries
     numbers = {source.path: number for number, source in enumerate(corpus.sources)}
     places, refused = locate(query, corpus, numbers)
-    squeezed = Squeezed.of(corpus.sources, heads_of(places, corpus, numbers))
-    (place,) = with_twins(places, corpus, numbers, squeezed)
+    texts = target_texts(places, corpus, numbers)
+    copies = Copies.of(corpus.sources, by_head(texts))
+    (place,) = with_twins(places, corpus, numbers, copies)
     assert refused == []
     assert [twin[0] for twin in place.twins] == ["b.py"]
 
