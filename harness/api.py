@@ -66,8 +66,8 @@ def evaluate(
             scored.
         engine: Where files are cut and texts embedded: local; ray, on this machine; or ray:ADDRESS,
             on a Ray cluster.
-        memory: Memory for vectors and texts, such as 500MB or 2GB. More than that is kept in files.
-            Default: no limit.
+        memory: Memory for texts, vectors and postings, such as 500MB or 2GB. More than that is
+            kept in files. Default: no limit.
         file_timeout: Time limit for a file in seconds, such as 120. Each million characters of the
             file adds the same time again.
         out: The run folder. Without it, a temporary folder is used and removed, and `out` of the

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, chain, starmap
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -57,11 +57,6 @@ class Chunk:
     def parts(self) -> list[Interval]:
         """The intervals of `nws` between gaps, in order; one if there are no gaps."""
         return without_gaps(self.nws, self.gaps) if self.gaps else [self.nws]
-
-    @property
-    def chars(self) -> int:
-        """The non-white-space characters in it."""
-        return sum(high - low for low, high in self.parts)
 
 
 def without_gaps(whole: Interval, gaps: Iterable[Interval]) -> list[Interval]:
@@ -121,6 +116,17 @@ PLAIN = Special()
 """A chunk that is embedded as it is."""
 
 
+def table_of(rows: Sequence[Row]) -> NDArray[np.int32]:
+    """Rows as a table, shape (n, 13)."""
+    return np.array(rows, dtype=np.int32).reshape(-1, len(Row._fields))
+
+
+def id_of(path: str, first: int, last: int, copy: int) -> str:
+    """The id of a chunk; see `Chunk`."""
+    name = f"{path}:{first}-{last}"
+    return name if copy == 1 else f"{name}#{copy}"
+
+
 @dataclass(frozen=True, eq=False)
 class FileRows:
     """The rows of the chunks of one file, in order of start and end.
@@ -135,11 +141,6 @@ class FileRows:
     table: NDArray[np.int32]
     special: Mapping[int, Special] = field(default_factory=dict)
 
-    @classmethod
-    def rows(cls, rows: Sequence[Row]) -> NDArray[np.int32]:
-        """A table of rows."""
-        return np.array(rows, dtype=np.int32).reshape(-1, len(Row._fields))
-
     def __len__(self) -> int:
         return len(self.table)
 
@@ -153,16 +154,13 @@ class FileRows:
 
     def id_of(self, row: Row) -> str:
         """The id of a chunk."""
-        return self._id(row.start_line, row.end_line, row.copy)
+        return id_of(self.path, row.start_line, row.end_line, row.copy)
 
     def ids(self) -> Iterator[str]:
         """The ids of all chunks."""
         names = ("start_line", "end_line", "copy")
-        return starmap(self._id, self.table[:, [_PLACES[name] for name in names]].tolist())
-
-    def _id(self, first: int, last: int, copy: int) -> str:
-        name = f"{self.path}:{first}-{last}"
-        return name if copy == 1 else f"{name}#{copy}"
+        columns = self.table[:, [_PLACES[name] for name in names]]
+        return starmap(partial(id_of, self.path), columns.tolist())
 
     @property
     def gaps(self) -> Mapping[int, tuple[Interval, ...]]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from chunkers.sizes import span_size
 from chunkers.source import Services
-from harness.chunking.chunks import Chunks, FileChunks, FileRows, Row, Special
+from harness.chunking.chunks import Chunks, FileChunks, Row, Special, table_of
 from harness.chunking.cutters import cutter, limits_of, tasks_of
 from harness.chunking.layout import Layout, squeezed
 from harness.chunking.limits import TooManyFailuresError
@@ -174,7 +174,7 @@ class _ChunkMaker:
         """The chunks of a source."""
         layout = Layout.of(source)
         if outcome.failure is not None:
-            nothing = FileChunks(source.path, FileRows.rows(()), source=source)
+            nothing = FileChunks(source.path, table_of(()), source=source)
             return _CutFile(layout, nothing, failure=((source.path, outcome.failure.reason),))
         every_span = outcome.spans or ()
         spans = [span for span in every_span if self._keep_blank or not _is_blank(source, span)]
@@ -188,7 +188,7 @@ class _ChunkMaker:
             if kind is not None:
                 special[len(rows)] = kind
             rows.append(row._replace(copy=seen[lines]))
-        chunks = FileChunks(source.path, FileRows.rows(rows), special, source=source)
+        chunks = FileChunks(source.path, table_of(rows), special, source=source)
         notes = outcome.notes if every_span or not layout.size else {**outcome.notes, NOTHING: 1}
         return _CutFile(layout, chunks, len(every_span) - len(spans), notes)
 

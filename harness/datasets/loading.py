@@ -59,7 +59,7 @@ def load_dataset(
         languages: `PATTERN=LANGUAGE`: the language of files, by name or path; the last pattern
             that fits a file decides. See `chunkers.languages.language_of`.
         seed: Random seed.
-        memory: Memory such as 2GB, of which texts take a quarter at most; all others are kept in a
+        memory: Memory such as 2GB, of which texts take a fifth at most; all others are kept in a
             file and read when they are used. Default: no limit.
         tell: Gets the progress of loaders that report it.
 

@@ -7,7 +7,7 @@ therefore a chunk shares a non-blank line with it exactly when they share a char
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from harness.measures.cell import Gold, Pieces, Units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -57,21 +57,17 @@ class ChunkTable:
     def of(
         cls,
         rows: Sequence[tuple[str, tuple[int, int], tuple[int, int], tuple[int, int]]],
-        gaps: Iterable[Sequence[tuple[int, int]]] = (),
     ) -> ChunkTable:
         """The chunks of a corpus.
 
         Args:
             rows: Path, characters, non-blank lines and lines of every chunk, in corpus order.
-            gaps: Characters inside of each that it does not have; nothing where none has gaps.
         """
         numbers: dict[str, int] = {}
         for path, *_ in rows:
             numbers.setdefault(path, len(numbers))
         flat = [(numbers[path], *nws, *lines, *whole) for path, nws, lines, whole in rows]
-        with_gaps = {number: intervals for number, intervals in enumerate(gaps) if intervals}
-        table = cls(numbers, *np.array(flat, dtype=np.int64).reshape(-1, 7).T)
-        return replace(table, gaps=with_gaps)
+        return cls(numbers, *np.array(flat, dtype=np.int64).reshape(-1, 7).T)
 
     @classmethod
     def of_files(

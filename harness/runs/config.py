@@ -133,7 +133,8 @@ class RunConfig:
     memory: str | None = _option(
         LIMITS,
         None,
-        "Memory for vectors and texts, such as 500MB or 2GB. More than that is kept in files. "
+        "Memory for texts, vectors and postings, such as 500MB or 2GB. More than that is kept in "
+        "files. "
         "Default: no limit.",
         metavar="SIZE",
     )

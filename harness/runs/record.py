@@ -20,7 +20,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from harness.chunking.chunks import PLAIN, FileRows, FileSequence, Row, Special
+from harness.chunking.chunks import PLAIN, FileRows, FileSequence, Row, Special, id_of, table_of
 from harness.relevance.targets import LocatedTarget
 from harness.support.files import undamaged
 
@@ -39,7 +39,7 @@ _LINES = re.compile(r":([0-9]+)-([0-9]+)\Z")
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """One chunk; see `harness.chunking.corpus.Chunk` for the fields."""
+    """One chunk; see `harness.chunking.chunks.Chunk` for the fields."""
 
     corpus: str
     id: str
@@ -53,16 +53,6 @@ class ChunkRow:
     ref_id: str | None = None
     around: Interval | None = (0, 0)
     gaps: tuple[Interval, ...] = ()
-
-    @property
-    def chars(self) -> int:
-        """The non-white-space characters in it."""
-        return self.nws[1] - self.nws[0] - sum(high - low for low, high in self.gaps)
-
-    @property
-    def ref_lines(self) -> Interval:
-        """First and last line, from 0: those of `ref_id` if it names lines, else the chunk's."""
-        return ref_lines(self.ref_id or "") or (self.start_line - 1, self.end_line - 1)
 
 
 def ref_lines(ref_id: str) -> Interval | None:
@@ -124,7 +114,9 @@ def _file_rows(path: str, chunks: Iterable[ChunkRow]) -> FileRows:
         if chunk.ref_id is not None or chunk.gaps:
             special[len(rows)] = Special(ref_id=chunk.ref_id, gaps=chunk.gaps)
         rows.append(place._replace(copy=int(copy or 1), before=before, after=after))
-    return FileRows(path, FileRows.rows(rows), special)
+        if chunk.id != id_of(path, first, last, rows[-1].copy):
+            raise ValueError(f"{chunk.id} is not the id of its lines")
+    return FileRows(path, table_of(rows), special)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,17 +108,18 @@ def test_a_query_shows_gold_chunks_reasons_and_the_end_of_the_budget(show):
     for side, number in zip("ab", part["pair"], strict=True):
         cell, record = part["cells"][number], read_record(cells[number].folder)
         shown, query = cell["shown"][at], record.queries[at]
-        chunks = {chunk.id: chunk for chunk in record.chunks if chunk.corpus == query.corpus}
+        sizes = zip(record.chunks, record.chunks.chars.tolist(), strict=True)
+        chunks = {row.id: (row, size) for row, size in sizes if row.corpus == query.corpus}
         ranked = [chunks[name] for name in record.rankings[at].ids[: len(shown[0])]]
         texts = page.locator(f".browser-cell.{side} .rank summary").all_inner_texts()
-        for rank, (chunk, text) in enumerate(zip(ranked, texts, strict=True)):
+        for rank, ((chunk, size), text) in enumerate(zip(ranked, texts, strict=True)):
             lines = f"{chunk.start_line}\u2013{chunk.end_line}"
-            assert text.startswith(f"{rank + 1}. {chunk.path}:{lines} · {chunk.chars} c, score ")
+            assert text.startswith(f"{rank + 1}. {chunk.path}:{lines} · {size} c, score ")
             relevant = any(reason[0] == rank and reason[2] > 0 for reason in shown[2])
             assert ("relevant" in text) == relevant
         rank, last, *_ = shown[3][cell["budgets"].index(300)]
         end = page.inner_text(f".browser-cell.{side} .budget-end")
-        assert f"after {last} of {ranked[rank].chars} c of rank {rank + 1}" in end
+        assert f"after {last} of {ranked[rank][1]} c of rank {rank + 1}" in end
         credited = sum(high - low for low, high in shown[3][0][3])
         gold = page.locator("#query-browser section p").all_inner_texts()
         place = query.places[0]

@@ -75,7 +75,7 @@ class Bm25:
         model = _model_type()(method="lucene", k1=self.k1, b=self.b, backend="numpy")
         # What `model.index` makes of the tokens one by one, with equal bits.
         model.scores = {
-            "data": _scores(postings, self.k1, self.b),
+            "data": _into_scores(postings, self.k1, self.b),
             "indices": postings.chunks,
             "indptr": postings.starts,
             "num_docs": len(postings.lengths),
@@ -109,10 +109,11 @@ def _model_type() -> Any:
     return Model
 
 
-def _scores(postings: Postings, k1: float, b: float) -> NDArray[np.float32]:
+def _into_scores(postings: Postings, k1: float, b: float) -> NDArray[np.float32]:
     """The score of every posting: Lucene's inverse document frequency times the saturated count.
 
-    Scores are put in the place of the counts, so that they need no memory of their own.
+    Scores are put in the place of the counts, which are lost, so that they need no memory of their
+    own.
     """
     frequency = np.diff(postings.starts)
     n, different = len(postings.lengths), np.unique(frequency)

@@ -11,7 +11,8 @@ from chunkers import Source, list_chunkers
 from harness.model import Corpus, Query, Target
 from harness.reports.document import run_document
 from harness.reports.tables import as_markdown, print_table
-from harness.runs.record import ChunkRow
+from harness.runs.record import ChunkRow, ChunkRows
+from harness.runs.results import table_of
 
 BUILT_IN = {"ast", "code-chunk-ast", "function", "memorybench-fixed", "semantic", "whole-file"}
 LIBRARIES = {"astchunk", "chonkie-code", "langchain-code", "llamaindex-code", "semchunk"}
@@ -147,4 +148,5 @@ def test_every_chunker_over_real_repositories_ends_in_one_table(data, tmp_path, 
 )
 def test_lines_are_those_of_the_reproduced_systems_id_where_it_has_any(ref_id, lines):
     row = ChunkRow("c", "a.py:3-5", "a.py", 0, 9, 3, 5, (0, 9), (0, 3), ref_id)
-    assert row.ref_lines == lines
+    table = table_of(ChunkRows.of([row]))
+    assert (table.begin.tolist(), table.end.tolist()) == ([lines[0]], [lines[1]])

@@ -1,6 +1,7 @@
 """Chunks that lack text from between their ends: it is not delivered, charged, credited or gold."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,7 +93,9 @@ def test_coverage_is_that_of_the_characters():
 
 
 def test_pieces_are_the_stretches_between_gaps():
-    table = ChunkTable.of([("a", (10, 50), (0, 9), (0, 9))], [((15, 20), (30, 40))])
+    table = replace(
+        ChunkTable.of([("a", (10, 50), (0, 9), (0, 9))]), gaps={0: ((15, 20), (30, 40))}
+    )
     units = table.touching(("a", 0, 100))
     assert table.pieces(units, 12, 45).T.tolist() == [
         [0, 2, 3, 12], [0, 5, 10, 20], [0, 15, 5, 40]
