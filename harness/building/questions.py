@@ -69,6 +69,10 @@ class Question:
     line: int
 
 
+_LINE_KEYS = {"start_line", "end_line", "start", "end", "line", "lines"}
+"""Keys of other programs, whose values belong to the target."""
+
+
 class _Row(Table):
     text: Text
     targets: Annotated[list[Text], Meta(min_length=1)]
@@ -175,6 +179,8 @@ def _question(row: Any, line: int, where: str) -> Question:
                 raise InputError(
                     f"{where}: targets: item {number} must be text such as src/a.py:10-20"
                 )
+    if lines := next((key for key in row if key in _LINE_KEYS), None):
+        raise InputError(f"{where}: unknown key {lines!r}; write src/a.py:10-20 as the target")
     valid = validated(_Row, row | words, where)
     name = f"line {line}" if valid.id is None else valid.id
     return Question(name, valid.text, tuple(dict.fromkeys(valid.targets)), line)

@@ -65,7 +65,10 @@ def churn(
     baseline: Annotated[str | None, typer.Option(metavar="CHUNKER", help=BASELINE_HELP)] = None,
     header: Annotated[
         Header,
-        typer.Option(help="on: also replay each chunker with header=on, and compare the two."),
+        typer.Option(
+            help="on: also replay each chunker with header=on, and compare the two. A header is "
+            "the path and the names of the enclosing definitions, before the text of a chunk."
+        ),
     ] = Header.OFF,
     by: Annotated[
         list[Group] | None,

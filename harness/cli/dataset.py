@@ -277,7 +277,9 @@ def fetch(
     bare = re.split("[:,]", name)[0]
     if bare != name and bare in card_names():
         needed = load_card(bare).files or is_of_hub(load_card(bare))
-        advice = f"write chunkmark dataset fetch {bare}" if needed else f"use -d {name}"
+        advice = (
+            f"write chunkmark dataset fetch {bare}" if needed else f"write chunkmark run -d {name}"
+        )
         why = "takes a name without options" if needed else "has nothing to do: it needs no files"
         raise InputError(f"{name}: dataset fetch {why}; {advice}")
     if name not in card_names():

@@ -98,12 +98,12 @@ def score(
     or false); and k, where the ranking is cut. A chunk such as `doc-7::chunk-0` counts as its
     document, `doc-7` or `7`, whichever is judged; several chunks of a document count once.
 
-    A result is judged by the first of these that is present:
+    A record is judged by the first of these that it has, and not by the others:
 
     1. qrels or relevant_ids
-    2. lines shared with a target
-    3. the file of a target
-    4. words shared with the expected answer
+    2. targets with lines: a result must share a line with one
+    3. targets without lines: a result must be from the file of one
+    4. expected: a result must share words with it
 
     A measure is skipped if no query has the judgements that it needs. The exit code is 2 if every
     measure is skipped.

@@ -98,7 +98,8 @@ def parse_json(raw: bytes, where: str) -> Any:
         # The place of a line of JSON lines has its number, and the line its line feed.
         is_line = _LINE_NUMBER.search(where) is not None
         line = "" if is_line else f", line {error.lineno}"
-        column = error.pos + 1 if is_line else error.colno
+        end = len(error.doc.rstrip("\r\n"))
+        column = min(error.pos, end) + 1 if is_line else error.colno
         ended = error.pos >= len(error.doc.rstrip())
         hint = "; it ends too early" if ended else ""
         hint = "; there is text after its end" if error.msg == "Extra data" else hint

@@ -365,3 +365,12 @@ def test_the_same_words_ask_for_one_answer_alone(tmp_path: Path) -> None:
         "line 2: same words as line 1; ask once, with all targets",
         "line 4: same words as line 3; ask once, with all targets",
     ]
+
+
+def test_lines_beside_a_target_are_refused_with_the_form_of_a_target(tmp_path):
+    file = tmp_path / "q.jsonl"
+    file.write_text('{"text": "which", "targets": "pkg/a.py", "start_line": 1, "end_line": 2}\n')
+    with pytest.raises(
+        InputError, match=r"line 1: unknown key 'start_line'; write src/a\.py:10-20"
+    ):
+        question_queries(CORPUS, file)

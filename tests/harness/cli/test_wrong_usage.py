@@ -224,7 +224,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("run", "--match-size", "zero"), ["--match-size takes a number", "unknown chunker"]),
         (("run", "--match-size", "0"), ["--match-size must be above 0, not 0"]),
         (("chunk", "src/a.py", "-c", "ast:overlap=999"), ["chunker ast: overlap=999: must be"]),
-        (("dataset", "fetch", "repo:."), ["it needs no files; use -d repo:."]),
+        (("dataset", "fetch", "repo:."), ["it needs no files; write chunkmark run -d repo:."]),
         (
             ("dataset", "fetch", "repoeval-function:target=body"),
             ["dataset fetch repoeval-function"],
