@@ -114,7 +114,7 @@ class TextStore:
     """
 
     def __init__(self, limit: float) -> None:
-        self._left = limit
+        self.limit = self._left = limit
         # By the text's `id`, which no other text has as long as a source holds it: its size, and
         # the number of its sources.
         self._sizes: dict[int, int] = {}
@@ -218,9 +218,11 @@ class TextStore:
 def text_space(space: Space) -> Iterator[None]:
     """Let `kept` write texts to a file where they pass a share of a limit.
 
-    Without a limit, `kept` does as before.
+    Without a limit, `kept` does as before. Within a space of the same limit, texts count with those
+    that are there: all of a run, of its data sets and their masks, take one share.
     """
-    if isinf(space.limit):
+    active = _store.get()
+    if isinf(space.limit) or (active is not None and active.limit == space.share):
         yield
         return
     token = _store.set(TextStore(space.share))
