@@ -179,9 +179,13 @@ def _built(
     questions = None if options.queries in KINDS else _questions(options.queries)
     corpus = read_tree(root, options.reading)
     if questions is not None:
+        corpus = without_file(corpus, root, questions)
+    from harness.building.git.repository import state_of
+
+    state = state_of(root, corpus.sources)
+    if questions is not None:
         from harness.building.questions import question_queries
 
-        corpus = without_file(corpus, root, questions)
         built = question_queries(corpus, questions, root)
     elif options.queries == "calls":
         from harness.building.calls.queries import call_queries
@@ -190,10 +194,9 @@ def _built(
     else:
         from harness.building.docs.queries import docstring_queries
 
-        built = docstring_queries(corpus, whole=options.whole, names=options.names)
-    from harness.building.git.repository import state_of
-
-    state = state_of(root, corpus.sources)
+        only = [corpus]
+        del corpus  # its files end one by one, as their doc comments are cut
+        built = docstring_queries(only.pop(), whole=options.whole, names=options.names)
     if options.queries in ("docstring", "calls"):  # a whole definition is the target
         state |= {GOLD_FOLLOWS: DEFINITIONS}
     return replace(built, information={**state, **built.information})

@@ -237,8 +237,9 @@ def _bounded(root: Path, files: Iterable[Source | Skipped]) -> Iterator[Source |
         total += file.length if isinstance(file, Source) else 0
         if total > MOST_TEXT and not bounded():
             raise InputError(
-                f"{root} holds more than {MOST_TEXT >> 20} million characters to index\n"
-                "name a folder in it, or keep the texts in a file: chunkmark run --memory 2GB"
+                f"{root} holds more than {MOST_TEXT // 10**6} million characters to index\n"
+                "name a folder in it; chunkmark run and robust take more with --memory 2GB, "
+                'load_dataset with memory="2GB"'
             )
         yield file
 

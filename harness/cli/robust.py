@@ -50,6 +50,7 @@ def robust(
     from chunkers.errors import InputError, suggestion
     from harness.chunking.probes import probe
     from harness.cli.progress import Progress
+    from harness.reading.stored_text import text_space
     from harness.reports import robust as report
     from harness.robust.study import plan_of, refuse_documents, study
     from harness.robust.transformations import TRANSFORMATIONS
@@ -72,7 +73,8 @@ def robust(
         with flags_in_errors(options):
             plan = plan_of(config)
         runs = len(config.datasets) * (1 + len(names))
-        with Progress(runs * len(plan.chunkers) * len(plan.embedders)) as progress:
+        passes = runs * len(plan.chunkers) * len(plan.embedders)
+        with Progress(passes) as progress, text_space(plan.space):
             datasets = datasets_of(config, data_dir, progress.tell)
             datasets = distinct("data set", datasets, attrgetter("name"))
             for dataset in datasets:

@@ -148,6 +148,7 @@ def run(
     config = config_of(suite, data_dir, options)
     from harness.chunking.probes import probe
     from harness.cli.progress import Progress
+    from harness.reading.stored_text import text_space
     from harness.reports.breakdowns import refuse_breakdowns
     from harness.reports.document import failure_lines, run_document
     from harness.reports.first_screen import print_first_screen
@@ -160,26 +161,34 @@ def run(
 
     probe(config.chunkers)
     # A plug-in's prints are not part of the result, and it may change the working folder.
-    with contextlib.redirect_stdout(sys.stderr), contextlib.chdir(Path.cwd()):
-        with flags_in_errors(options):
-            plan = make_plan(config)
-        passes = len(config.datasets) * len(plan.chunkers) * len(plan.embedders)
-        with Progress(passes) as progress:
+    with (
+        contextlib.redirect_stdout(sys.stderr),
+        contextlib.chdir(Path.cwd()),
+        flags_in_errors(options),
+    ):
+        plan = make_plan(config)
+    passes = len(config.datasets) * len(plan.chunkers) * len(plan.embedders)
+    with text_space(plan.space):  # one for loading and the run, which makes masked texts
+        with (
+            contextlib.redirect_stdout(sys.stderr),
+            contextlib.chdir(Path.cwd()),
+            Progress(passes) as progress,
+        ):
             datasets = datasets_of(config, data_dir, progress.tell)
-    warn_unused_languages(config.languages, [c for each in datasets for c in each.corpora])
-    refuse_breakdowns(by or (), datasets)
-    for dataset in datasets:
-        if config.limit is not None and config.limit > len(dataset.queries):
-            size = counted(len(dataset.queries), "query", "queries")
-            progress.note(f"--limit {config.limit}: {dataset.name} has {size}; all are used")
-    if baseline is not None:
-        baseline = baseline_of(baseline, [chunker.name for chunker in plan.chunkers])
-    prices = parse_prices(price or (), [embedder.name for embedder in plan.embedders])
-    if options["embedders"] and not plan.embedders:
-        names = " ".join(options["embedders"])
-        progress.warn(f"-e {names} is not used: no retriever or chunker of this run needs it")
-    with progress, contextlib.redirect_stdout(sys.stderr):
-        result = run_grid(plan, datasets, out, progress.tell)
+        warn_unused_languages(config.languages, [c for each in datasets for c in each.corpora])
+        refuse_breakdowns(by or (), datasets)
+        for dataset in datasets:
+            if config.limit is not None and config.limit > len(dataset.queries):
+                size = counted(len(dataset.queries), "query", "queries")
+                progress.note(f"--limit {config.limit}: {dataset.name} has {size}; all are used")
+        if baseline is not None:
+            baseline = baseline_of(baseline, [chunker.name for chunker in plan.chunkers])
+        prices = parse_prices(price or (), [embedder.name for embedder in plan.embedders])
+        if options["embedders"] and not plan.embedders:
+            names = " ".join(options["embedders"])
+            progress.warn(f"-e {names} is not used: no retriever or chunker of this run needs it")
+        with progress, contextlib.redirect_stdout(sys.stderr):
+            result = run_grid(plan, datasets, out, progress.tell)
     document = run_document(result, by or (), baseline, prices, power=form is Format.JSON)
     for name in uncounted(document["cells"], prices):
         progress.warn(f"{name} has no price: its tokens are not counted; add tokenizer=FILE to it")
@@ -205,16 +214,13 @@ def run(
 def datasets_of(config: RunConfig, data_dir: Path | None, tell: Tell) -> list[Dataset]:
     """The data sets of a configuration, loaded."""
     from harness.datasets.loading import load_dataset
-    from harness.reading.stored_text import text_space
-    from harness.support.space import parse_space
 
-    with text_space(parse_space(config.memory)):
-        return [
-            load_dataset(
-                text, data_dir=data_dir, languages=config.languages, seed=config.seed, tell=tell
-            )
-            for text in config.datasets
-        ]
+    return [
+        load_dataset(
+            text, data_dir=data_dir, languages=config.languages, seed=config.seed, tell=tell
+        )
+        for text in config.datasets
+    ]
 
 
 def config_of(suite: Path | None, data_dir: Path | None, options: dict[str, Any]) -> RunConfig:

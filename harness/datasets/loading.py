@@ -59,8 +59,9 @@ def load_dataset(
         languages: `PATTERN=LANGUAGE`: the language of files, by name or path; the last pattern
             that fits a file decides. See `chunkers.languages.language_of`.
         seed: Random seed.
-        memory: Memory such as 2GB, of which texts take a fifth at most; all others are kept in a
-            file and read when they are used. Default: no limit.
+        memory: Memory such as 2GB, of which the texts of this data set take a fifth at most, apart
+            from those of others; the rest is kept in a file and read when it is used. Default: no
+            limit.
         tell: Gets the progress of loaders that report it.
 
     Returns:

@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 import weakref
+from collections import Counter, deque
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -109,11 +110,17 @@ class TextStore:
     """Texts in a file that ends with the last source in it.
 
     Args:
-        limit: Bytes of memory for all texts that stay there, and their line indexes.
+        limit: Bytes of memory for all texts that are there at a time, and their line indexes.
     """
 
     def __init__(self, limit: float) -> None:
-        self._left = limit
+        self.limit = self._left = limit
+        # By the text's `id`, which no other text has as long as a source holds it: its size, and
+        # the number of its sources.
+        self._sizes: dict[int, int] = {}
+        self._holders: Counter[int] = Counter()
+        # A source may end in any thread, at any time: what it held is given back by `keep`.
+        self._ended: deque[int] = deque()
         self._folder = cache_dir()
         self._file: Any = None
         self._end = 0
@@ -128,9 +135,8 @@ class TextStore:
         if isinstance(source, StoredSource):
             return source
         text = source.text
-        size = sys.getsizeof(text) * _WITH_INDEX
-        if size <= self._left:
-            self._left -= size
+        if self._holds(text):
+            weakref.finalize(source, self._ended.append, id(text)).atexit = False
             return source
         octets = text.encode("utf-8", "surrogatepass")
         start = self._append(octets)
@@ -146,6 +152,24 @@ class TextStore:
             _digest=hashlib.sha256(octets).digest(),
             _text_hash=hash(text),
         )
+
+    def _holds(self, text: str) -> bool:
+        """Whether the text of a new source may be in memory, or is there anyway."""
+        while self._ended:
+            key = self._ended.popleft()
+            self._holders[key] -= 1
+            if not self._holders[key]:
+                del self._holders[key]
+                self._left += self._sizes.pop(key)
+        key = id(text)
+        if key not in self._sizes:
+            size = sys.getsizeof(text) * _WITH_INDEX
+            if size > self._left:
+                return False
+            self._left -= size
+            self._sizes[key] = size
+        self._holders[key] += 1
+        return True
 
     def opened(self, start: int, size: int, length: int) -> Source:
         """The text that begins at a byte, with its line index, as a source without a name.
@@ -194,9 +218,11 @@ class TextStore:
 def text_space(space: Space) -> Iterator[None]:
     """Let `kept` write texts to a file where they pass a share of a limit.
 
-    Without a limit, `kept` does as before.
+    Without a limit, `kept` does as before. Within a space of the same limit, texts count with those
+    that are there: all of a run, of its data sets and their masks, take one share.
     """
-    if isinf(space.limit):
+    active = _store.get()
+    if isinf(space.limit) or (active is not None and active.limit == space.share):
         yield
         return
     token = _store.set(TextStore(space.share))
@@ -225,4 +251,4 @@ def relabelled(source: Source, **labels: Any) -> Source:
     """A source with another path, language or encoding; its text is where it was."""
     if isinstance(source, StoredSource):
         return StoredSource._of(**{**source.__dict__, **labels})
-    return replace(source, **labels)
+    return kept(replace(source, **labels))  # holds the text when the other one has ended

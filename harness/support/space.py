@@ -44,7 +44,7 @@ class Space:
 
     @property
     def share(self) -> float:
-        """The most bytes that one array, or all texts together, may have in memory."""
+        """The most bytes that one array, or all texts of a run together, may have in memory."""
         return self.limit / _SHARES
 
     def empty(self, shape: tuple[int, ...], dtype: Any = "float32") -> NDArray[Any]:

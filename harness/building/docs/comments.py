@@ -12,7 +12,6 @@ from harness.building.docs.definitions import definitions_of
 from harness.building.docs.nodes import Tree, docstrings_of, pieces_of
 from harness.building.docs.styles import STYLES
 from harness.building.docs.text import comment_text, is_block
-from harness.reading.stored_text import kept
 from harness.support.edits import Edit, OffsetMap, apply, whole_lines
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def strip_doc_comments(source: Source, style: Style | None = None) -> StrippedSo
                 )
             )
     others = len(docstrings) + len(stretches) - len(documented)
-    return StrippedSource(kept(left), tuple(documented), max(0, others))
+    return StrippedSource(left, tuple(documented), max(0, others))
 
 
 def _stretches(text: str, pieces: Sequence[Piece]) -> list[tuple[int, int]]:

@@ -23,6 +23,7 @@ from harness.building.docs.text import description_of
 from harness.chunking.layout import squeezed
 from harness.chunking.parsing import UnparsedError, prepare
 from harness.model import Query, Skipped, Target
+from harness.reading.stored_text import kept
 from harness.relevance.targets import MIN_TWIN
 from harness.support.word_runs import RUN, count_words, leaked_queries, words_of
 
@@ -127,15 +128,19 @@ def docstring_queries(
     )
     skipped = list(corpus.skipped)
     prepare(corpus.sources)
-    for source in corpus.sources:
+    # A file as read ends here if the caller lets go of it, so that its memory is free for the next.
+    waiting = [*reversed(corpus.sources)]
+    corpus = replace(corpus, sources=())
+    while waiting:
         try:
-            stripped = strip_doc_comments(source)
+            stripped = strip_doc_comments(waiting.pop())
         except UnparsedError as error:  # its doc comments cannot be cut, and would be answers
             skipped.append(Skipped(error.path, error.reason))
             continue
-        sources.append(stripped.source)
+        source = kept(stripped.source)
+        sources.append(source)
         left_out[OTHER] += stripped.others
-        candidates += _candidates(stripped.source, stripped.documented, whole=whole, names=names)
+        candidates += _candidates(source, stripped.documented, whole=whole, names=names)
     candidates = _without_shared(candidates)
     texts = {candidate.id: candidate.text for candidate in candidates if not candidate.reason}
     leaked = leaked_queries(texts, (source.text for source in sources))

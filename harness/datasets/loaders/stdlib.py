@@ -21,6 +21,7 @@ from harness.building.docs.text import summary_of
 from harness.chunking.parsing import UnparsedError
 from harness.model import DEFINITIONS, GOLD_FOLLOWS, Corpus, Dataset, Query, Skipped, Target
 from harness.reading.reader import ReadRules, read_file
+from harness.reading.stored_text import kept
 from harness.support.word_runs import RUN, count_words, leaked_queries, words_of
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def load(card: Card, data_dir: Path | None) -> Dataset:
         except UnparsedError as error:
             skipped.append(Skipped(error.path, error.reason))
             continue
-        sources.append(cut.source)
+        sources.append(kept(cut.source))
         summaries += _summaries(path, cut.documented)
     left_out = {_TWINS: len(twins), _LACKING: len({*chosen} - twins) - len(present)}
     queries, dropped = _queries(summaries, sources)

@@ -225,10 +225,14 @@ def test_a_bare_repository_is_refused_with_what_to_do(tmp_path: Path) -> None:
 def test_more_text_than_is_kept_in_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(tmp_path, "a.py", "b.py")
-    monkeypatch.setattr(trees, "MOST_TEXT", 2 * len(CODE) - 1)
-    with pytest.raises(InputError, match="characters to index\nname a folder in it"):
+    write(tmp_path, "a.py", "b.py", text=CODE * 100_000)
+    monkeypatch.setattr(trees, "MOST_TEXT", 2 * 100_000 * len(CODE) - 1)
+    with pytest.raises(InputError) as error:
         read_tree(tmp_path)
+    assert str(error.value) == (
+        f"{tmp_path} holds more than 1 million characters to index\nname a folder in it; "
+        'chunkmark run and robust take more with --memory 2GB, load_dataset with memory="2GB"'
+    )
     with text_space(Space(0)):
         assert len(read_tree(tmp_path).sources) == 2
 

@@ -5,6 +5,7 @@ import dataclasses
 import json
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from worlds import files
 import chunkers
 from chunkers.errors import InputError
 from chunkers.source import Source
+from harness.datasets.loading import load_dataset
 from harness.model import Corpus, Dataset, Query
 from harness.reading import stored_text
 from harness.reading.stored_text import StoredSource, bounded, kept, relabelled, text_space
@@ -97,8 +99,98 @@ def test_a_changed_copy_is_plain_and_a_relabelled_one_is_stored():
 
 def test_texts_stay_in_memory_until_they_pass_their_share():
     with text_space(Space(10_000)):  # a fifth, half of which is for the indexes of lines
-        kinds = [type(kept(Source(f"{n}" * 400, f"{n}"))) for n in range(4)]
-    assert kinds == [Source, Source, StoredSource, StoredSource]
+        found = [kept(Source(f"{n}" * 400, f"{n}")) for n in range(4)]
+    assert [*map(type, found)] == [Source, Source, StoredSource, StoredSource]
+
+
+def test_a_text_that_ends_leaves_its_room_to_the_next():
+    def source(n):
+        return kept(Source(f"{n}" * 400, f"{n}"))
+
+    with text_space(Space(10_000)):
+        first, second, third = map(source, range(3))
+        assert (type(first), type(second), type(third)) == (Source, Source, StoredSource)
+        del first
+        fourth, fifth = map(source, range(3, 5))
+        assert (type(fourth), type(fifth)) == (Source, StoredSource)
+    assert (second.text[0], third.text[0], fourth.text[0], fifth.text[0]) == ("1", "2", "3", "4")
+
+
+def test_a_text_of_several_sources_counts_once_until_the_last_of_them_ends():
+    with text_space(Space(10_000)):
+        first = kept(Source("0" * 800, "0"))
+        again, other = kept(first), relabelled(first, path="1")
+        assert again is first
+        assert type(other) is Source
+        del first, again
+        assert type(kept(Source("2" * 800, "2"))) is StoredSource
+        del other
+        assert type(kept(Source("3" * 800, "3"))) is Source
+
+
+def test_spaces_of_one_limit_share_it_where_one_is_in_the_other():
+    def source(n):
+        return kept(Source(f"{n}" * 800, f"{n}"))
+
+    with text_space(Space(10_000)):
+        found = [source(0)]
+        with text_space(Space(10_000)):
+            found.append(source(1))
+        with text_space(MEMORY):
+            found.append(source(2))
+        with text_space(Space(10_001)):
+            found.append(source(3))
+    with text_space(Space(10_000)):
+        found.append(source(4))
+    assert [*map(type, found)] == [Source, StoredSource, StoredSource, Source, Source]
+
+
+@pytest.mark.parametrize("command", ["run", "robust"])
+def test_the_data_sets_of_a_run_and_their_masks_take_one_share(
+    command, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("harness.support.space._LEAST", 0)
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        for n in range(9):
+            body = "".join(f"    row_{n}_{i} = table.column_{n}_{i}\n" for i in range(40))
+            call_line = f"    return gather_{name}_rows(table, row_{n}_1)\n"
+            text = f"from lib import gather_{name}_rows\ndef {name}_{n}(table):\n{body}{call_line}"
+            (tmp_path / name / f"m{n}.py").write_text(text)
+        text = (
+            f"def gather_{name}_rows(table, row):\n    found = table.find(row)\n    return found\n"
+        )
+        (tmp_path / name / "lib.py").write_text(text)
+    stores, made, keep = [], set(), stored_text.TextStore.keep
+    texts = {file.read_text() for file in tmp_path.glob("*/*.py")}
+
+    def keeping(store, source):
+        if store not in stores:
+            stores.append(store)
+        if source.text not in texts:  # a masked or edited one
+            made.update(re.findall("def (one|two)_", source.text))
+        return keep(store, source)
+
+    monkeypatch.setattr(stored_text.TextStore, "keep", keeping)
+    options = ["-d", "repo:one,queries=calls", "-d", "repo:two,queries=calls"]
+    options += ["-r", "bm25", "-c", "fixed:max_size=200", "--memory", "100K"]
+    done = call(capsys, command, *options, *(["-o", "out"] if command == "run" else []))
+    assert done.code == 0, done.err
+    assert len(stores) == 1
+    assert made == {"one", "two"}
+
+
+def test_texts_with_their_comments_take_no_room_from_those_without(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.support.space._LEAST", 0)
+    share = 0
+    for n in range(20):
+        comment = f"Answer the question of number {n} from the table of answers. " * 20
+        text = f'def answer_{n}(x):\n    """{comment}"""\n    return x\n'
+        (tmp_path / f"m{n}.py").write_text(text)
+        share += 2 * sys.getsizeof(text)  # the files as they are read, with their lines
+    dataset = load_dataset(f"repo:{tmp_path}", memory=f"{5 * share // 1024 + 1}K")
+    assert {type(source) for source in dataset.corpora[0].sources} == {Source}
 
 
 def test_texts_are_read_again_after_others(monkeypatch):
