@@ -182,8 +182,8 @@ def with_argument(text: str) -> str:
 def only_part(file: Path | None) -> str:
     """The function or class of a file that can be a part, without importing it.
 
-    The literal `function` if there is none, or if there are several. Functions of `source` and
-    classes with a method `chunk` go before others.
+    The placeholder FUNCTION if there is none; of several the first, and that there are others.
+    Functions of `source` and classes with a method `chunk` go before others.
     """
     defined: list[ast.stmt] = []
     with contextlib.suppress(OSError, ValueError, SyntaxError):
@@ -191,7 +191,8 @@ def only_part(file: Path | None) -> str:
     kinds = (ast.FunctionDef, ast.ClassDef)
     named = [each for each in defined if isinstance(each, kinds) and each.name[0] != "_"]
     found = [each.name for each in named if _cuts(each)] or [each.name for each in named]
-    return found[0] if len(found) == 1 else "function"
+    others = ", or another of its functions" if len(found) > 1 else ""
+    return f"{found[0]}{others}" if found else "FUNCTION"
 
 
 def _cuts(node: ast.FunctionDef | ast.ClassDef) -> bool:

@@ -33,7 +33,9 @@ class Example:
         text = repr(self.text)
         if len(text) > _SHOWN:
             text = f"{text[:_SHOWN]}… ({len(self.text)} characters)"
-        return f"{self.language or 'plain text'}, from {self.case!r}: {text}"
+        return (
+            f"{text} ({self.language or 'plain text'}; reduced from the test source {self.case!r})"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +99,15 @@ class Report:
     def heading(self) -> str:
         """The chunker, the verdict, and the sources, on one line."""
         languages = ", ".join(language or "plain text" for language in self.languages)
-        failed = ", ".join(check.name for check in self.failures)
-        verdict = f"fails {failed}" if failed else "conforms"
+        failed = ", ".join(repr(check.name) for check in self.failures)
+        checks = "check" if len(self.failures) == 1 else "checks"
+        verdict = f"fails the {checks} {failed}" if failed else "conforms"
         return f"{self.chunker}: {verdict} ({self.sources} sources; {languages})"
 
     def examples(self) -> list[str]:
         """The smallest failing inputs, a line each."""
         return [
-            f"{check.name}: the smallest input that fails: {check.example}"
+            f"{check.name!r}: the smallest input that fails is {check.example}"
             for check in self.checks
             if check.example is not None
         ]

@@ -44,8 +44,8 @@ def leaderboard(
         typer.Option(
             metavar="FOLDER",
             help="Also rank the run in this folder, which someone else made. It is verified "
-            "first. Data sets that RUN lacks are left out with a warning. The data of the others, "
-            "the profile and the version of the file format (schema) must equal those of RUN. "
+            "first. Data sets that RUN lacks are left out with a warning. Otherwise its data, its "
+            "profile and the version of its file format must equal those of RUN. "
             "Repeatable.",
         ),
     ] = None,

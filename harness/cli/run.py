@@ -101,8 +101,9 @@ def run(
         typer.Option(
             metavar="TAG",
             help="Also show the means of each group of queries: by language, folder, folder:DEPTH, "
-            "corpus, source (the file), name-overlap or another tag of the queries. Default: every "
-            "tag that the data set gives its queries (shown with --details). Repeatable.",
+            "corpus, source (the file), name-overlap (whether a query has a word of its target's "
+            "name) or another tag of the queries. Default: every tag of the data set, shown with "
+            "--details. Repeatable.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,

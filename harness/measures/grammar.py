@@ -94,6 +94,8 @@ def parse_measure(text: str, *, repeat: str = "-m") -> Measure:
         kind = "non-white-space characters, with the unit c" if unit else "ranks"
         alone = unit and number is not None and not number["unit"]
         example = f"{family.name}@{number['number']}c" if alone and number else _example(family)
+        if family.cut == "optional":
+            example = f"{family.name} or {example}"
         raise InputError(
             f"{text!r}: the cut-off must be a positive whole number of {kind}; write {example}"
         )

@@ -276,6 +276,11 @@ def _not_a_run(path: Path) -> str:
         return f"{path} is inside a run folder; give {run}"
     if not path.is_dir():
         return f"{path} is a file\n{advice}"
+    if (path / "cells").is_dir():
+        return (
+            f"{path} is a damaged run folder: manifest.json is missing\n"
+            "repeat the `chunkmark run` that wrote it; complete cells are not computed again"
+        )
     if any(path.iterdir()):
         advice += f", or make a run of this folder by `chunkmark run -d {dataset_spec(path)}`"
     return f"{path} is not a run folder: manifest.json is missing\n{advice}"

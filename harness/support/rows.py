@@ -247,7 +247,9 @@ def renaming(missing: str, keys: Sequence[str], unknown: Sequence[str]) -> str:
     near = difflib.get_close_matches(missing.lower(), lower, n=1, cutoff=0.75)
     names = [lower[key] for key in near or _USUAL.get(missing, ()) if key in lower]
     others = {key for usual in _USUAL.values() for key in usual}
-    if not names and len(unknown) == 1 and unknown[0].lower() not in others:
+    # A key of several words is the first row of a table without a heading.
+    alone = len(unknown) == 1 and " " not in unknown[0].strip()
+    if not names and alone and unknown[0].lower() not in others:
         names = [*unknown]
     if not names:
         return ""

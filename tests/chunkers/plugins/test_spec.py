@@ -185,7 +185,7 @@ def test_a_number_that_no_size_has_is_refused(digits: str) -> None:
         ("ats", "did you mean ast?"),
         ("ast,fixed", "names several parts; repeat the option: one for ast, one for fixed"),
         ("repo:", "repo: needs a path; write repo:PATH"),
-        ("own.py", "write own:function in the folder of the file"),
+        ("own.py", "write own:FUNCTION in the folder of the file"),
     ],
 )
 def test_a_wrong_spec_says_how_to_write_it(text: str, says: str) -> None:

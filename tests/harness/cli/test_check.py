@@ -34,8 +34,8 @@ def test_a_fault_is_named_with_its_smallest_input_and_exits_with_1(capsys):
 
     table = call(capsys, *arguments)
     assert table.code == 1
-    assert "faulty:raises: fails no crash" in table.out
-    assert r"no crash: the smallest input that fails: plain text, from 'NUL': '\x00'" in table.out
+    assert "faulty:raises: fails the check 'no crash'" in table.out
+    assert r"'no crash': the smallest input that fails is '\x00' (plain text; " in table.out
 
 
 def test_limits_can_be_given(capsys):

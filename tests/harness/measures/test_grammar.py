@@ -81,7 +81,7 @@ def test_parsed_measure_holds_family_cut_and_unit():
         ("nDCG@1.5", "positive whole number"),
         ("nDCG@", "positive whole number"),
         ("nDCG@ten", "positive whole number"),
-        ("nDCG@10c", "ranks; write nDCG@10"),
+        ("nDCG@10c", "ranks; write nDCG or nDCG@10"),
         ("SpanR@10000", "write SpanR@10000c"),
         ("SpanR@10000t", "write SpanR@10000c"),
         ("Rprec@5", "takes no cut-off"),
