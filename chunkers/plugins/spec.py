@@ -269,7 +269,9 @@ def bind(
     keys = sorted(name for name in parameters if name != "argument")
     for key, value in spec.options:
         if key not in keys:
-            command = f"chunkmark list {what.replace(' ', '')}s {spec.name}"
+            command = f"chunkmark list {what}s {spec.name}"
+            if what == "data set":
+                command = f"chunkmark dataset info {spec.name}"
             hint = suggestion(key, keys, command) if keys else "it has no options"
             raise UnknownOptionError(f"{part}: unknown option {key!r}; {hint}", part, key, value)
         bound[key] = _convert(value, hints.get(key, str), f"{part}: {key}={value}")

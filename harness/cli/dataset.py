@@ -223,12 +223,14 @@ def _card(name: str, data_dir: Path | None) -> dict[str, Any]:
     import msgspec
 
     from harness.datasets.cards import load_card, missing_files
+    from harness.datasets.loading import options_of
 
     card = load_card(name)
     document = msgspec.to_builtins(card)
     del document["loader"], document["settings"]
     document = json.loads(json.dumps(document))  # lists in place of tuples
     document["description"] = " ".join(card.description.split())
+    document["options"] = list(options_of(card))
     return {**document, "missing": list(missing_files(card, data_dir))}
 
 

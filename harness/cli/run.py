@@ -92,7 +92,8 @@ def run(
             "-o",
             "--out",
             metavar="DIR",
-            help="Run folder to write. Results of earlier runs in it are kept.",
+            help="Run folder to write. Rankings of earlier runs in it are kept; their measures "
+            "become those of this run.",
             rich_help_panel=OUTPUT,
         ),
     ] = Path("chunkmark-run"),

@@ -25,9 +25,10 @@ from harness.support.wording import counted
 _QUESTIONS = (".csv", ".jsonl", ".yaml", ".yml")
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from chunkers.source import Source
+    from harness.datasets.cards import Card
     from harness.support.progress import Tell
 
 
@@ -166,6 +167,17 @@ def _relabelled(dataset: Dataset, overrides: Mapping[str, str]) -> Dataset:
     )
     information = {**dataset.information, "languages": note}
     return dataclasses.replace(dataset, corpora=corpora, information=information)
+
+
+def options_of(card: Card) -> Iterator[str]:
+    """The options of a data set with a card, each as `key=` and its default."""
+    load = DATASETS.load(PluginEntry(card.name, card.loader, "its card"))
+    for function in (load, _common):
+        for name, parameter in inspect.signature(function).parameters.items():
+            given = parameter.kind is not parameter.KEYWORD_ONLY or name in card.settings
+            if not given and name not in ("argument", "languages", "tell"):
+                default = "" if parameter.default is None else parameter.default
+                yield f"{name}={default}"
 
 
 def _common(
