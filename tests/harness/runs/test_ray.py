@@ -88,7 +88,7 @@ def killing(*names):
         while not done.is_set() and len(killed) < len(names):
             for process in psutil.Process().children(recursive=True):
                 with contextlib.suppress(psutil.Error):
-                    title = process.cmdline()[0] if process.cmdline() else ""
+                    title = "".join(process.cmdline()[:1])  # empty once it has ended
                     for name in set(names) - set(killed):
                         if name in title and title.startswith("ray::"):
                             process.kill()
