@@ -70,7 +70,8 @@ def audit(
 
     Finds leaks (queries that retrieve their own text), copies of targets, targets that are cut, and
     tokens beyond the limit of the embedder. Nothing is embedded. To find the leaks of a
-    run, also give its data set (`-d`): a run folder does not hold the texts.
+    run, also give its data set (`-d`): a run folder does not hold the texts. The data set is then
+    audited as well, with the chunkers of `-c`.
 
     The exit code is 3 if a chunker fails on a file.
     """

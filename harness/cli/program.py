@@ -165,7 +165,8 @@ _SURPLUS = (
     ("cache", ".*", "write --model {} for one model"),
     ("chunk", ".*", "give one file at a time"),
     ("gate", ".*", "write --against {} --max-drop MEASURE=DROP to compare with a run"),
-    ("show", ".*", "write --sample {} for a number of queries"),
+    ("show", "[0-9]+", "write --sample {} for a number of queries"),
+    ("show", ".*", "write --query {} for one query"),
 )
 """What to do with an argument too many: a command, a pattern of the argument, and the advice."""
 

@@ -13,7 +13,6 @@ from harness.cli.output import (
     PRICE_HELP,
     DataDirOption,
     Format,
-    FormatOption,
     RunsArgument,
     refuse_foreign_file,
     refuse_pages,
@@ -66,7 +65,14 @@ def report(
         ),
     ] = None,
     data_dir: DataDirOption = None,
-    form: FormatOption = Format.TABLE,
+    form: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            help="Format of what is printed: the files that were written; in json the numbers of "
+            "the page too.",
+        ),
+    ] = Format.TABLE,
 ) -> int:
     """Write runs as one HTML page.
 

@@ -92,8 +92,8 @@ def run(
             "-o",
             "--out",
             metavar="DIR",
-            help="Run folder to write. Rankings of earlier runs in it are kept; their measures "
-            "become those of this run.",
+            help="Run folder to write. Rankings of earlier runs in it are kept. If they are part "
+            "of this run, its measures replace their earlier ones.",
             rich_help_panel=OUTPUT,
         ),
     ] = Path("chunkmark-run"),
