@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import STOPPING, InputError, UnknownPartError, reason_of, see, suggestion
-from chunkers.plugins.spec import Spec, only_part
+from chunkers.plugins.spec import Spec, part_to_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -98,7 +98,7 @@ class Registry:
             module = ".".join(path.parts) if below else path.name
             where = "" if below and _own_file(module) else " in the folder of the file"
             problem = f"unknown {self.kind} {spec.name!r}"
-            name = attribute or only_part(_own_file(module))
+            name = attribute or part_to_write(_own_file(module))
             raise InputError(f"{problem}; write {module}:{name}{where}")
         called = _CALL.fullmatch(f"{spec.name}:{spec.argument}" if attribute else spec.name)
         if called and (":" in called["name"] or called["name"] in entries):

@@ -104,7 +104,7 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
         raise InputError(f"{name}: {_argument_missing(name)}")
     if not rest:
         own = Path(f"{name}.py")
-        form = only_part(own) if own.is_file() else "key=value"
+        form = part_to_write(own) if own.is_file() else "key=value"
         alone = f"{name} or " if form == "key=value" else ""
         raise InputError(f"invalid spec {text!r}; write {alone}{name}:{form}")
     argument: str | None = None
@@ -179,8 +179,8 @@ def with_argument(text: str) -> str:
     return f"{text}:{_ARGUMENTS[text].upper()}" if text in _ARGUMENTS else text
 
 
-def only_part(file: Path | None) -> str:
-    """The function or class of a file that can be a part, without importing it.
+def part_to_write(file: Path | None) -> str:
+    """What to write for a function or class of a file, which is not imported.
 
     The placeholder FUNCTION if there is none; of several the first, and that there are others.
     Functions of `source` and classes with a method `chunk` go before others.

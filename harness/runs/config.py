@@ -134,8 +134,7 @@ class RunConfig:
         LIMITS,
         None,
         "Memory for texts, vectors and postings, such as 500MB or 2GB. More than that is kept in "
-        "files. "
-        "Default: no limit.",
+        "files. Default: no limit.",
         metavar="SIZE",
     )
     file_timeout: float = _option(

@@ -17,8 +17,9 @@ from chunkers import distributions
 from chunkers.errors import InputError
 from chunkers.plugins.spec import Spec
 from harness.retrieval.vector_index import public_name, public_retriever
-from harness.support.files import AGAIN, DAMAGE_ERRORS, PARTIAL, file_sha256
-from harness.support.json_files import read_json, require_schema, write_json
+from harness.runs.damage import DAMAGE_ERRORS
+from harness.support.files import PARTIAL, file_sha256
+from harness.support.json_files import AGAIN, read_json, require_schema, write_json
 from harness.support.wording import counted
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import numpy as np
 
 from harness.chunking.chunks import PLAIN, FileRows, FileSequence, Row, Special, id_of, table_of
 from harness.relevance.targets import LocatedTarget
-from harness.support.files import undamaged
+from harness.runs.damage import undamaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -10,10 +10,10 @@ import numpy as np
 
 from harness.measures.grammar import parse_measure
 from harness.model import GOLD_FOLLOWS
+from harness.runs.damage import undamaged
 from harness.runs.folder import read_cell, read_manifest, stored_cells
 from harness.runs.metric_options import options_of
 from harness.stats import MARGIN
-from harness.support.files import undamaged
 from harness.support.json_files import read_json
 
 if TYPE_CHECKING:

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
+from harness.runs.damage import undamaged
 from harness.runs.folder import cell_folders, cell_key, read_cell, read_manifest, why_no_cell
 from harness.runs.metric_options import options_of
 from harness.runs.record import decode_id, encode_id, lines_digest, read_record
 from harness.runs.results import judge, qrels_of, score
-from harness.support.files import file_sha256, undamaged
+from harness.support.files import file_sha256
 from harness.support.json_files import read_json
 
 if TYPE_CHECKING:

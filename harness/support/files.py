@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from chunkers.errors import InputError
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-DAMAGE_ERRORS = (
-    OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError,
-    OverflowError
-)  # fmt: skip
-"""What reading a file raises that somebody changed after it was written."""
-
-AGAIN = "delete its folder, and repeat `chunkmark run`"
-"""What to do about a damaged file of a run."""
 
 PARTIAL = ".partial-"
 """Prefix of the names of files and folders that are not complete yet."""
@@ -43,39 +29,6 @@ def unreadable(path: Path | str, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return f"{path} does not exist"
     return f"{path} cannot be read: {error.strerror or error}"
-
-
-def damage(place: Path, error: Exception) -> str:
-    """What one of `DAMAGE_ERRORS` says of a file, or of a folder of files, for messages."""
-    if isinstance(error, OSError):
-        return unreadable(error.filename or place, error)
-    return f"{_damaged_in(place, error)} is damaged"
-
-
-def _damaged_in(place: Path, error: Exception) -> str:
-    """The file of a stored cell that is not as it was written; any other place as it is."""
-    digests = {}
-    with suppress(*DAMAGE_ERRORS):
-        digests = json.loads((place / "cell.json").read_bytes())["files"]
-        for name, digest in digests.items():
-            if file_sha256(place / name) != digest:
-                return str(place / name)
-    # The two files that have no digest; what is read of the other one is its keys.
-    other = "" if isinstance(error, json.JSONDecodeError) else " or metrics.json"
-    return f"{place / 'per_query.jsonl'}{other}" if digests else str(place)
-
-
-@contextmanager
-def undamaged(cell: Path) -> Iterator[None]:
-    """Reads the files of a stored cell.
-
-    Raises:
-        InputError: A file is missing or damaged.
-    """
-    try:
-        yield
-    except DAMAGE_ERRORS as error:
-        raise InputError(f"{damage(cell, error)}; {AGAIN}") from None
 
 
 def file_sha256(path: Path) -> str:

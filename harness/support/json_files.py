@@ -13,11 +13,14 @@ import zlib
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from chunkers.errors import InputError
-from harness.support.files import AGAIN, replace_file, unreadable
+from harness.support.files import replace_file, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+AGAIN = "delete its folder, and repeat `chunkmark run`"
+"""What to do about a damaged file of a run."""
 
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = codecs.BOM_UTF8

@@ -63,7 +63,7 @@ def selected(items: Sequence[T_co], numbers: Sequence[int] | NDArray[Any]) -> Se
     return LazySequence(len(numbers), item)
 
 
-class Ragged(Sequence["NDArray[np.int64]"]):
+class Ragged:
     """Lists of numbers, one after another in an array.
 
     Attributes:
@@ -103,14 +103,8 @@ class Ragged(Sequence["NDArray[np.int64]"]):
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    @overload
-    def __getitem__(self, at: int) -> NDArray[np.int64]: ...
-    @overload
-    def __getitem__(self, at: slice) -> Ragged: ...
-    def __getitem__(self, at: int | slice) -> NDArray[np.int64] | Ragged:
-        if isinstance(at, slice):
-            return Ragged.of([self[n].tolist() for n in range(*at.indices(len(self)))])
-        if not -len(self) <= at < len(self):
-            raise IndexError(f"no list {at} of {len(self)}")
-        at %= len(self)
+    def __getitem__(self, at: int) -> NDArray[np.int64]:
         return self.values[self.starts[at] : self.starts[at + 1]]
+
+    def __iter__(self) -> Iterator[NDArray[np.int64]]:
+        return map(self.__getitem__, range(len(self)))

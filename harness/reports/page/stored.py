@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from chunkers.errors import InputError
 from harness.model import Absent
 from harness.runs.config import RunConfig, flag_of
+from harness.runs.damage import DAMAGE_ERRORS, damage
 from harness.runs.failures import FailedCell
 from harness.runs.folder import PARTS, read_manifest
 from harness.runs.runner import CellResult, RunResult
 from harness.runs.stored_values import read_stored_cells
-from harness.support.files import AGAIN, DAMAGE_ERRORS, damage
+from harness.support.json_files import AGAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
