@@ -25,17 +25,16 @@ if TYPE_CHECKING:
 Interval = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """One chunk of a corpus.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkPlace:
+    """Where a chunk of a corpus is.
 
     `id` is `path:start_line-end_line`, with `#2`, … for further chunks of the same range. `start`
     and `end` are offsets; `nws` and `lines` are intervals of non-white-space characters and of
-    non-blank lines of the file. `size` is in the chunker's unit, and `text` is what is embedded.
-    `ref_id` is the id in the system that the chunker reproduces. `around` are non-white-space
-    characters of `text` before and after the chunk's own text; None if `text` does not contain it.
-    `gaps` are non-empty intervals of `nws`, in order, that are not part of the chunk. `lacking`
-    counts the non-white-space characters of the chunk's own text that `text` leaves out.
+    non-blank lines of the file. `ref_id` is the id in the system that the chunker reproduces.
+    `around` are non-white-space characters of the embedded text before and after the chunk's own
+    text; None if it does not contain it. `gaps` are non-empty intervals of `nws`, in order, that
+    are not part of the chunk.
     """
 
     id: str
@@ -46,11 +45,21 @@ class Chunk:
     end_line: int
     nws: Interval
     lines: Interval
-    size: int
-    text: str
     ref_id: str | None = None
     around: Interval | None = (0, 0)
     gaps: tuple[Interval, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk(ChunkPlace):
+    """One chunk of a corpus.
+
+    `size` is in the chunker's unit, and `text` is what is embedded. `lacking` counts the
+    non-white-space characters of the chunk's own text that `text` leaves out.
+    """
+
+    size: int
+    text: str
     lacking: int = 0
 
     @property
@@ -122,7 +131,7 @@ def table_of(rows: Sequence[Row]) -> NDArray[np.int32]:
 
 
 def id_of(path: str, first: int, last: int, copy: int) -> str:
-    """The id of a chunk; see `Chunk`."""
+    """The id of a chunk; see `ChunkPlace`."""
     name = f"{path}:{first}-{last}"
     return name if copy == 1 else f"{name}#{copy}"
 
@@ -161,6 +170,23 @@ class FileRows:
         names = ("start_line", "end_line", "copy")
         columns = self.table[:, [_PLACES[name] for name in names]]
         return starmap(partial(id_of, self.path), columns.tolist())
+
+    def place(self, at: int) -> dict[str, Any]:
+        """The fields of `ChunkPlace` of one chunk."""
+        row, kind = self.row(at), self.special.get(at, PLAIN)
+        return {
+            "id": self.id_of(row),
+            "path": self.path,
+            "start": row.start,
+            "end": row.end,
+            "start_line": row.start_line,
+            "end_line": row.end_line,
+            "nws": (row.low, row.high),
+            "lines": (row.first, row.stop),
+            "ref_id": kind.ref_id,
+            "around": None if row.before < 0 else (row.before, row.after),
+            "gaps": kind.gaps,
+        }
 
     @property
     def gaps(self) -> Mapping[int, tuple[Interval, ...]]:
@@ -212,29 +238,18 @@ class FileChunks(FileRows):
 
     def __iter__(self) -> Iterator[Chunk]:
         text = self.source.text
-        for at, row in enumerate(self.table.tolist()):
-            yield self._chunk(at, Row(*row), text)
+        return (self._chunk(at, text) for at in range(len(self)))
 
     def chunk(self, at: int) -> Chunk:
         """One of them."""
-        return self._chunk(at, self.row(at), self.source.text)
+        return self._chunk(at, self.source.text)
 
-    def _chunk(self, at: int, row: Row, text: str) -> Chunk:
-        kind = self.special.get(at, PLAIN)
+    def _chunk(self, at: int, text: str) -> Chunk:
+        row, kind = self.row(at), self.special.get(at, PLAIN)
         return Chunk(
-            id=self.id_of(row),
-            path=self.path,
-            start=row.start,
-            end=row.end,
-            start_line=row.start_line,
-            end_line=row.end_line,
-            nws=(row.low, row.high),
-            lines=(row.first, row.stop),
+            **self.place(at),
             size=row.size,
             text=_embedded(text, row.start, row.end, kind),
-            ref_id=kind.ref_id,
-            around=None if row.before < 0 else (row.before, row.after),
-            gaps=kind.gaps,
             lacking=row.lacking,
         )
 

@@ -20,7 +20,15 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from harness.chunking.chunks import PLAIN, FileRows, FileSequence, Row, Special, id_of, table_of
+from harness.chunking.chunks import (
+    ChunkPlace,
+    FileRows,
+    FileSequence,
+    Row,
+    Special,
+    id_of,
+    table_of,
+)
 from harness.relevance.targets import LocatedTarget
 from harness.runs.damage import undamaged
 
@@ -30,29 +38,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from harness.chunking.chunks import Interval
     from harness.stats.clusters import Member
-
-Interval = tuple[int, int]
 
 _LINES = re.compile(r":([0-9]+)-([0-9]+)\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkRow:
-    """One chunk; see `harness.chunking.chunks.Chunk` for the fields."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkRow(ChunkPlace):
+    """What is stored of one chunk."""
 
     corpus: str
-    id: str
-    path: str
-    start: int
-    end: int
-    start_line: int
-    end_line: int
-    nws: Interval
-    lines: Interval
-    ref_id: str | None = None
-    around: Interval | None = (0, 0)
-    gaps: tuple[Interval, ...] = ()
 
 
 def ref_lines(ref_id: str) -> Interval | None:
@@ -85,22 +81,7 @@ class ChunkRows(FileSequence[ChunkRow, FileRows]):
         return list(zip(self.corpora, self.files, strict=True))
 
     def _row(self, number: int, at: int) -> ChunkRow:
-        file = self.files[number]
-        row, kind = file.row(at), file.special.get(at, PLAIN)
-        return ChunkRow(
-            corpus=self.corpora[number],
-            id=file.id_of(row),
-            path=file.path,
-            start=row.start,
-            end=row.end,
-            start_line=row.start_line,
-            end_line=row.end_line,
-            nws=(row.low, row.high),
-            lines=(row.first, row.stop),
-            ref_id=kind.ref_id,
-            around=None if row.before < 0 else (row.before, row.after),
-            gaps=kind.gaps,
-        )
+        return ChunkRow(corpus=self.corpora[number], **self.files[number].place(at))
 
 
 def _file_rows(path: str, chunks: Iterable[ChunkRow]) -> FileRows:
@@ -333,12 +314,9 @@ def _chunk_lines(chunks: ChunkRows) -> Iterator[str]:
 def _file_lines(file: FileRows) -> Iterator[str]:
     """The line of each chunk of a file, after its corpus."""
     defaults = {"around": (0, 0), "gaps": ()}
-    for row in ChunkRows([("", file)]):
-        fields = {name: getattr(row, name) for name in ChunkRow.__slots__ if name != "corpus"}
-        kept = {
-            name: v for name, v in fields.items() if name not in defaults or v != defaults[name]
-        }
-        yield _dump(kept)[1:]
+    for place in map(file.place, range(len(file))):
+        left_out = {name for name, value in defaults.items() if place[name] == value}
+        yield _dump({name: value for name, value in place.items() if name not in left_out})[1:]
 
 
 def _fields(row: MaskRow | FileRow) -> dict[str, Any]:

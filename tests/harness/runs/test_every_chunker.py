@@ -147,6 +147,8 @@ def test_every_chunker_over_real_repositories_ends_in_one_table(data, tmp_path, 
     ("ref_id", "lines"), [(None, (2, 4)), ("a/b.py:0-6", (0, 6)), ("doc-7-chunk-3", (2, 4))]
 )
 def test_lines_are_those_of_the_reproduced_systems_id_where_it_has_any(ref_id, lines):
-    row = ChunkRow("c", "a.py:3-5", "a.py", 0, 9, 3, 5, (0, 9), (0, 3), ref_id)
+    names = ("id", "path", "start", "end", "start_line", "end_line", "nws", "lines")
+    place = zip(names, ("a.py:3-5", "a.py", 0, 9, 3, 5, (0, 9), (0, 3)), strict=True)
+    row = ChunkRow(corpus="c", ref_id=ref_id, **dict(place))
     table = table_of(ChunkRows.of([row]))
     assert (table.begin.tolist(), table.end.tolist()) == ([lines[0]], [lines[1]])
