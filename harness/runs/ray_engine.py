@@ -78,6 +78,7 @@ def _start(address: str) -> None:
         return
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     local: dict[str, Any] = {
+        "address": "local",  # or Ray would join what another program has started here
         "num_cpus": len(os.sched_getaffinity(0)),
         "object_store_memory": _OBJECTS,
         "include_dashboard": False,

@@ -108,6 +108,7 @@ def test_processes_that_die_lose_nothing_and_change_no_byte(tmp_path, model, mon
     dataset = many_files()
     local, manifest = cells(tmp_path / "local", model, "local", dataset)
     monkeypatch.setenv("CHUNKMARK_CACHE", str(tmp_path / "other cache"))
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:6379")  # a cluster of somebody else
     with killing("_cut", "_Model") as killed:
         spread, spread_manifest = cells(tmp_path / "ray", model, "ray", dataset)
     assert sorted(killed) == ["_Model", "_cut"]
