@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from chunkers.errors import InputError
 from harness.model import Dataset
@@ -68,8 +68,8 @@ def evaluate(
             on a Ray cluster.
         memory: Memory for texts, vectors and postings, such as 500MB or 2GB. More than that is
             kept in files. Default: no limit.
-        file_timeout: Time limit for a file in seconds, such as 120. Each million characters of the
-            file adds the same time again.
+        file_timeout: Seconds that a chunker may take for a file, such as 120. Each million
+            characters of the file adds the same time again.
         out: The run folder. Without it, a temporary folder is used and removed, and `out` of the
             result is None.
 
@@ -85,11 +85,11 @@ def evaluate(
         )
     config = RunConfig().over(
         datasets=(dataset.name,),
-        chunkers=tuple(chunkers),
+        chunkers=_as_tuple(chunkers),
         embedders=(embedder,),
         retrievers=(retriever,),
         index=index,
-        measures=tuple(measures),
+        measures=_as_tuple(measures),
         primary=primary,
         margin=margin,
         match_size=match_size,
@@ -108,3 +108,8 @@ def evaluate(
         return run(plan, [dataset], Path(out))
     with tempfile.TemporaryDirectory(prefix="chunkmark-") as folder:
         return replace(run(plan, [dataset], Path(folder)), out=None)
+
+
+def _as_tuple(names: Sequence[str]) -> tuple[str, ...]:
+    """A list as an option of a run; anything else is refused there, a text too."""
+    return tuple(names) if isinstance(names, list | tuple) else cast("tuple[str, ...]", names)

@@ -150,8 +150,11 @@ class Registry:
             if missing and f"{module}.".startswith(f"{missing}."):
                 top = missing.partition(".")[0]
                 advice = f"start chunkmark in the folder that holds {top}, or install it"
-                if (hint := suggestion(module, self.entries())).startswith("did you mean"):
-                    advice = hint
+                here = [found.name for found in pkgutil.iter_modules([str(Path.cwd())])]
+                for names in (here, self.entries()):
+                    if (hint := suggestion(module, names)).startswith("did you mean"):
+                        advice = hint
+                        break
                 raise InputError(f"{place}: no module {missing!r}; {advice}") from error
             raise InputError(
                 f"{place}: {module} cannot be imported: {reason_of(error)}{_advice(error)}"

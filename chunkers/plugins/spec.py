@@ -112,18 +112,27 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
     for number, (key, values) in enumerate(_items(text, rest)):
         if key is None:
             if number > 0 or len(values) > 1:
-                value = values[0]
-                form = f"{value}=VALUE" if _KEY.fullmatch(value) else f"KEY={value}"
-                advice = f"write {form}, as in fixed:max_size=300"
-                raise InputError(f"{text!r}: {value!r} is not key=value; {advice}")
+                advice = _keyed(values[0], name, *sweeps[-1:])
+                raise InputError(f"{text!r}: {values[0]!r} is not key=value; {advice}")
             argument = values[0]
         elif any(key == seen for seen, _ in sweeps):
-            raise InputError(f"{text!r}: duplicate key {key!r}; give it once")
+            several = f"with -c, several values of it are written '{name}:{key}=A|B'"
+            raise InputError(f"{text!r}: duplicate key {key!r}; give it once; {several}")
         else:
             sweeps.append((key, values))
     keys = [key for key, _ in sweeps]
     chosen = itertools.product(*(values for _, values in sweeps))
     return tuple(Spec(name, argument, tuple(zip(keys, values, strict=True))) for values in chosen)
+
+
+def _keyed(value: str, name: str, *last: tuple[str, list[str]]) -> str:
+    """How to write a value without a key, which may be one of several of the last key."""
+    form = f"{value}=VALUE" if _KEY.fullmatch(value) else f"KEY={value}"
+    if not last or _KEY.fullmatch(value):
+        return f"write {form}, as in fixed:max_size=300"
+    key, values = last[0]
+    several = f"'{name}:{key}={'|'.join(values)}|{value}'"
+    return f"write {form}; with -c, several values are written {several}"
 
 
 def _items(text: str, rest: str) -> list[tuple[str | None, list[str]]]:

@@ -34,7 +34,7 @@ from harness.stats.power import (
     units_for,
     worst_case,
 )
-from harness.support.wording import counted
+from harness.support.wording import counted, rerun_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -516,7 +516,7 @@ def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[s
         return name, pairs
     if measures and name not in measures:
         raise InputError(
-            f"{run} has no values of {name}; rerun `chunkmark run` with -m {name}\n"
+            f"{run} has no values of {name}; {rerun_with(name)}\n"
             f"or take one of {', '.join(sorted(measures))}"
         )
     listed = ", ".join(sorted(others))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chunkers.errors import InputError
+from chunkers.errors import InputError, suggestion
 from chunkers.languages import warn_unused
 from harness.building.built_queries import REJECTED, draw, with_packages
 from harness.building.tree import Reading, read_commits, read_tree, without_file
@@ -111,7 +111,11 @@ def _refuse(root: Path, options: BuildOptions) -> None:
     if not root.is_dir():
         refuse_address(root)
         problem = "is not a folder" if root.exists() else "does not exist"
-        raise InputError(f"{root} {problem}; give a repository or a folder")
+        advice = "give a repository or a folder"
+        folder, _, option = str(root).rpartition(":")
+        if "=" in option and Path(folder).is_dir():
+            advice = f"options follow a comma; write repo:{folder},{option}"
+        raise InputError(f"{root} {problem}; {advice}")
     if options.limit is not None and options.limit < 1:
         raise InputError(f"limit={options.limit}: must be at least 1")
     if options.seed < 0:
@@ -222,9 +226,10 @@ def _reading_notes(corpora: Iterable[Corpus]) -> dict[str, str]:
 def _questions(name: str) -> Path:
     if not Path(name).is_file():
         problem = "is a folder" if Path(name).is_dir() else "no such file"
-        raise InputError(
-            f"queries={name}: {problem}; give {', '.join(KINDS)} or a file of questions"
-        )
+        near = suggestion(name, KINDS)
+        if not near.startswith("did you mean"):
+            near = f"give {', '.join(KINDS)} or a file of questions"
+        raise InputError(f"queries={name}: {problem}; {near}")
     return Path(name)
 
 

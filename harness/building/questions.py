@@ -34,7 +34,7 @@ from harness.support.json_files import (
     require_regular_file,
 )
 from harness.support.paths import plain_path
-from harness.support.rows import Id, Table, Text, renaming, validated
+from harness.support.rows import Id, Table, Text, key_hints, renaming, validated
 from harness.support.word_runs import RUN, leaked_queries
 from harness.support.wording import counted
 
@@ -73,9 +73,16 @@ _LINE_KEYS = {"start_line", "end_line", "start", "end", "line", "lines"}
 """Keys of other programs, whose values belong to the target."""
 
 
+_EXAMPLE = '{"text": "Where is a run resumed?", "targets": ["src/run.py:10-20"]}'
+
+
 class _Row(Table):
-    text: Text
-    targets: Annotated[list[Text], Meta(min_length=1)]
+    text: Annotated[Text, key_hints("question", "query", "prompt")]
+    targets: Annotated[
+        list[Text],
+        Meta(min_length=1),
+        key_hints("target", "gold", "files", "file", "paths", "path", example=["src/run.py:10-20"]),
+    ]
     id: Id | None = None
 
 
@@ -138,7 +145,10 @@ def read_questions(file: Path) -> tuple[Question, ...]:
     """
     readers = {".jsonl": _json_lines, ".csv": _csv, ".yaml": _yaml, ".yml": _yaml}
     if file.suffix.lower() not in readers:
-        raise InputError(f"{file}: a file of questions must end in .jsonl, .csv or .yaml")
+        raise InputError(
+            f"{file}: a file of questions must be .jsonl, .csv or .yaml, each question with text "
+            "and targets"
+        )
     require_regular_file(file)
     try:
         with file.open("rb") as opened:
@@ -169,7 +179,7 @@ def read_questions(file: Path) -> tuple[Question, ...]:
 
 def _question(row: Any, line: int, where: str) -> Question:
     if not isinstance(row, dict):
-        raise InputError(f"{where}: a question must be an object with text and targets")
+        raise InputError(f"{where}: a question must be an object, as in {_EXAMPLE}")
     words = {key: _stripped(row[key]) for key in ("text", "targets") if key in row}
     if isinstance(words.get("targets"), str):
         words["targets"] = [words["targets"]]
@@ -177,10 +187,10 @@ def _question(row: Any, line: int, where: str) -> Question:
         for number, target in enumerate(targets, 1):
             if not isinstance(target, str):
                 raise InputError(
-                    f"{where}: targets: item {number} must be text such as src/a.py:10-20"
+                    f"{where}: targets: item {number} must be text such as src/run.py:10-20"
                 )
     if lines := next((key for key in row if key in _LINE_KEYS), None):
-        raise InputError(f"{where}: unknown key {lines!r}; write src/a.py:10-20 as the target")
+        raise InputError(f"{where}: unknown key {lines!r}; write src/run.py:10-20 as the target")
     valid = validated(_Row, row | words, where)
     name = f"line {line}" if valid.id is None else valid.id
     return Question(name, valid.text, tuple(dict.fromkeys(valid.targets)), line)
@@ -194,6 +204,11 @@ def _stripped(value: Any) -> Any:
 
 def _json_lines(text: str, where: str) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip() in ("[", "{"):
+            raise InputError(
+                f"{where}, line {number}: write each question whole on one line, without a list: "
+                f"{_EXAMPLE}"
+            )
         if line.strip():
             yield number, parse_json(line.encode(), f"{where}, line {number}")
 
@@ -213,9 +228,12 @@ def _csv(text: str, where: str) -> Iterator[tuple[int, Any]]:
                 for name in ("text", "targets"):
                     if name not in header:
                         unknown = [key for key in header if key not in _Row.__struct_fields__]
+                        advice = renaming(_Row, name, header, unknown)
+                        if len(header) == 1 and (mark := re.search("[;\t|]", header[0])):
+                            advice = f"; separate the cells by commas, not by {mark[0]!r}"
                         raise InputError(
                             f"{where}, line {line}: the header needs text and targets, but has "
-                            f"{', '.join(header):.120}{renaming(name, header, unknown)}"
+                            f"{', '.join(header):.120}{advice}"
                         )
                 refuse_repeated_columns(header, f"{where}, line {line}")
                 continue
@@ -318,6 +336,9 @@ def _resolve(
     if source is None:
         why = f"is not indexed: {skipped[path]}" if path in skipped else "does not exist"
         form = "" if re.search(r"[./]", path) else "; write path:first-last or path::symbol"
+        if (part := re.fullmatch(r"(.+?)(?::|#L?)([^:#]+)", path)) and part[1] in sources:
+            why = f"does not exist; {part[1]} does"
+            form = f"; write {part[1]}:first-last for lines, or {part[1]}::symbol for a definition"
         raise InputError(f"target {text!r:.80}: the file {path} {why}{form}")
     if symbol:
         return _symbol(source, symbol, outlines), symbol

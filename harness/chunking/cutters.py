@@ -40,10 +40,10 @@ _WITHOUT_CORPUS = ("chunkers.adapters.", "chunkers.builtin.")  # these never rea
 
 
 def limits_of(seconds: float = SECONDS) -> Limits:
-    """What one file may take: so many seconds, and 2 GiB.
+    """The limits of a chunker on one file: `seconds`, and 2 GiB of memory.
 
-    As much again for each million characters, and for each 16 million: no file that is large
-    fails for its size alone.
+    Each million characters add the same time again, and each 16 million the same memory, so that no
+    file fails only because it is large.
     """
     return Limits(seconds, 2 << 30, more_seconds=seconds / 1e6, more_memory=128)
 

@@ -83,8 +83,9 @@ def audit(
         raise InputError("nothing to audit; give a run folder, or a data set as in -d stdlib")
     if run is not None and not run.exists() and (part := part_of(str(run))):
         raise InputError(f"{run} is {part}, not a run; write {part.option}")
-    if run is not None and not dataset and (embedder or chunker or limit is not None or seed):
-        raise InputError("-e, -c, --limit and --seed apply to data sets only; add -d")
+    given = {"-e": embedder, "-c": chunker, "--limit": limit is not None, "--seed": seed}
+    for option in (name for name in given if run is not None and not dataset and given[name]):
+        raise InputError(f"{option} applies to data sets only; add -d")
     audits = [] if run is None else list(audit_run(run))
     if dataset:
         parts = (chunker or ["ast", "fixed"], embedder or ["minilm"])

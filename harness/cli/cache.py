@@ -102,7 +102,8 @@ def _remove(store: VectorStore, names: list[str]) -> None:
     ]
     if not matches:
         raise InputError(
-            f"--model {' '.join(names)}: no stored vectors; `chunkmark cache info` lists the models"
+            f"--model {' '.join(names)}: no stored vectors of this model; `chunkmark cache info` "
+            "lists the models"
         )
     store.remove(matches)
     store.close()

@@ -44,8 +44,8 @@ def leaderboard(
         typer.Option(
             metavar="FOLDER",
             help="Also rank the run in this folder, which someone else made. It is verified "
-            "first. Data sets that RUN lacks are left out with a warning. Otherwise its data, its "
-            "profile and the version of its file format must equal those of RUN. "
+            "first. Data sets that RUN lacks are left out with a warning. For the others, the run "
+            "must have the same data, profile and version of the file format as RUN. "
             "Repeatable.",
         ),
     ] = None,

@@ -77,10 +77,9 @@ def _part(kind: Kind, name: str, parts: list[Row]) -> Row:
 
     rows = {row["name"]: row for row in parts}
     if kind is Kind.MEASURES and name not in rows:
-        from harness.measures.grammar import parse_measure
+        from harness.measures.grammar import family_named
 
-        if "@" in name:
-            name = parse_measure(name).family
+        name = family_named(name)
     bare = name.partition(":")[0]
     if name not in rows and bare in rows:
         raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from contextlib import contextmanager
 from dataclasses import fields
@@ -161,6 +162,9 @@ def refuse_pages(runs: Sequence[Path]) -> None:
 def with_option(option: str, chunkers: Sequence[str] | None) -> str:
     """How to give an option, such as `max_size=300`, to the last of some chunkers."""
     spec = chunkers[-1] if chunkers else "fixed"
+    key, _, value = option.partition("=")
+    if re.search(rf"[:,]{re.escape(key)}=[^,]*$", spec):
+        return f"write -c '{spec}|{value}'"
     return f"write -c {spec}{',' if ':' in spec else ':'}{option}"
 
 

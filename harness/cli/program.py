@@ -184,7 +184,7 @@ def _surplus(context: Any, words: list[str]) -> tuple[str, bool]:
     if "=" in words[0] and command in ("run", "robust", "churn"):
         advice = with_option(words[0], values.get("chunkers") or values.get("chunker"))
     message = f"too many arguments: {' '.join(words)}; "
-    message += f"{command} takes {' '.join(names) or 'options alone'}"
+    message += f"{command} takes {' '.join(names) or 'no arguments'}"
     return message + (advice and f"; {advice}"), not advice
 
 

@@ -45,7 +45,8 @@ def robust(
     """Measure how edits that keep the meaning of code affect retrieval.
 
     Edits the files of a data set, for example their indentation, and ranks the same queries again.
-    This shows which chunkers depend on formatting. The exit code is 3 if a chunker fails on a file.
+    This shows which chunkers depend on formatting. The exit code is 3 if a chunker is not scored
+    because it failed on too many files.
     """
     from chunkers.errors import InputError, suggestion
     from harness.chunking.probes import probe
@@ -85,4 +86,4 @@ def robust(
             progress.warn(line)
     document = report.robust_document(result, config.margin, config.seed)
     write_report(form, document, report)
-    return PARTIAL if result.failures else 0
+    return 0 if result.complete else PARTIAL

@@ -92,8 +92,9 @@ def run(
             "-o",
             "--out",
             metavar="DIR",
-            help="Run folder to write. Rankings of earlier runs in it are kept. If they are part "
-            "of this run, its measures replace their earlier ones.",
+            help="Run folder to write. Rankings of earlier runs in it are kept. A ranking "
+            "that this run needs too is not computed again; the measures of this run replace its "
+            "earlier ones.",
             rich_help_panel=OUTPUT,
         ),
     ] = Path("chunkmark-run"),
@@ -227,9 +228,9 @@ def datasets_of(config: RunConfig, data_dir: Path | None, tell: Tell) -> list[Da
 
 def config_of(suite: Path | None, data_dir: Path | None, options: dict[str, Any]) -> RunConfig:
     """The options of a suite and of the command line, whose errors name the flag."""
-    from harness.datasets.suites import load_suite
+    from harness.datasets.suites import load_suite, part_of
 
-    if suite is not None and "=" in suite.name and not suite.exists():
+    if suite and "=" in suite.name and not suite.exists() and not part_of(str(suite)):
         from chunkers.errors import InputError
 
         advice = with_option(str(suite), options["chunkers"])

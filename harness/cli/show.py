@@ -91,10 +91,10 @@ def _chosen(dataset: Dataset, ids: Sequence[str], sample: int, seed: int) -> Seq
     queries = {query.id: query for query in dataset.queries}
     for wanted in ids:
         if wanted not in queries:
-            every = f"chunkmark dataset show {dataset.name} --sample {len(queries)}"
-            raise InputError(
-                f"no query has the id {wanted!r}; {suggestion(wanted, queries, every)}"
-            )
+            near = suggestion(wanted, queries)
+            if not near.startswith("did you mean"):
+                near = f"ids are such as {', '.join([*queries][:3])}"
+            raise InputError(f"no query has the id {wanted!r}; {near}")
     return [queries[wanted] for wanted in ids]
 
 

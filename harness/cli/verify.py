@@ -35,9 +35,10 @@ def verify(
 ) -> int:
     """Recompute every number of a run and report differences.
 
-    Computes the measures again from the stored chunks, targets and rankings, compares them with
-    those of pytrec_eval, and checks the stored files by their hashes. Names the cell
-    (data set, chunker, embedder and retriever), query and measure of each difference.
+    Computes the measures again from the stored chunks, targets and rankings, and compares them with
+    the stored values, and with pytrec_eval where it has the measure. Checks the stored files by
+    their hashes. Names the cell (data set, chunker, embedder and retriever), query and measure of
+    each difference.
 
     The exit code is 1 if a number differs. With `--published`, it is also 1 if a mean differs by
     more than 0.005 from the published one.

@@ -102,6 +102,16 @@ def parse_measure(text: str, *, repeat: str = "-m") -> Measure:
     return Measure(family.name, int(number["number"]), unit or None)
 
 
+def family_named(name: str) -> str:
+    """The family of a name, of an alias or of a measure with its cut-off.
+
+    Raises:
+        InputError: The name is unknown.
+    """
+    family = _find(name)
+    return parse_measure(name).family if family is None else family.name
+
+
 def is_of_texts(measure: Measure) -> bool:
     """Whether a measure compares the texts of records; such a measure is not for cells."""
     return any(measure.family == family.name for family in TEXT_FAMILIES)

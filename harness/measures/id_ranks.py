@@ -158,12 +158,12 @@ def _compared(scores: Floats, ties: str) -> Floats:
         return scores.astype(np.float32).astype(np.float64)
 
 
-def check_texts(names: Iterable[object], what: str) -> None:
+def check_texts(names: Iterable[object], what: str, advice: str = "") -> None:
     """Refuse ids that are not texts: 7 and "7" would silently not match."""
     if not {str}.issuperset(map(type, names)):
         odd = next((name for name in names if not isinstance(name, str)), None)
         if odd is not None:
-            raise InputError(f"{what} {odd!r} is not a text")
+            raise InputError(f"{what} {odd!r} is not a text{advice}")
 
 
 def _check_form(query: str, ranking: object) -> None:
@@ -173,7 +173,7 @@ def _check_form(query: str, ranking: object) -> None:
     if not isinstance(ranking, Mapping | list | tuple):
         # An iterator can be read once, and a set has no order.
         raise InputError(f"query {query}: the ranking is a {type(ranking).__name__}; {form}")
-    check_texts(ranking, f"query {query}: the document id")
+    check_texts(ranking, f"query {query}: the document id", f"; {form}")
 
 
 def _without(ranking: Ranking, query: str) -> Ranking:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chunkers.errors import InputError
 from harness.measures.evaluate import ABSENT, included, score_ranks
 from harness.measures.gold_ranks import GoldRanks
 from harness.measures.gold_tables import graded_tables
@@ -17,7 +20,7 @@ from harness.measures.id_ranks import check_texts, finite_numbers, read_rankings
 from harness.measures.profiles import Profile, load_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
     from harness.measures.evaluate import Scores
@@ -74,7 +77,7 @@ def score(
         InputError: An unknown measure or profile, a score or grade that is not finite, a
             repeated id in a ranking where the profile refuses it.
     """
-    check_texts([*rankings, *qrels], "the query id")
+    _check_forms(rankings, qrels, measures)
     conventions = load_profile(profile) if isinstance(profile, str) else profile
     wanted = [parse_measure(name) if isinstance(name, str) else name for name in measures]
     ranked = read_rankings(rankings, conventions)
@@ -100,6 +103,25 @@ def score(
         left_out={why: n for why, n in left_out.items() if n},
         as_zero={why: n for why, n in as_zero.items() if n},
     )
+
+
+def _check_forms(rankings: Mapping[str, Any], qrels: Mapping[str, Any], measures: object) -> None:
+    """Refuse what cannot be rankings, qrels or measures; warn of rankings of other queries."""
+    for name, given in (("rankings", rankings), ("qrels", qrels)):
+        if not isinstance(given, Mapping):
+            form = "{query id: ...}; for files, use `chunkmark score`"
+            raise InputError(f"{name} is a {type(given).__name__}; give {form}")
+        check_texts(given, "the query id")
+        for query, row in given.items():
+            if name == "qrels" and not isinstance(row, Mapping):
+                kind = type(row).__name__
+                raise InputError(f"query {query}: the judgements are a {kind}; give {{id: grade}}")
+    if isinstance(measures, str):
+        raise InputError(f"measures is the text {measures!r}; give a list, as in [{measures!r}]")
+    if rankings and qrels and rankings.keys().isdisjoint(qrels):
+        ranked, judged = next(iter(rankings)), next(iter(qrels))
+        both = f"no query is in both: rankings has {ranked!r}, qrels has {judged!r}"
+        warnings.warn(both, stacklevel=3)
 
 
 def query_order(queries: AbstractSet[str], rankings: Iterable[str], profile: Profile) -> list[str]:

@@ -42,6 +42,9 @@ _ESTIMANDS: tuple[Estimand, ...] = ("these corpora",)
 
 _CERTAIN = ("better", "worse")
 
+_MUCH = 0.1
+"""The share of lost text above which the answer names the chunker."""
+
 
 def answers(
     cells: Iterable[StoredCell], baseline: str | None = None, *, power: bool = True
@@ -137,7 +140,7 @@ def _answer(
     computed = [result.measure for result in rest]
     tight = [_budget_sentence(first, result, baseline) for result in rest]
     compared = [name for name in (measure, *computed) if contest.compares(name)]
-    details = [*_boundaries(contest, compared, margin), *_sizes(contest, baseline)]
+    details = [*_boundaries(contest, compared, margin), *_lost(contest), *_sizes(contest, baseline)]
     limits = [f"{line}." for line in limits_of(contest)]
     paragraphs = [[verdict_sentence(contest, first, baseline, margin)], tight, details, limits]
     return {
@@ -264,4 +267,28 @@ def _sizes(contest: Contest, baseline: str) -> Iterator[str]:
         if contends(name) and own and size and size_ratio(size, own) > UNMATCHED
     ]
     if apart:
-        yield (f"Median chunks differ: `{baseline}` {own} c, {listed(apart)} (try --match-size).")
+        yield f"Median chunks differ: `{baseline}` {own} c, {listed(apart)}{_size_advice(contest)}."
+
+
+def _size_advice(contest: Contest) -> str:
+    """How to give all contenders one size, if that was not tried: one may have no limit to set."""
+    unlimited = [
+        name
+        for name, cell in contest.cells.items()
+        if contends(name) and not cell.cell["health"]["limit_unit"]
+    ]
+    if len(unlimited) > 1 or any(cell.config.get("match_size") for cell in contest.cells.values()):
+        return ""
+    return f" (try --match-size{''.join(f' {name}' for name in unlimited)})"
+
+
+def _lost(contest: Contest) -> Iterator[str]:
+    """The contenders that leave much of the text in no chunk: what is not indexed is not found."""
+    lost = {name: 1 - cell.cell["health"]["coverage"] for name, cell in contest.cells.items()}
+    names = [
+        f"`{name}` ({share:.0%})"
+        for name, share in lost.items()
+        if contends(name) and share > _MUCH
+    ]
+    if names:
+        yield f"Much of the text is in no chunk of {listed(names)}, so it cannot be retrieved."

@@ -18,6 +18,7 @@ from harness.reports.recommendation import (
     points_interval,
     primary_measure,
     recommendation,
+    require_measure,
     verdict_sentence,
 )
 from harness.reports.tables import print_named
@@ -141,14 +142,9 @@ def measures_of(
     """
     if not contest.queries:
         raise InputError(f"{contest.dataset}: no query has a value, so nothing can be compared")
-    known = next(iter(contest.cells.values())).measures
     names = [str(parse_measure(measure)) for measure in measures] or [primary_measure(contest)]
     for name in names:
-        if len(contest.columns(name)) < 2:
-            raise InputError(
-                f"{contest.dataset}: fewer than two cells have {name}; rerun `chunkmark run` with "
-                f"-m {name}\nor take one of {', '.join(known)}"
-            )
+        require_measure(contest, name)
     if baseline is not None and baseline not in contest.cells:
         raise InputError(
             f"--baseline {baseline}: not compared on {contest.dataset}; "

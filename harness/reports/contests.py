@@ -84,7 +84,7 @@ class Contest:
         """Whether a measure can compare its cells: not all compare chunkers."""
         chunkers = {cell.names["chunker"] for cell in self.cells.values()}
         cell = next(iter(self.cells.values()))
-        return len(chunkers) == 1 or bool(cell.metrics["metrics"][measure]["comparable"])
+        return len(chunkers) == 1 or cell.compares_chunkers(measure)
 
     def columns(self, measure: str) -> dict[str, NDArray[np.float64]]:
         """The values of each cell that has the measure, shape (q,)."""
@@ -362,7 +362,7 @@ def why_none(cells: Sequence[StoredCell], over: str) -> str:
         if differing:
             return (
                 f"{a.folder.parent.parent} and {b.folder.parent.parent} cannot be compared: they "
-                f"differ in {differing}\nrun both with the same, or compare that with --over"
+                f"differ in {differing}\nrun both with the same"
             )
     return f"no two cells differ in {over} alone"
 

@@ -15,7 +15,7 @@ from harness.runs.gates import DECIMALS
 from harness.runs.stored_values import read_queries, read_stored_cells
 from harness.stats.clusters import clusters_of
 from harness.stats.drops import FEWEST_FOR_DROP, Drop, drop_of
-from harness.support.wording import counted
+from harness.support.wording import counted, rerun_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,7 +137,7 @@ def _compared(
     if lacking:
         run = contest.cells[lacking[0]].folder.parent.parent
         name = allowed.measure
-        why = f"{name} has no values in {run}; rerun `chunkmark run` with -m {name}"
+        why = f"{name} has no values in {run}; {rerun_with(name)}"
         # What BASE has and RUN lost must not pass.
         return _row(names, allowed, "fail" if lacking == ["after"] else "skipped", why)
     before, after = columns["before"], columns["after"]

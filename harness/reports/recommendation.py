@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from chunkers.errors import InputError
 from harness.reports.contests import contends, cost_in_words, cost_of
-from harness.support.wording import counted
+from harness.support.wording import counted, rerun_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -123,6 +124,29 @@ def primary_measure(contest: Contest) -> str:
     """The measure that a contest is decided by if none was named."""
     cell = next(iter(contest.cells.values()))
     return headline(cell.metrics["metrics"], cell.primary) or cell.measures[0]
+
+
+def require_measure(contest: Contest, measure: str) -> None:
+    """Refuse a measure that fewer than two cells have.
+
+    Raises:
+        InputError: Names the measures that can be chosen, or how to compute one.
+    """
+    if len(contest.columns(measure)) >= 2:
+        return
+    measures = [*filter(contest.compares, next(iter(contest.cells.values())).measures)]
+    problem, wanted = f"fewer than two cells have {measure}", measure
+    if not contest.compares(measure):
+        problem, wanted = f"{problem}, which cannot compare chunkers", BUDGET_MEASURES[0]
+    raise InputError(f"{contest.dataset}: {problem}\n{choose_or_rerun(measures, wanted)}")
+
+
+def choose_or_rerun(measures: Sequence[str], wanted: str) -> str:
+    """What to do about a measure that cannot be used: take one of others, or compute `wanted`."""
+    choice = f"choose with -m from {', '.join(measures)}"
+    if wanted in measures:
+        return choice
+    return (f"{choice}, or " if measures else "") + rerun_with(wanted)
 
 
 def headline(metrics: Mapping[str, Mapping[str, Any]], declared: str | None = None) -> str | None:

@@ -8,7 +8,12 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.reports.contests import GROUPS, PARTS, contests
-from harness.reports.recommendation import points, points_interval, primary_measure
+from harness.reports.recommendation import (
+    points,
+    points_interval,
+    primary_measure,
+    require_measure,
+)
 from harness.stats.clusters import clusters_of
 from harness.stats.halves import dev_half
 from harness.stats.intervals import FLIPS
@@ -69,12 +74,8 @@ def tune(
 
 def _choice(sweep: Contest, option: str, measure: str | None, seed: int) -> dict[str, Any]:
     measure = measure or primary_measure(sweep)
+    require_measure(sweep, measure)
     columns = sweep.columns(measure)
-    if len(columns) < 2:
-        raise InputError(
-            f"{sweep.dataset}: fewer than two cells have {measure}; rerun `chunkmark "
-            f"run` with -m {measure}"
-        )
     dev = dev_half(sweep.members, seed)
     if dev.all():
         raise InputError(

@@ -52,10 +52,14 @@ class Trial:
 
 @dataclass(frozen=True)
 class Study:
-    """All trials, of each data set as it is first; `failures` has a line for each failure."""
+    """All trials, of each data set as it is first.
+
+    `failures` has a line for each failure; `complete` tells whether every chunker was scored.
+    """
 
     trials: tuple[Trial, ...]
     failures: tuple[str, ...]
+    complete: bool
 
 
 def refuse_documents(dataset: Dataset) -> None:
@@ -100,7 +104,7 @@ def study(
         InputError: A part cannot be used.
         FailedError: No cell of a data set as it is was scored.
     """
-    trials, failures = [], dict[str, None]()
+    trials, failures, complete = [], dict[str, None](), True
     every = [(dataset, name) for dataset in datasets for name in (PLAIN, *transformations)]
     for at, (dataset, name) in enumerate(every):
 
@@ -115,6 +119,7 @@ def study(
                 edited, changed = transform(dataset, name, plan.config.seed)
         result = run(plan, [edited], out, told)
         failures |= dict.fromkeys(f"{name}: {each}" for each in result.failures)
+        complete = complete and not result.failed
         cells = {
             (cell.names["chunker"], cell.names["embedder"], cell.names["retriever"]): cell
             for cell in read_stored_cells(out, earlier=False)
@@ -123,4 +128,4 @@ def study(
             raise FailedError("nothing is left to compare: " + "\n".join(result.failures[:2]))
         files = sum(len(corpus.sources) for corpus in dataset.corpora)
         trials.append(Trial(dataset.name, name, files, changed, cells))
-    return Study(tuple(trials), tuple(failures))
+    return Study(tuple(trials), tuple(failures), complete)

@@ -140,8 +140,8 @@ class RunConfig:
     file_timeout: float = _option(
         LIMITS,
         SECONDS,
-        "Time limit for a file in seconds, such as 120. Each million characters of the file adds "
-        "the same time again.",
+        "Seconds that a chunker may take for a file, such as 120. Each million characters of the "
+        "file adds the same time again.",
         metavar="SECONDS",
         least=0,
     )

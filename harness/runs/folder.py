@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers import distributions
-from chunkers.errors import InputError
+from chunkers.errors import InputError, suggestion
 from chunkers.plugins.spec import Spec
 from harness.retrieval.vector_index import public_name, public_retriever
 from harness.runs.damage import DAMAGE_ERRORS
@@ -272,7 +272,11 @@ def _not_a_run(path: Path) -> str:
     """What a path is that is not a run folder, and what to do about it."""
     advice = "give the folder that `chunkmark run -o` wrote"
     if not path.exists():
-        return f"{path} does not exist\n{advice}"
+        runs = [str(folder) for folder in path.parent.glob("*") if is_run_folder(folder)]
+        near = suggestion(str(path), sorted(runs))
+        return f"{path} does not exist" + (
+            f"; {near}" if near.startswith("did you mean") else f"\n{advice}"
+        )
     if run := next(filter(is_run_folder, path.parents), None):
         return f"{path} is inside a run folder; give {run}"
     if not path.is_dir():

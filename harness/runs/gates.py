@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 from chunkers.errors import InputError
 from harness.measures.grammar import parse_measure
 from harness.runs.folder import PARTS
+from harness.support.wording import rerun_with
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -115,7 +116,10 @@ def _why_skipped(cell: GateCell, measure: str) -> str:
     if measure in cell.means:
         return f"{measure} is skipped: {cell.reasons.get(measure) or 'no query has a value'}"
     if cell.means:
-        return f"{measure} is not in the run; rerun `chunkmark run` with -m {measure}"
+        family = measure.partition("@")[0]
+        near = ", ".join(name for name in cell.means if name.partition("@")[0] == family)
+        has = f"; it has {near}" if near else ""
+        return f"{measure} is not in the run{has}; {rerun_with(measure)}"
     return f"{measure} is skipped: {cell.chunker} on {cell.dataset} failed"
 
 

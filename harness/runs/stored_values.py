@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.measures.grammar import parse_measure
+from harness.measures.grammar import comparable, family_of, parse_measure
 from harness.model import GOLD_FOLLOWS
 from harness.runs.damage import undamaged
 from harness.runs.folder import read_cell, read_manifest, stored_cells
@@ -61,6 +61,18 @@ class StoredCell:
     def measures(self) -> list[str]:
         """The names of its measures."""
         return list(self.metrics["metrics"])
+
+    def compares_chunkers(self, measure: str) -> bool:
+        """Whether values of different chunkers are comparable, of a measure that may be missing."""
+        metrics = self.metrics["metrics"]
+        if measure in metrics:
+            return bool(metrics[measure]["comparable"])
+        spans = any(
+            not metric["comparable"]
+            or (metric["mean"] is not None and family_of(parse_measure(name)).lines)
+            for name, metric in metrics.items()
+        )
+        return comparable(parse_measure(measure), spans=spans)
 
     @property
     def profile(self) -> Mapping[str, Any]:

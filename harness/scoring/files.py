@@ -113,8 +113,9 @@ def _shape_of_row(first: bytes, path: Path) -> Shape:
             )
         raise InputError(
             f"{path}: unknown format: {counted(fields, 'field')} in the first line"
-            f"{', which has commas' if b',' in first and fields == 1 else ''}\na ranking has six "
-            "fields a line between blanks, judgements have four; see `chunkmark score --help`"
+            f"{', which has commas; use tabs' if b',' in first and fields == 1 else ''}\na ranking "
+            "has six fields a line, judgements have four, or three below a heading; see `chunkmark "
+            "score --help`"
         )
     return _BY_FIELDS[fields]
 

@@ -15,7 +15,7 @@ from chunkers.errors import InputError
 from harness.reading.qrels import QUERY_COLUMNS
 from harness.support.json_files import decode_utf8, parse_json, refuse_repeated_columns
 from harness.support.paths import plain_path
-from harness.support.rows import MOST, AnyId, Id, Number, Row, validated
+from harness.support.rows import MOST, AnyId, Id, Number, Row, key_hints, validated
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class _Item(Row):
 
 
 class _Target(Row):
-    path: str
+    path: Annotated[str, key_hints("file")]
     start_line: _Line | None = None
     end_line: _Line | None = None
     grade: Annotated[float, Meta(gt=0, le=MOST)] = 1.0

@@ -184,7 +184,8 @@ def score_file(
             spell_as(known, loaded.rankings, own_format=file.own_format) if encoded else known,
         )
         if not any(query in inputs.grades for query in loaded.rankings):
-            raise InputError(f"no query of {run} is judged in {qrels}; check the ids")
+            ids = "".join(f"; {qrels} has {query!r:.60}" for query in [*inputs.grades][:1])
+            raise InputError(f"no query of {run} is judged in {qrels}; check the ids{ids}")
         result.strategies["qrels"] = sum(bool(row) for row in inputs.grades.values())
         if file.shape == "json" and loaded.rankings == grades:
             result.warnings.append(f"--run {run} equals --qrels {qrels}: does it hold judgements?")

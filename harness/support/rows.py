@@ -6,6 +6,7 @@ What is wrong is said in the words of the file: its key or item, what is needed,
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import sys
 from abc import ABC
@@ -55,6 +56,16 @@ else:
         """The same, not empty."""
 
     Id.register(str)
+
+
+def key_hints(*names: str, example: object = None) -> Meta:
+    """What a message on a missing key says, as a second annotation of its type.
+
+    Args:
+        names: What other programs call the key.
+        example: A value.
+    """
+    return Meta(extra={"names": names, "example": example})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
@@ -129,12 +140,6 @@ _GIVEN = {
     bool: "true or false", dict: "an object", float: "a number", int: "a number", list: "a list",
     str: "text", type(None): "null",
 }  # fmt: skip
-_USUAL = {
-    "path": ("file",),
-    "targets": ("target", "gold", "files", "file", "paths", "path"),
-    "text": ("question", "query", "prompt"),
-}
-"""Names that other programs give to a key."""
 _MOST_KEYS = 6  # that a message lists
 _Place = tuple[str, ...]
 
@@ -223,30 +228,47 @@ def _named(place: _Place) -> str:
 
 
 def _near_key(missing: str, row: dict[str, Any], kind: Any) -> str:
-    """The key to rename to the missing one, or the keys of a row if they are few."""
-    tables = [each for each in _choices(kind) if isinstance(each, type) and issubclass(each, Table)]
-    known = {field.encode_name for each in tables for field in fields(each)}
+    """The key to rename to the missing one, or an example of it, or the keys if they are few."""
+    (struct,) = (each for each in _choices(kind) if hasattr(each, "__struct_fields__"))
+    known = struct.__struct_fields__
     keys = [str(key) for key in row]
     # In other rows than tables, an unknown key has a meaning to somebody else.
-    if advice := renaming(missing, keys, [key for key in keys if tables and key not in known]):
+    unknown = [key for key in keys if issubclass(struct, Table) and key not in known]
+    if advice := renaming(struct, missing, keys, unknown):
         return advice
+    if example := _hints(struct)[missing].get("example"):
+        return f"; add it, as in {json.dumps({missing: example})[1:-1]}"
     return f"; its keys are {', '.join(keys):.80}" if 0 < len(keys) <= _MOST_KEYS else ""
 
 
-def renaming(missing: str, keys: Sequence[str], unknown: Sequence[str]) -> str:
+def _hints(kind: Any) -> dict[str, dict[str, Any]]:
+    """The `key_hints` of every key of a row."""
+    return {
+        field.encode_name: {
+            name: hint
+            for meta in getattr(field.type, "__metadata__", ())
+            for name, hint in (meta.extra or {}).items()
+        }
+        for field in fields(kind)
+    }
+
+
+def renaming(kind: Any, missing: str, keys: Sequence[str], unknown: Sequence[str]) -> str:
     """Which key should have the name of the missing one; empty if none stands out.
 
     Args:
+        kind: The type of the row.
         missing: The missing key.
         keys: All keys; one that is like it, or often used for it, is renamed.
         unknown: Those that mean nothing; the only one may be meant.
     """
     import difflib
 
+    usual = {key: hints.get("names", ()) for key, hints in _hints(kind).items()}
     lower = {key.lower(): key for key in keys}
     near = difflib.get_close_matches(missing.lower(), lower, n=1, cutoff=0.75)
-    names = [lower[key] for key in near or _USUAL.get(missing, ()) if key in lower]
-    others = {key for usual in _USUAL.values() for key in usual}
+    names = [lower[key] for key in near or usual[missing] if key in lower]
+    others = {name for names in usual.values() for name in names}
     # A key of several words is the first row of a table without a heading.
     alone = len(unknown) == 1 and " " not in unknown[0].strip()
     if not names and alone and unknown[0].lower() not in others:

@@ -17,6 +17,11 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{number:d} {singular if number == 1 else plural or singular + 's'}"
 
 
+def rerun_with(measure: str) -> str:
+    """What to do where stored rankings have no values of a measure."""
+    return f"rerun `chunkmark run` with -m {measure}, and with -m for each measure to keep"
+
+
 def left_out_line(left_out: Mapping[str, int], before: str = "\nleft out: ", noun: str = "") -> str:
     """What was left out, as the end of a message that nothing remained.
 

@@ -24,7 +24,13 @@ def cell(
         names | {key: identity[key] for key in names.keys() & identity.keys()},
         {
             "identity": {"dataset": "f" * 64} | identity,
-            "health": {"unseen_chunk_tokens": unseen, "chunks": 10, "median_c": median},
+            "health": {
+                "unseen_chunk_tokens": unseen,
+                "chunks": 10,
+                "median_c": median,
+                "coverage": 1.0,
+                "limit_unit": "nws",
+            },
             "cost": {"tokens": tokens},
         },
         {

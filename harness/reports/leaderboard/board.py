@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from chunkers.errors import InputError
 from harness.reports.contests import PARTS, SAME, agreed
-from harness.reports.recommendation import BUDGET_MEASURES, headline
+from harness.reports.recommendation import BUDGET_MEASURES, choose_or_rerun, headline
 from harness.stats.comparison import compare
 
 if TYPE_CHECKING:
@@ -110,12 +110,10 @@ def make_board(cells: Iterable[StoredCell], measure: str | None = None, seed: in
     if not first:
         raise InputError("the runs have no cell; wait until one is complete")
     tasks = dict(sorted(first.items()))
-    name = measure or _default(tasks)
     several = len({configuration.chunker for configuration in table}) > 1
+    name = measure or _default(tasks, several=several)
     for cell in (cell for row in table.values() for cell in row.values()):
-        _column(cell, name)
-        if several:
-            _refuse_own_gold(cell, name)
+        _refuse_measure(cell, name, several=several)
     return _ranked(name, tasks, table, seed)
 
 
@@ -178,7 +176,7 @@ def _add(row: dict[str, StoredCell], task: str, cell: StoredCell) -> None:
     row[task] = cell
 
 
-def _default(tasks: Mapping[str, StoredCell]) -> str:
+def _default(tasks: Mapping[str, StoredCell], *, several: bool) -> str:
     """The measure by which every task compares chunkers."""
     by_task = {
         task: headline(cell.metrics["metrics"], cell.primary) for task, cell in tasks.items()
@@ -192,35 +190,36 @@ def _default(tasks: Mapping[str, StoredCell]) -> str:
         )
     (measure,) = different
     if measure is None:
-        raise InputError(f"no measure of {next(iter(tasks))} compares chunkers; choose one with -m")
+        task, cell = next(iter(tasks.items()))
+        advice = _advice(cell, BUDGET_MEASURES[0], several=several)
+        raise InputError(f"no measure of {task} compares chunkers; {advice}")
     return measure
 
 
-def _with_values(cell: StoredCell) -> list[str]:
-    metrics = cell.metrics["metrics"]
-    return [name for name in metrics if metrics[name].get("mean") is not None]
-
-
-def _column(cell: StoredCell, measure: str) -> NDArray[np.float64]:
-    """The values of a measure, shape (included queries,)."""
-    known = _with_values(cell)
-    values = cell.column(measure) if measure in known else None
-    if values is None:
+def _refuse_measure(cell: StoredCell, measure: str, *, several: bool) -> None:
+    """Refuse a measure that a cell lacks, or that cannot compare several chunkers."""
+    task, metrics = cell.names["dataset"], cell.metrics["metrics"]
+    if several and not cell.compares_chunkers(measure):
+        advice = _advice(cell, BUDGET_MEASURES[0], several=several)
         raise InputError(
-            f"{run_of(cell)} has no {measure} of {Configuration.of(cell)} on "
-            f"{cell.names['dataset']}\n"
-            f"run it again with -m {measure}, or choose with -m among {', '.join(known)}"
+            f"{measure} cannot compare chunkers on {task}, where each chunker has gold of its own; "
+            f"{advice}"
         )
-    return values
-
-
-def _refuse_own_gold(cell: StoredCell, measure: str) -> None:
-    """Refuse a measure that cannot compare chunkers."""
-    if not cell.metrics["metrics"][measure]["comparable"]:
+    if measure not in metrics or cell.column(measure) is None:
         raise InputError(
-            f"{measure} cannot compare chunkers on {cell.names['dataset']}, where each chunker has "
-            f"gold of its own; use {BUDGET_MEASURES[0]}"
+            f"{run_of(cell)} has no {measure} of {Configuration.of(cell)} on {task}\n"
+            f"{_advice(cell, measure, several=several)}"
         )
+
+
+def _advice(cell: StoredCell, measure: str, *, several: bool) -> str:
+    """The measures of a cell that can rank it, or how to compute one."""
+    names = [
+        name
+        for name, metric in cell.metrics["metrics"].items()
+        if metric["mean"] is not None and (metric["comparable"] or not several)
+    ]
+    return choose_or_rerun(names, measure)
 
 
 def _ranked(
@@ -254,6 +253,11 @@ def _ranked(
     ]
     ranked.sort(key=lambda row: (row.rank or len(rows) + 1, -(row.mean or 0)))
     return Board(measure, margin, tasks, tuple(ranked), tuple(pairs))
+
+
+def _column(cell: StoredCell, measure: str) -> NDArray[np.float64]:
+    """The values of a measure that `_refuse_measure` accepted, shape (included queries,)."""
+    return cast("NDArray[np.float64]", cell.column(measure))
 
 
 def shows(pair: Difference) -> bool:

@@ -42,7 +42,7 @@ def test_the_three_formats_say_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("q.txt", "x", "must end in .jsonl, .csv or .yaml"),
+        ("q.txt", "x", "must be .jsonl, .csv or .yaml, each question with"),
         ("q.jsonl", "", "contains no question"),
         ("q.jsonl", "\n{]", "line 2, column 2: invalid JSON"),
         ("q.jsonl", "[" * 100_000, "line 1: invalid JSON"),
@@ -53,7 +53,12 @@ def test_the_three_formats_say_the_same(tmp_path: Path) -> None:
         ("q.jsonl", '{"text": "a", "file": "b"}', "missing; rename 'file' to 'targets'"),
         ("q.jsonl", '{"file": "b"}', "'text' is missing; its keys are file"),
         ("q.jsonl", '{"a": "a", "b": "b"}', "'text' is missing; its keys are a, b"),
-        ("q.jsonl", '{"text": "a", "targets": [{"path": "b"}]}', "must be text such as src/a.py:1"),
+        ("q.jsonl", '{"text": "a"}', 'missing; add it, as in "targets": ["src/run.py:10-20"]'),
+        (
+            "q.jsonl",
+            '{"text": "a", "targets": [{"path": "b"}]}',
+            "must be text such as src/run.py:1",
+        ),
         ("q.csv", "query,path\n1,2\n", "but has query, path; rename 'query' to 'text'"),
         (
             "q.jsonl",
@@ -65,6 +70,9 @@ def test_the_three_formats_say_the_same(tmp_path: Path) -> None:
             '{"id": 1, "text": "a", "targets": "b"}\n' * 2,
             "line 2: duplicate id '1', first",
         ),
+        ("q.jsonl", '\n[\n  {"text": "a"}\n]', "line 2: write each question whole on one line"),
+        ("q.jsonl", '{\n  "text": "a"}', "line 1: write each question whole on one line"),
+        ("q.csv", "text;targets\na;b\n", "text;targets; separate the cells by commas, not by ';'"),
         ("q.csv", "a,b\n1,2\n", "line 1: the header needs text and targets"),
         ("q.csv", "text,targets\n\na,b,c\n", "line 3: 3 cells"),
         ("q.csv", 'text,targets\n"a,b\n', "invalid CSV"),

@@ -84,6 +84,8 @@ def test_several_targets_are_all_of_the_answer(tmp_path: Path) -> None:
     [
         ("none.py:1-2", "the file none.py does not exist"),
         ("PKG/a b.py:1", "the file PKG/a b.py does not exist"),
+        ("é.c:main", "does not exist; é.c does; write é.c:first-last for lines, or é.c::symbol"),
+        ("é.c#L1-L2", "does not exist; é.c does; write é.c:first-last for lines"),
         ("big.py", "not indexed: larger than 1 bytes"),
         ("é.c:2-3", "lines 2-3 are not in é.c, which has 2 lines"),
         ("é.c:0", "line 0 is not in é.c, which has 2 lines"),
@@ -96,7 +98,7 @@ def test_several_targets_are_all_of_the_answer(tmp_path: Path) -> None:
         ("é.c::#1", "no definition has this name"),
         ("pkg/a b.py::Reader#2", "no definition has this name"),
         ([], "targets is empty"),
-        ([3], "targets: item 1 must be text such as src/a.py:10-20"),
+        ([3], "targets: item 1 must be text such as src/run.py:10-20"),
         (None, "targets must be a list, not null"),
     ],
 )
@@ -371,6 +373,6 @@ def test_lines_beside_a_target_are_refused_with_the_form_of_a_target(tmp_path):
     file = tmp_path / "q.jsonl"
     file.write_text('{"text": "which", "targets": "pkg/a.py", "start_line": 1, "end_line": 2}\n')
     with pytest.raises(
-        InputError, match=r"line 1: unknown key 'start_line'; write src/a\.py:10-20"
+        InputError, match=r"line 1: unknown key 'start_line'; write src/run\.py:10-20"
     ):
         question_queries(CORPUS, file)

@@ -72,9 +72,13 @@ def test_a_skipped_measure_says_so(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("bounds", "words"),
     [
-        (["FileMRR>0.9"], ["FileMRR is not in the run; rerun `chunkmark run` with -m FileMRR"]),
-        (["FileMRR>0.9", "IoU@5>0"], ["-m FileMRR; IoU@5 is not in the run"]),
+        (
+            ["FileMRR>0.9"],
+            ["FileMRR is not in the run; rerun `chunkmark run` with -m FileMRR, and with -m for"],
+        ),
+        (["FileMRR>0.9", "IoU@5>0"], ["measure to keep; IoU@5 is not in the run"]),
         (["FileMRR>0"], ["no bound was checked"]),
+        (["nDCG>0"], ["nDCG is not in the run; it has nDCG@5, nDCG@10; rerun"]),
     ],
 )
 def test_a_gate_that_checks_nothing_is_no_pass(scored, capsys, bounds, words):
@@ -123,7 +127,8 @@ def test_cells_of_another_data_set_are_named_and_noted(tmp_path, capsys):
     bounds = ("--min", "MAP@10>0", "--min", "MRR>0")
     done = call(capsys, "gate", tmp_path / "run", *bounds, "--format", "json")
     assert [row["dataset"] for row in done.json["checks"]] == ["stdlib"] * 2 + ["small"] * 2
-    assert "MAP@10 is not in the run; rerun `chunkmark run` with -m MAP@10 (2 cells)" in done.err
+    assert "MAP@10 is not in the run; rerun `chunkmark run` with -m MAP@10, and" in done.err
+    assert "for each measure to keep (2 cells)" in done.err
 
 
 def test_what_run_prints_is_checked_as_its_folder_is(tmp_path, capsys):

@@ -71,6 +71,14 @@ def test_one_part_is_shown_in_full(capsys):
     says(call(capsys, "list", "chunkers", "asst"), 2, "unknown chunker 'asst'; did you mean ast?")
 
 
+@pytest.mark.parametrize("name", ["R", "R@10", "Recall", "recall@10"])
+def test_list_knows_a_measure_by_every_name_that_run_takes(capsys, name):
+    assert (
+        call(capsys, "list", "measures", name, "--format", "json").json["measures"][0]["name"]
+        == "R"
+    )
+
+
 def test_profiles_stand_side_by_side_in_markdown(capsys):
     header = call(capsys, "list", "profiles", "--format", "markdown").out.splitlines()[0]
     assert header.startswith("| field | default | code-chunk | trec |")

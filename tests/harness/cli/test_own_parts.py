@@ -16,6 +16,7 @@ from small_folder import RUN
         (("run", "-c", "own_chunker:none"), ["has no 'none'; choose from cut"]),
         (("run", "-d", "own_chunker.py"), ["unknown data set", "for a folder write repo:PATH"]),
         (("run", "-c", "fixd:tokens"), ["no module 'fixd'; did you mean fixed?\n"]),
+        (("run", "-c", "own_chunkr:cut"), ["no module 'own_chunkr'; did you mean own_chunker?\n"]),
         (("run", "-c", "own_chunker:cut:3"), ["write own_chunker:cut,key=value"]),
         (("run", "-c", "broken:cut"), ["broken cannot be imported", "install not_there in "]),
         (("run", "-c", "raising:cut"), ["raising cannot be imported", "raising.py, line 2"]),

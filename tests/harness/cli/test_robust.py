@@ -36,6 +36,12 @@ def no_cr(source):
     return [Span(0, len(source.text))]
 
 
+def not_base64(source):
+    if "base64" in source.path:
+        raise ValueError("no luck")
+    return [Span(0, len(source.text))]
+
+
 def never(source):
     raise ValueError("no luck")
 
@@ -216,6 +222,13 @@ def test_a_chunker_that_fails_after_an_edit_is_named(capsys, own):
     assert line in done.err
     names = [row[1:] for row in rows_of(done.json)]
     assert names == [("own_parts:no_cr", "header"), ("fixed", "crlf"), ("fixed", "header")]
+
+
+def test_failures_up_to_the_allowed_share_are_named(capsys, own):
+    options = ("-c", "own_parts:not_base64", "-c", "fixed", "-t", "header", "--limit", "5")
+    done = call(capsys, "robust", "-r", "bm25", *options, "--max-failures", "99%")
+    assert done.code == 0
+    assert "header: own_parts:not_base64 failed on" in done.err
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,7 @@ def test_rankings_and_judgements_without_a_common_query_are_refused(tmp_path, ca
     ):  # fmt: skip
         done = call(capsys, "score", "--run", run, "--qrels", qrels, "--profile", profile)
         says(done, 2, "no query of", "is judged in", "check the ids")
+        assert ("has 'r'" in done.err) == (qrels.name == "b.qrels")
 
 
 def test_gold_that_is_judged_and_never_retrieved_is_0(values):

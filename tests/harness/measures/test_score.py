@@ -325,15 +325,29 @@ def test_no_query_to_score_has_no_mean():
         ({"q": {"a": 10**400}}, {"q": {"a": 1}}, "score of a is 1000"),
         ({"q": {"a": 1.0}}, {"q": {"a": "1"}}, "grade of a is '1'"),
         ({"q": "abc"}, {"q": {"a": 1}}, "ranking is the text 'abc'"),
-        ({"q": ["a", 3]}, {"q": {"a": 1}}, "document id 3 is not a text"),
+        ({"q": ["a", 3]}, {"q": {"a": 1}}, "document id 3 is not a text; give"),
         ({"q": ["7"]}, {"q": {7: 1}}, "judged document id 7 is not a text"),
         ({1: ["7"]}, {"1": {}}, "query id 1 is not a text"),
         ({"q": ["a", "b", "b", "a"]}, {"q": {"a": 1}}, "duplicate a, b in the ranking"),
+        ({"q": ["a"]}, {"q": ["a"]}, "query q: the judgements are a list; give"),
+        ({"q": ["a"]}, {"q": "a"}, "query q: the judgements are a str; give"),
+        ("run.trec", {"q": {"a": 1}}, "rankings is a str; .* use `chunkmark score`"),
+        ({"q": ["a"]}, [("q", "a")], "qrels is a list; give"),
     ],
 )
 def test_bad_input_is_named(rankings, qrels, says):
     with pytest.raises(InputError, match=says):
         score(rankings, qrels, ["P@1"])
+
+
+def test_rankings_of_other_queries_give_a_warning():
+    with pytest.warns(UserWarning, match="in both: rankings has 'q', qrels has 'r'"):
+        assert score({"q": ["a"]}, {"r": {"a": 1}}, ["P@1"]).mean == {"P@1": 0.0}
+
+
+def test_measures_are_a_list():
+    with pytest.raises(InputError, match=r"the text 'MRR'; give a list, as in \['MRR'\]"):
+        score({"q": ["a"]}, {"q": {"a": 1}}, "MRR")
 
 
 def test_unknown_measure_and_profile_fail_before_scoring():

@@ -124,6 +124,18 @@ def test_a_measure_of_chunks_gives_chunkers_no_verdict(tmp_path, capsys):
     out = tmp_path / "run"
     call(capsys, "run", "--limit", 20, "-c", "ast", "-c", "fixed", "-r", "bm25", "-r", "bow",
          "-m", MEASURE, "-m", "MRR", "-o", out)  # fmt: skip
+    says(
+        call(capsys, "compare", out, "-m", "P@5"),
+        2,
+        "which cannot compare chunkers\nchoose with -m from S",
+    )
+    by = ("--over", "retriever")
+    says(
+        call(capsys, "compare", out, *by, "-m", "P@5"),
+        2,
+        "choose with -m from",
+        "MRR, or rerun `chunkmark",
+    )
     document = call(capsys, "compare", out, "-m", "MRR", "--format", "json").json
     assert {pair["verdict"] for pair in document["pairs"]} == {"not comparable"}
     assert "MRR cannot compare chunkers" in document["recommendation"][0]
@@ -165,6 +177,7 @@ def test_cells_that_differ_in_more_are_refused_with_what_differs(changes, words)
     reason = why_none(cells, "chunker")
     for word in ("cannot be compared", *words):
         assert word in reason
+    assert reason.endswith("\nrun both with the same")
 
 
 def test_what_differs_is_compared_if_it_is_the_factor():

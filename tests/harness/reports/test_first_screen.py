@@ -1,6 +1,7 @@
 """The first screen of a run: the answer under two budgets, and a row for each chunker."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -104,6 +105,34 @@ def test_sizes_that_may_explain_a_difference_are_said(median, is_said):
     sentences = answer_of(cell("fixed", base), cell("other", base, median=median))["sentences"]
     wanted = f"Median chunks differ: `fixed` 500 c, `other` {median} c (try --match-size)."
     assert any(wanted in sentence for sentence in sentences) == is_said
+
+
+@pytest.mark.parametrize(
+    ("health", "config", "advice"),
+    [
+        ({"fixed": "nws", "other": None}, {}, " (try --match-size other)."),
+        ({"fixed": None, "other": None}, {}, "."),
+        ({"fixed": "nws", "other": "nws"}, {"match_size": "500"}, "."),
+    ],
+)
+def test_only_sizes_that_can_be_matched_are_advised(health, config, advice):
+    base = noise(1)
+    cells = [cell("fixed", base), cell("other", base, median=9)]
+    for each in cells:
+        each.cell["health"]["limit_unit"] = health[each.names["chunker"]]
+    cells = [replace(each, config=config) for each in cells]
+    text = " ".join(answer_of(*cells)["sentences"])
+    assert f"`other` 9 c{advice}" in text
+    assert ("try --match-size" in text) == ("try" in advice)
+
+
+@pytest.mark.parametrize(("coverage", "is_said"), [(0.04, True), (0.95, False)])
+def test_text_in_no_chunk_is_said_with_the_answer(coverage, is_said):
+    base = noise(1)
+    other = cell("other", base)
+    other.cell["health"]["coverage"] = coverage
+    text = " ".join(answer_of(cell("fixed", base), other)["sentences"])
+    assert ("Much of the text is in no chunk of `other` (96%), so it" in text) == is_said
 
 
 def test_it_is_said_where_the_only_other_chunker_was_not_seen():

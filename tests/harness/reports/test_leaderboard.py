@@ -243,7 +243,7 @@ def test_the_measure_follows_the_gold():
     assert make_board([replace(documents, primary="nDCG@10")]).measure == "nDCG@10"
     text = refused([documents], "MRR")
     assert "has no MRR of a + minilm + dense + default on docs\n" in text
-    assert text.endswith("choose with -m among nDCG@10")
+    assert "\nchoose with -m from nDCG@10, or rerun `chunkmark run` with -m MRR, and" in text
 
 
 def test_a_measure_with_gold_of_each_chunker_ranks_no_chunkers():
@@ -252,6 +252,23 @@ def test_a_measure_with_gold_of_each_chunker_ranks_no_chunkers():
         made.metrics["metrics"][MEASURE]["comparable"] = False
     assert refused([a, b], MEASURE).startswith(f"{MEASURE} cannot compare chunkers on made")
     assert len(make_board([a], MEASURE).rows) == 1
+
+
+def test_only_measures_that_can_compare_chunkers_are_advised():
+    a, b = cell("a", MIDDLE), cell("b", BETTER)
+    keep = "rerun `chunkmark run` with -m SpanR@2500c, and with -m for each measure to keep"
+    for made in (a, b):
+        made.metrics["metrics"]["R@5"] = {"comparable": False, "mean": 0.5}
+    assert refused([a, b], "SpanR@2500c").endswith(f"\nchoose with -m from {MEASURE}, or {keep}")
+    assert refused([a], "SpanR@2500c").endswith(f"\nchoose with -m from {MEASURE}, R@5, or {keep}")
+    for ranks_only in ("MRR", "R@5"):
+        says = refused([a, b], ranks_only)
+        assert says.startswith(f"{ranks_only} cannot compare chunkers on made, where each")
+        assert says.endswith(f"; choose with -m from {MEASURE}")
+    for made in (a, b):
+        del made.metrics["metrics"][MEASURE]
+    assert f"; rerun `chunkmark run` with -m {MEASURE}, and" in refused([a, b], "MRR")
+    assert f"compares chunkers; rerun `chunkmark run` with -m {MEASURE}, and" in refused([a, b])
 
 
 def test_many_rows_are_ranked_although_each_pair_counts_in_the_adjustment():
