@@ -140,17 +140,16 @@ def see(error: BaseException) -> str:
 
 
 def _with_a_word_of(name: str, names: Iterable[str]) -> list[str]:
-    """Names that share a word or a start, as `chunk_size` and `max_size` do; none if many do."""
+    """Names that share a word or a start, as `chunk_size` and `max_size` do."""
     import re
 
     words = {word for word in re.split(r"[-_]", name) if len(word) > 3}
-    near = [
+    return [
         other
         for other in names
         if words.intersection(re.split(r"[-_]", other))
         or (min(len(name), len(other)) > 3 and (other.startswith(name) or name.startswith(other)))
     ]
-    return near if len(near) <= 3 else []
 
 
 def suggestion(name: str, names: Iterable[str], command: str = "", *, mark: str = "") -> str:
@@ -169,8 +168,11 @@ def suggestion(name: str, names: Iterable[str], command: str = "", *, mark: str 
 
     similar = _SIMILAR_SHORT if len(name) == 3 else _SIMILAR
     near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=similar)
-    if near := near or _with_a_word_of(name.lower(), by_lower):
+    near = near or _with_a_word_of(name.lower(), by_lower)
+    if 0 < len(near) <= 3:
         return f"did you mean {' or '.join(mark + by_lower[key] for key in near)}?"
+    if command and 0 < len(near) <= _MOST_NAMES < len(names):
+        return f"choose from {', '.join(mark + by_lower[key] for key in near)}, or see `{command}`"
     if len(names) > _MOST_NAMES and command:
         return f"see `{command}`"
     more = f", … ({len(names)} in all)" if len(names) > _MOST_NAMES else ""

@@ -368,7 +368,7 @@ def checked(name: str, result: object, source: Source) -> list[Span]:
 def _problem(span: object, length: int) -> str:
     """The fault of a span in a text of `length` characters; empty for a valid span."""
     if not isinstance(span, Span):
-        return f"is {type(span).__name__}, not Span; return chunkers.Span objects"
+        return f"is {type(span).__name__}, not Span; return chunkers.Span(start, end) in characters"
     if type(span.start) is not int or type(span.end) is not int:
         return f"is {_short(span)}; start and end must be int"
     if not 0 <= span.start <= span.end <= length:

@@ -132,7 +132,8 @@ def read_edits(path: Path, rules: ReadRules, most: int, tell: Tell = silent) -> 
         raise repository.fault(
             f"{several if len(pairs) > 1 else 'the last commit changes no indexed file'}\n"
             f"{f'not indexed: {reasons}; ' if reasons else ''}"
-            "raise --commits, index more files by --files all or --include, or exclude fewer"
+            f"{'raise --commits, ' if len(commits) > most else ''}index more files by --files all "
+            "or --include, or exclude fewer"
         )
     return History(str(commits[0].id), len(pairs), tuple(edits), dict(left_out), frozenset(paths))
 

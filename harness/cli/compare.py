@@ -93,7 +93,8 @@ def compare(
     from harness.support.wording import distinct
 
     if margin is not None and not 0 < margin < 1:
-        raise InputError(f"--margin must be above 0 and below 1, not {margin}")
+        example = " (2 points are 0.02)" if margin >= 1 else ""
+        raise InputError(f"--margin must be above 0 and below 1{example}, not {margin:g}")
     require_different_runs(runs)
     measure = distinct("measure", (str(parse_measure(text)) for text in measure or ()))
     cells = [cell for run in runs for cell in read_stored_cells(run)]

@@ -89,6 +89,7 @@ def leaderboard(
         if layout not in LAYOUTS or not folder:
             raise InputError(
                 f"--export takes mteb:FOLDER or coir:FOLDER, not {layout + ':' * bool(_) + folder}"
+                "; other formats are printed by --format"
             )
         if Path(folder).is_file():
             raise InputError(f"--export {layout}:{folder} is a file; name a folder")

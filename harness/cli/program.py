@@ -244,6 +244,8 @@ _INSTEAD = (
     ("--model", "--embedder", "did you mean --embedder?"),
     ("--budget", "--measure", "a budget is part of a measure, as in -m SpanR@2500c"),
     ("-r", "churn", "churn ranks nothing; remove it"),
+    ("-o --out", "robust", "robust writes no run folder; save what it prints by --format json"),
+    ("-m --measure", "robust", "its measures are SpanR@10000c and Hit@10"),
     ("--suite", "run", "the suite is an argument: chunkmark run SUITE"),
     ("--encoding", "run", _ENCODING),
     ("--encoding", "robust", _ENCODING),

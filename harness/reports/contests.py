@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -187,7 +188,22 @@ def _groups(
             continue  # the same cell as computed by an earlier version of the program
         group.append((name, cell))
         shared[key] = (cell.names["dataset"], parts)
+    headings = defaultdict(list)
+    for key, heading in shared.items():
+        headings[heading].append(key)
+    for keys in headings.values():
+        identities = {key: groups[key][0][1].cell["identity"] for key in keys}
+        for name, what in SAME.items():
+            values = {key: _in_brief(identity.get(name)) for key, identity in identities.items()}
+            if len({*values.values()}) > 1:
+                for key in keys:
+                    dataset, parts = shared[key]
+                    shared[key] = dataset, (*parts, f"{what} {values[key]}")
     return [(shared[key], group) for key, group in groups.items()]
+
+
+def _in_brief(value: object) -> str:
+    return "none" if value is None else str(value)[:12]
 
 
 def contends(name: str) -> bool:

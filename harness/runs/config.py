@@ -151,7 +151,8 @@ class RunConfig:
             value = getattr(self, option.name)
             problem = _problem(option, value)
             if problem:
-                given = "" if value == () else f", not {value!r}"
+                shown = [*value] if isinstance(value, tuple) else value
+                given = "" if value == () else f", not {shown!r}"
                 raise InputError(f"{option.name} {problem}{given}")
 
     def masks(self, dataset: Dataset) -> bool:

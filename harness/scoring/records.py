@@ -109,7 +109,7 @@ class _Target(Row):
 
 
 class _Record(Row):
-    query_id: Id
+    query_id: Annotated[Id, key_hints("id", "qid", example="q1")]
     retrieved_ids: list[Id] | None = None
     retrieved: list[_Item] | None = None
     relevant_ids: list[Id] | None = None

@@ -106,8 +106,10 @@ def parse_json(raw: bytes, where: str) -> Any:
         ended = error.pos >= len(error.doc.rstrip())
         hint = "; it ends too early" if ended else ""
         hint = "; there is text after its end" if error.msg == "Extra data" else hint
-        if error.doc[error.pos : error.pos + 1] == "'":
-            hint = "; texts and names need double quotes"
+        if error.doc[error.pos : error.pos + 1] == "'" or "property name" in error.msg:
+            hint = "; texts and names need double quotes" if not ended else hint
+        if "delimiter" in error.msg and not ended:
+            hint = f"; expected {error.msg.split()[1]} here"
         raise InputError(f"{where}{line}, column {column}: invalid JSON{hint}") from None
     except UnicodeDecodeError:
         raise InputError(f"{where}: not UTF-8; save it as UTF-8") from None

@@ -180,6 +180,15 @@ def test_cells_that_differ_in_more_are_refused_with_what_differs(changes, words)
     assert reason.endswith("\nrun both with the same")
 
 
+def test_contests_of_one_data_set_are_told_apart_by_their_options():
+    cells = [cell(name, noise(seed)) for seed, name in enumerate(["a", "b", "a", "b"])]
+    for limit, made in zip([5, 5, None, None], cells, strict=True):
+        made.cell["identity"]["limit"] = limit
+    first, second = contests(cells)
+    assert (first.shared[-1], second.shared[-1]) == ("--limit 5", "--limit none")
+    assert contests(cells[:2])[0].shared == first.shared[:-1]
+
+
 def test_what_differs_is_compared_if_it_is_the_factor():
     other = cell("fixed", noise(2))
     other.names["embedder"] = "other"
