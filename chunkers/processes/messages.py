@@ -83,4 +83,7 @@ def attempt(
     except BaseException as error:
         # The name of the file alone: a stored reason is the same in any folder.
         place = Path(place_of(error)).name
-        return {"failure": ["raised", reason_of(error) + (place and f" ({place})")]}
+        reason = reason_of(error)
+        # The first fault of a new chunker: `source.split()`, `len(source)`.
+        hint = "; its text is source.text" if "'Source'" in reason else ""
+        return {"failure": ["raised", reason + (place and f" ({place})") + hint]}

@@ -68,11 +68,11 @@ def findings(audit: Audit) -> Iterator[Finding]:
 
 def _self_retrieval(leaks: SelfRetrieval, *, masked: bool) -> Iterator[Finding]:
     if leaks.lines_in_gold > MOST or leaks.queries_over_90 > 0.5:
-        reading = "this measures finding a text by itself"
+        reading = "queries are lines of their targets: retrieval finds the same text, not an answer"
     elif leaks.lines_in_gold > SOME:
         reading = "part of the answer is in the question"
     else:
-        reading = "queries are not lines of their gold"
+        reading = "queries are not lines of their targets"
     yield Finding(
         "self-retrieval, lines",
         "",
@@ -85,9 +85,9 @@ def _self_retrieval(leaks: SelfRetrieval, *, masked: bool) -> Iterator[Finding]:
     elif leaks.words_in_gold > SOME:
         reading = "gold has the words of the queries: a copy is found, not an answer"
     elif leaks.queries_sharing_words > 0:
-        reading = "some queries can be found by their wording"
+        reading = "some queries share their wording with the corpus"
     else:
-        reading = "queries are in words of their own"
+        reading = "queries share no wording with the corpus"
     yield Finding(
         "self-retrieval, words",
         "",
@@ -99,11 +99,17 @@ def _self_retrieval(leaks: SelfRetrieval, *, masked: bool) -> Iterator[Finding]:
     if leaks.inside_file == 0:
         reading = "no file contains a whole query"
     elif leaks.inside_gold == leaks.inside_file:
-        reading = "these find themselves"
+        reading = "these queries retrieve themselves"
     elif masked:
-        reading = "these find their copies before the answer: only a query's own lines are masked"
+        reading = (
+            "these queries retrieve copies of themselves before the answer: only their own lines "
+            "are masked"
+        )
     else:
-        reading = "these find themselves before the answer, unless run masks them: --mask-query"
+        reading = (
+            "these queries retrieve themselves before the answer, unless run masks them: "
+            "--mask-query"
+        )
     yield Finding(
         "self-retrieval, whole text",
         "",
@@ -157,7 +163,7 @@ def _chunker(audit: ChunkerAudit) -> Iterator[Finding]:
 
 def _duplicates(chunker: str, count: Duplicates) -> Finding:
     if count.duplicates == 0:
-        reading = "every chunk has a text of its own"
+        reading = "no two chunks have the same text"
     elif count.share > SOME:
         reading = "equal texts tie: many ranks depend on the order of the corpus"
     else:
@@ -179,14 +185,14 @@ def _truncation(what: str, of: str, truncation: Truncation | None) -> Finding:
     if truncation.limit is not None:
         text += f" of {truncation.limit}"
     if not truncation.marked:
-        reading = "the model sees nearly all"
+        reading = "the model sees nearly all text"
     elif what == "chunks":
         reading = (
             f"! over {TRUNCATION_MARK:.0%}: scores say little about where to cut; "
             "take smaller chunks, or windows=mean"
         )
     else:
-        reading = "queries are looked up by the end that is kept, not by the whole"
+        reading = "a long query is matched by its end alone, the part that is kept"
     return Finding(audit, of, text, reading)
 
 
@@ -195,11 +201,11 @@ def _gold_cut(chunker: str, cut: GoldCut) -> Finding:
         targets = counted(cut.uncovered, "target has", "targets have")
         reading = f"{targets} no text in a chunk, and can never be found"
     elif cut.whole <= 0.5:
-        reading = "most targets come in pieces: read SpanR and Complete, not the first hit"
+        reading = "most targets are in pieces: read SpanR and Complete, not the first hit"
     elif cut.first_line_cut > SOME * cut.targets:
-        reading = "most targets come whole, but first lines are cut from what they begin"
+        reading = "most targets are whole, but some are cut off from their first line"
     else:
-        reading = "most targets come whole"
+        reading = "most targets are whole"
     return Finding(
         "gold cut",
         chunker,

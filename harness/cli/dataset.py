@@ -188,8 +188,8 @@ def info(
 ) -> None:
     """Describe a data set and its known faults.
 
-    Shows the card. If the data set has an argument or options, as in repo:PATH, also loads it and
-    counts its contents.
+    Shows its source, licence and files. If it has an argument or options, as in repo:PATH, also
+    loads it and counts its contents.
     """
     from chunkers.plugins.spec import parse_spec
     from harness.building.folder import CARD, read_card

@@ -69,8 +69,8 @@ def report(
         Format,
         typer.Option(
             "--format",
-            help="Format of what is printed: the files that were written; in json the numbers of "
-            "the page too.",
+            help="Format of the printed list of written files; json also prints the numbers of "
+            "the page.",
         ),
     ] = Format.TABLE,
 ) -> int:

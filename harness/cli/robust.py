@@ -19,7 +19,13 @@ from harness.cli.output import (
     FormatOption,
     write_report,
 )
-from harness.cli.run import config_of, datasets_of, flags_in_errors, with_run_options
+from harness.cli.run import (
+    config_of,
+    datasets_of,
+    flags_in_errors,
+    warn_of_unused_embedders,
+    with_run_options,
+)
 
 # What is measured is fixed, and size is a property of a chunker, not of a format.
 _FIXED = ("match_size", "measures", "primary", "profile", "depth", "mask_query")
@@ -76,6 +82,7 @@ def robust(
         runs = len(config.datasets) * (1 + len(names))
         passes = runs * len(plan.chunkers) * len(plan.embedders)
         with Progress(passes) as progress, text_space(plan.space):
+            warn_of_unused_embedders(plan, options, progress)
             datasets = datasets_of(config, data_dir, progress.tell)
             datasets = distinct("data set", datasets, attrgetter("name"))
             for dataset in datasets:

@@ -30,7 +30,9 @@ from harness.runs.config import RunConfig, flag_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
+    from harness.cli.progress import Progress
     from harness.model import Dataset
+    from harness.runs.plan import Plan
     from harness.support.progress import Tell
 
 OUTPUT = "Output"
@@ -187,9 +189,7 @@ def run(
         if baseline is not None:
             baseline = baseline_of(baseline, [chunker.name for chunker in plan.chunkers])
         prices = parse_prices(price or (), [embedder.name for embedder in plan.embedders])
-        if options["embedders"] and not plan.embedders:
-            names = " ".join(options["embedders"])
-            progress.warn(f"-e {names} is not used: no retriever or chunker of this run needs it")
+        warn_of_unused_embedders(plan, options, progress)
         with progress, contextlib.redirect_stdout(sys.stderr):
             result = run_grid(plan, datasets, out, progress.tell)
     document = run_document(result, by or (), baseline, prices, power=form is Format.JSON)
@@ -212,6 +212,13 @@ def run(
     for note in other_cells_notes(out):
         progress.note(note)
     return PARTIAL if result.failed else 0
+
+
+def warn_of_unused_embedders(plan: Plan, options: dict[str, Any], progress: Progress) -> None:
+    """Warn of embedders of the command line that a plan does not use."""
+    if options["embedders"] and not plan.embedders:
+        names = " ".join(options["embedders"])
+        progress.warn(f"-e {names} is not used: no retriever or chunker of this run needs it")
 
 
 def datasets_of(config: RunConfig, data_dir: Path | None, tell: Tell) -> list[Dataset]:

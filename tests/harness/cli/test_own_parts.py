@@ -54,6 +54,14 @@ def test_a_part_that_does_not_fit_is_named(folder, capsys, arguments, words):
     says(call(capsys, *arguments), 2, *words)
 
 
+@pytest.mark.parametrize("body", ["source.split()", "len(source)"])
+def test_a_source_that_is_taken_for_a_text_is_explained(folder, capsys, body):
+    (folder / "texts.py").write_text(f"def cut(source):\n    return {body}\n")
+    done = call(capsys, *RUN[:-2], "-c", "texts:cut", "-o", "out")
+    assert done.code == 3
+    assert "(texts.py, line 2); its text is source.text" in done.err
+
+
 @pytest.mark.parametrize("allowed", ["100%", "1", "9"])
 def test_a_chunker_that_fails_on_every_file_is_not_scored(folder, capsys, allowed):
     (folder / "failing.py").write_text("def cut(source):\n    raise ValueError('bad luck')\n")

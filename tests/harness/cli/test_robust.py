@@ -224,6 +224,12 @@ def test_a_chunker_that_fails_after_an_edit_is_named(capsys, own):
     assert names == [("own_parts:no_cr", "header"), ("fixed", "crlf"), ("fixed", "header")]
 
 
+def test_an_embedder_that_is_not_used_is_said(capsys, own):
+    options = ("-c", "fixed", "-t", "header", "--limit", "5", "-e", "minilm")
+    done = call(capsys, "robust", "-r", "bm25", *options)
+    says(done, 0, "-e minilm is not used: no retriever or chunker of this run needs it")
+
+
 def test_failures_up_to_the_allowed_share_are_named(capsys, own):
     options = ("-c", "own_parts:not_base64", "-c", "fixed", "-t", "header", "--limit", "5")
     done = call(capsys, "robust", "-r", "bm25", *options, "--max-failures", "99%")
