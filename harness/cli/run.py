@@ -95,8 +95,8 @@ def run(
             "--out",
             metavar="DIR",
             help="Run folder to write. Rankings of earlier runs in it are kept. A ranking "
-            "that this run needs too is not computed again; the measures of this run replace its "
-            "earlier ones.",
+            "that this run needs too is not computed again, but its measures become those of this "
+            "run.",
             rich_help_panel=OUTPUT,
         ),
     ] = Path("chunkmark-run"),

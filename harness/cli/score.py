@@ -96,7 +96,8 @@ def score(
     relevant places as objects with path, or path, start_line and end_line; expected, the expected
     answer; actual, the answer that the system gave; correct, whether that was judged correct (true
     or false); and k, where the ranking is cut. A chunk such as `doc-7::chunk-0` counts as its
-    document: that of `doc-7` and `7` which has judgements. Several chunks of a document count once.
+    document. The id of the document is `doc-7`, or `7` if only that has judgements. Several chunks
+    of a document count once.
 
     A record is judged by the first of these that it has, and not by the others:
 

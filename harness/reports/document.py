@@ -145,7 +145,6 @@ def _cell(cell: CellResult, declared: str | None) -> dict[str, Any]:
 
 
 _COUNTED = {
-    "files_skipped": ("file is not indexed", "files are not indexed"),
     "blank": ("blank chunk is dropped", "blank chunks are dropped"),
     "unlocated": (
         "string of the chunker is not in its file",
@@ -208,6 +207,9 @@ def _marks(cell: CellResult) -> list[str]:
     if count := health["disturbed"]:
         rankings = counted(count, "ranking has", "rankings have")
         marks.append(f"{rankings} NaN scores, which the reproduced system cannot sort; put last")
+    if count := health.get("files_skipped"):
+        files = counted(count, "file is not indexed", "files are not indexed")
+        marks.append(f"{files}; `chunkmark dataset info {cell.dataset}` says why")
     marks += [counted(health[name], *words) for name, words in _COUNTED.items() if health.get(name)]
     if health["files_failed"]:
         marks.append(f"failed on {counted(health['files_failed'], 'file')}")

@@ -93,8 +93,8 @@ def few_queries(cell: CellDocument) -> Iterator[str]:
     """Whether intervals of a cell are too narrow."""
     if cell["n_queries"] < _FEW:
         yield (
-            f"{_queries(cell['n_queries'])}: with fewer than {_FEW}, intervals are too narrow; "
-            "`chunkmark dataset validate` estimates which differences can be detected"
+            f"{_queries(cell['n_queries'])}: with fewer than {_FEW}, intervals are unreliable; "
+            f"`chunkmark dataset validate {cell['dataset']}` estimates how many are needed"
         )
 
 
@@ -150,7 +150,7 @@ def _absences(document: Mapping[str, Any], dataset: str) -> Iterator[str]:
 def _marks(cells: list[CellDocument]) -> Iterator[str]:
     """The marks of cells; one that all cells have is given once."""
     common = set.intersection(*(set(cell["marks"]) for cell in cells)) if len(cells) > 1 else set()
-    yield from (f"! all: {mark}" for mark in cells[0]["marks"] if mark in common)
+    yield from (f"! all chunkers: {mark}" for mark in cells[0]["marks"] if mark in common)
     for cell in cells:
         yield from (f"! {cell['chunker']}: {m}" for m in cell["marks"] if m not in common)
 
@@ -164,7 +164,7 @@ def _marks_in_brief(cells: list[CellDocument]) -> Iterator[str]:
     for (name, first), *others in kinds.values():
         everywhere = len(cells) > 1 and len(others) == len(cells) - 1
         if everywhere and all(mark == first for _, mark in others):
-            yield f"! all: {first}"
+            yield f"! all chunkers: {first}"
             continue
         names = "all others" if everywhere else listed([other for other, _ in others])
         yield f"! {name}: {first}" + f"; likewise {names}" * bool(others)

@@ -71,12 +71,14 @@ def require_schema(document: Mapping[str, Any], schema: str, path: Path) -> None
     """Refuse a document of another version, which may mean something else.
 
     Raises:
-        InputError: Its schema is another one.
+        InputError: Its schema is another one, or missing.
     """
-    if document.get("schema", schema) != schema:
+    given = document.get("schema")
+    if given != schema:
+        has = "no schema" if given is None else f"the schema {given!r:.60}"
         raise InputError(
-            f"{path} has the schema {document['schema']!r:.60}, but this version of chunkmark "
-            f"reads {schema}; another version wrote it"
+            f"{path} has {has}, but this version of chunkmark reads {schema}; another version "
+            "wrote it"
         )
 
 

@@ -139,6 +139,9 @@ def parse_space(text: str | None) -> Space:
         raise InputError(f"memory {text!r}: write a size such as 500MB or 2GB")
     size = float(match[1]) * _UNITS[match[2].upper()]
     if size < _LEAST:
-        unit = f"; write {text}GB for gigabytes" if text.isdigit() else ""
-        raise InputError(f"memory {text!r}: must be at least 64MB{unit}")
+        units = [unit for unit in "MG" if match[1] == text and size * _UNITS[unit] >= _LEAST]
+        if units:
+            sizes = [f"{text}{unit}B" for unit in units]
+            raise InputError(f"memory {text!r}: the unit is missing; write {' or '.join(sizes)}")
+        raise InputError(f"memory {text!r}: must be at least 64MB")
     return Space(size)

@@ -248,8 +248,8 @@ class _Repository:
         except InputError as error:
             raise InputError(
                 f"{self}: {error}\n"
-                "connect to the network, set HF_HOME to a cache that holds it, or name a folder in "
-                "BEIR's layout: -d beir:FOLDER"
+                "connect to the network, set HF_HOME to a cache that holds it, or use a folder in "
+                "BEIR's layout: `chunkmark run -d beir:FOLDER`"
             ) from error
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         names = {path: path.relative_to(folder).as_posix() for path in paths}

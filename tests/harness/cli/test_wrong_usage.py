@@ -550,7 +550,7 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
             ["the grade 'good' is not a whole number\na line has query, 0, document and grade\n"],
         ),
         (("run", "-c=ast"), ["invalid spec '=ast'; write ast\n"]),
-        (("run", "--memory", "2"), ["must be at least 64MB; write 2GB for gigabytes\n"]),
+        (("run", "--memory", "2"), ["--memory '2': the unit is missing; write 2GB\n"]),
         (
             (*RUN, "--margin", "2"),
             ["number above 0 and below 1 (2 points are 0.02)"],

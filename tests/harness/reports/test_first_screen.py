@@ -147,7 +147,10 @@ def test_it_is_said_where_the_only_other_chunker_was_not_seen():
 @pytest.mark.parametrize(
     ("marks", "lines"),
     [
-        ([["1 file is lost"], ["1 file is lost"], ["1 file is lost"]], ["! all: 1 file is lost"]),
+        (
+            [["1 file is lost"], ["1 file is lost"], ["1 file is lost"]],
+            ["! all chunkers: 1 file is lost"],
+        ),
         ([["lost 1.5 %"], ["lost 2 %"], ["lost 3 %"]], ["! a: lost 1.5 %; likewise all others"]),
         ([["lost 1"], [], ["lost 3", "slow"]], ["! a: lost 1; likewise c", "! c: slow"]),
         ([[], [], ["lost 3"]], ["! c: lost 3"]),
