@@ -46,14 +46,12 @@ class Scope:
         name: Its name; the type of an `impl`, the variable that holds a function.
         signature: The source from its first line up to its body, white space collapsed, at most
             200 characters; without a body, its first line.
-        body_line: The line on which its body or its bracket begins; without a body, `end_line`.
     """
 
     start_line: int
     end_line: int
     name: str
     signature: str
-    body_line: int
 
 
 def outline(source: Source, lines: Sequence[int] | None = None) -> tuple[Scope, ...]:
@@ -197,9 +195,9 @@ def _scope(definition: DefinitionNode, octets: bytes, grammar: Grammar) -> Scope
         start = line  # `export default` and `type` belong to the definition
     if body is None:
         head = octets[start : node.end_byte].partition(b"\n")[0]
-        return Scope(first + 1, last + 1, name, _short(head.rstrip(b"{ \t\r")), last + 1)
+        return Scope(first + 1, last + 1, name, _short(head.rstrip(b"{ \t\r")))
     head = octets[start : _head_end(body)]
-    return Scope(first + 1, last + 1, name, _short(head), body.start_point[0] + 1)
+    return Scope(first + 1, last + 1, name, _short(head))
 
 
 def _head_end(body: Node) -> int:

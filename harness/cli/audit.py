@@ -134,15 +134,12 @@ def _audit_datasets(
     limit: int | None,
     seed: int,
 ) -> list[Audit]:
-    from chunkers.plugins.loading import load_chunker
-    from chunkers.plugins.spec import expand_spec
     from harness.audit.audit import audit_dataset
     from harness.cli.progress import Progress
-    from harness.runs.pipeline import load_embedder
+    from harness.runs.pipeline import load_chunkers, load_embedder
     from harness.support.wording import distinct
 
-    specs = [spec for text in chunkers for spec in expand_spec(text)]
-    cutters = distinct("chunker", map(load_chunker, specs), attrgetter("name"))
+    cutters = load_chunkers(chunkers)
     models = distinct("embedder", map(load_embedder, embedders), attrgetter("name"))
     # A plug-in's prints are not part of the result.
     with Progress() as progress, contextlib.redirect_stdout(sys.stderr):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,8 +56,6 @@ def chunk(
     """
     from chunkers.errors import InputError
     from chunkers.languages import parse_overrides, warn_unused
-    from chunkers.plugins.loading import load_chunker
-    from chunkers.plugins.spec import expand_spec
     from chunkers.source import Source
     from harness.cli.progress import Progress
     from harness.datasets.suites import part_of
@@ -66,11 +63,10 @@ def chunk(
     from harness.reading.decoding import NOT_UTF8, parse_encodings
     from harness.reading.reader import ReadRules, read_file
     from harness.runs.failures import own_reason
+    from harness.runs.pipeline import load_chunkers
     from harness.support.json_files import require_regular_file
-    from harness.support.wording import distinct
 
-    specs = [spec for text in chunker or ["ast"] for spec in expand_spec(text)]
-    chunkers = distinct("chunker", map(load_chunker, specs), attrgetter("name"))
+    chunkers = load_chunkers(chunker or ["ast"])
     rules = ReadRules(
         languages=parse_overrides(language or ()), encodings=parse_encodings(encoding or ())
     )

@@ -6,7 +6,6 @@ import contextlib
 import sys
 from dataclasses import replace
 from enum import StrEnum
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -162,11 +161,10 @@ def _chunkers(
     """The chunkers by name, and the plain one of each that has a header as well."""
     from chunkers.errors import InputError
     from chunkers.plugins.loading import load_chunker
-    from chunkers.plugins.spec import expand_spec, parse_spec
-    from harness.support.wording import distinct
+    from chunkers.plugins.spec import parse_spec
+    from harness.runs.pipeline import load_chunkers
 
-    every = [spec for text in specs for spec in expand_spec(text)]
-    loaded = distinct("chunker", map(load_chunker, every), attrgetter("name"))
+    loaded = load_chunkers(specs)
     chunkers = {cutter.name: cutter for cutter in loaded}
     plain: dict[str, str] = {}
     for cutter in loaded if with_headers else ():

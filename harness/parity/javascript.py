@@ -6,21 +6,17 @@ import math
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING
 
+from chunkers.reference._utf16 import SPACES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-WHITE_SPACE = (
-    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000\ufeff"
-)
-"""What `String.prototype.trim` takes away."""
 
 _EXACT = Context(prec=1200)
 
 
 def trim(text: str) -> str:
     """`text.trim()`."""
-    return text.strip(WHITE_SPACE)
+    return text.strip(SPACES)
 
 
 def total(values: Iterable[float]) -> float:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from chunkers.errors import InputError
 from chunkers.grammars.loading import GRAMMARS
+from chunkers.grammars.model import text_of
 from harness.chunking.parsing import UnparsedError, parse, prepare
 from harness.reading.stored_text import kept
 from harness.support.word_runs import words_of
@@ -214,7 +215,7 @@ class _Construct:
         """Whether a child inside the region goes."""
         if self._comment(child):
             return True
-        text = "" if child.children else _text(child)
+        text = "" if child.children else text_of(child)
         if text and not re.search(r"\w", text) and (child.is_named or {*text} <= _DELIMITERS):
             return False  # the end of a string may be a node with a name
         if self._kept == _BRACKETS:
@@ -228,7 +229,7 @@ class _Construct:
 
     def _token(self, node: Node) -> _Token | None:
         """A token inside the region, without its name."""
-        text = _text(node)
+        text = text_of(node)
         lead, name, trail = _parted(text)
         # The kind of a keyword names it, where keywords are nodes with names. Names may do so too.
         kind = {*node.type.split("_")}
@@ -242,7 +243,7 @@ class _Construct:
 
     def _delimiter(self, node: Node) -> _Token | None:
         """The delimiter in the region of a comment or string that is partly in it."""
-        lead, _, trail = _parted(_text(node))
+        lead, _, trail = _parted(text_of(node))
         first, last = _rows(node)
         (row, column), (end_row, end) = node.start_point, node.end_point
         if not self._comment(node) and not _QUOTES & {*lead}:
@@ -261,10 +262,6 @@ def _rows(node: Node) -> tuple[int, int]:
     """First and last row of a node; what ends with a line feed ends before the next row."""
     row, (end, column) = node.start_point[0], node.end_point
     return row, end - (end > row and column == 0)
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
 
 
 def _parted(text: str) -> tuple[str, str, str]:

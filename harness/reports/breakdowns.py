@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from chunkers.languages import language_of
 from harness.building.built_queries import folder_of
 from harness.reports.columns import NONE, CellDocument, column_name, number
 from harness.support.arrays import mean
+from harness.support.json_files import stored_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -66,7 +66,7 @@ def break_down(cell: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
         names: From `BREAKDOWNS`, or tags.
     """
     values = {name: values_by_query(cell, name) for name in names}
-    scores = [row for row in _rows(cell / "per_query.jsonl") if row["included"]]
+    scores = [row for row in stored_rows(cell / "per_query.jsonl") if row["included"]]
     by: dict[str, dict[str, Any]] = {}
     for name in names:
         parts: defaultdict[str, list[dict[str, float | None]]] = defaultdict(list)
@@ -82,12 +82,12 @@ def break_down(cell: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
 def values_by_query(cell: Path, name: str) -> dict[str, str]:
     """The value of a break-down for each query of a stored cell, as `break_down` says."""
     paths: defaultdict[str, set[str]] = defaultdict(set)
-    for row in _rows(cell / "targets.jsonl"):
+    for row in stored_rows(cell / "targets.jsonl"):
         if "path" in row:
             paths[row["query_id"]].add(row["path"])
     return {
         query["query_id"]: _value(name, query, paths[query["query_id"]])
-        for query in _rows(cell / "queries.jsonl")
+        for query in stored_rows(cell / "queries.jsonl")
     }
 
 
@@ -197,9 +197,3 @@ def _path_value(name: str, path: str) -> str | None:
 def _mean(rows: Sequence[dict[str, float | None]], name: str) -> float | None:
     values = [value for row in rows if (value := row[name]) is not None]
     return mean(values) if len(values) == len(rows) else None
-
-
-def _rows(file: Path) -> Iterator[dict[str, Any]]:
-    with file.open(encoding="utf-8", errors="surrogatepass") as lines:
-        for line in lines:
-            yield json.loads(line)

@@ -14,6 +14,7 @@ import numpy as np
 from chunkers.errors import InputError, suggestion
 from chunkers.plugins.spec import parse_spec
 from harness.reports.breakdowns import values_by_query
+from harness.runs.folder import CONFIGURATION
 from harness.runs.health import TRUNCATION_MARK, truncated
 from harness.stats.comparison import adjust, best_shares, compare, verdict_of
 from harness.stats.new_corpora import FEWEST_FOR_TEST
@@ -33,7 +34,6 @@ CONTROLS = ("whole-file", "random-cuts")
 
 _Value = TypeVar("_Value")
 
-PARTS = ("chunker", "embedder", "retriever")
 GROUPS = ("language", "corpus")
 """Factors that are compared within each of their values."""
 
@@ -163,7 +163,7 @@ def contests(
 
 def alone(cells: Iterable[StoredCell], over: str = "chunker") -> list[str]:
     """A line for each cell that is in no contest over a factor, since no other differs in it."""
-    what = over if over in PARTS else "chunker" if over in GROUPS else f"value of {over}"
+    what = over if over in CONFIGURATION else "chunker" if over in GROUPS else f"value of {over}"
     lines = []
     for (dataset, parts), group in _groups(cells, over):
         if not group[1:]:
@@ -299,10 +299,10 @@ def adjusted_together(
 def _key(cell: StoredCell, over: str) -> tuple[str, str, tuple[str, ...]]:
     """What a cell shares with those it is compared with, its own name, and a heading of both."""
     identity = [cell.cell["identity"].get(key) for key in SAME]
-    factor = over if over in PARTS else "chunker"
-    names = {part: cell.names[part] for part in PARTS}
+    factor = over if over in CONFIGURATION else "chunker"
+    names = {part: cell.names[part] for part in CONFIGURATION}
     name = names.pop(factor)
-    if over not in (*PARTS, *GROUPS):
+    if over not in (*CONFIGURATION, *GROUPS):
         spec = parse_spec(name)
         names["chunker"] = str(spec.without(over))
     key = json.dumps([identity, dict(cell.profile), names], sort_keys=True)
@@ -355,14 +355,14 @@ def why_none(cells: Sequence[StoredCell], over: str) -> str:
         return "nothing to compare: one cell is scored; run a second chunker, or give another run"
     options = {key for cell in cells for key, _ in parse_spec(cell.names["chunker"]).options}
     options |= {over} & _COMMON
-    if over not in {*PARTS, *GROUPS, *options}:
-        parts = {part for part in PARTS if len({cell.names[part] for cell in cells}) > 1}
+    if over not in {*CONFIGURATION, *GROUPS, *options}:
+        parts = {part for part in CONFIGURATION if len({cell.names[part] for cell in cells}) > 1}
         groups = GROUPS if "chunker" in parts else ()
-        near = suggestion(over, (*PARTS, *GROUPS, *options, *sorted(_COMMON)))
+        near = suggestion(over, (*CONFIGURATION, *GROUPS, *options, *sorted(_COMMON)))
         few = suggestion(over, sorted({*parts, *groups, *options}))
         few = f"{few}; these differ in the run" if few.startswith("choose") else few
         return f"--over {over}: {near if near.startswith('did you mean') else few}"
-    if over in PARTS and len({cell.names[over] for cell in cells}) == 1:
+    if over in CONFIGURATION and len({cell.names[over] for cell in cells}) == 1:
         name = cells[0].names[over]
         problem = f"all cells have the {over} {name}; give a run with another"
         if name == "none":
@@ -414,7 +414,7 @@ def ways(a: StoredCell, b: StoredCell, over: str = "") -> Iterable[str]:
         yield what if isinstance(values[0], dict) else f"{what} ({', '.join(shown)})"
     if a.profile != b.profile:
         yield f"profile ({a.profile['name']}, {b.profile['name']})"
-    for part in PARTS:
+    for part in CONFIGURATION:
         if part != over and a.names[part] != b.names[part]:
             yield f"{part} ({a.names[part]}, {b.names[part]})"
 

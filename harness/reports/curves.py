@@ -158,9 +158,7 @@ def turns_of(
 
 def _sign(test: Estimate, p_adjusted: float) -> int:
     """Which of two chunkers a budget shows to be better: 1, -1, or 0 for none."""
-    if test.ci95 is None or p_adjusted >= ALPHA:
-        return 0
-    return int(test.ci95[0] > 0) - int(test.ci95[1] < 0)
+    return test.sign if p_adjusted < ALPHA else 0
 
 
 def curve_table(document: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:

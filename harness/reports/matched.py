@@ -118,18 +118,11 @@ def _shown(estimate: Estimate) -> dict[str, Any]:
     return {"difference": estimate.mean, "ci95": None if interval is None else list(interval)}
 
 
-def _sign(estimate: Estimate) -> int:
-    """The sign of a mean whose interval excludes 0; else 0."""
-    if estimate.ci95 is None:
-        return 0
-    return int(estimate.ci95[0] > 0) - int(estimate.ci95[1] < 0)
-
-
 def _explanation(total: Estimate, boundaries: Estimate, size: Estimate) -> str | None:
     """Which part of a difference the data show to have its sign."""
-    if not _sign(total):
+    if not total.sign:
         return None
-    by_boundaries, by_size = (_sign(part) == _sign(total) for part in (boundaries, size))
+    by_boundaries, by_size = (part.sign == total.sign for part in (boundaries, size))
     if by_boundaries and by_size:
         return "both"
     return "boundaries" if by_boundaries else "size" if by_size else "undecided"

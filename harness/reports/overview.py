@@ -14,11 +14,10 @@ from harness.reports.columns import (
     number,
     share,
 )
+from harness.runs.folder import CONFIGURATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-_PARTS = ("chunker", "embedder", "retriever")
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,8 @@ def overviews(document: Mapping[str, Any], width: int | None = None) -> Iterator
 
 
 def _overview(heading: str, cells: Sequence[CellDocument], width: int | None) -> Overview:
-    parts = [part for part in _PARTS if len({cell[part] for cell in cells}) > 1]
-    same = [f"{part} {cells[0][part]}" for part in _PARTS if part not in parts]
+    parts = [part for part in CONFIGURATION if len({cell[part] for cell in cells}) > 1]
+    same = [f"{part} {cells[0][part]}" for part in CONFIGURATION if part not in parts]
     measures = list(cells[0]["metrics"])
     names = [[part, *(_name(cell, part) for cell in cells)] for part in parts]
     means = [

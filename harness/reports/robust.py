@@ -9,6 +9,7 @@ from harness.reports.plain import latex_table, markdown_escaped, markdown_table,
 from harness.reports.recommendation import points, points_interval
 from harness.reports.tables import print_named
 from harness.robust.study import MEASURES, PLAIN
+from harness.runs.folder import CONFIGURATION
 from harness.runs.health import TRUNCATION_MARK, truncated
 from harness.support.wording import counted
 
@@ -88,7 +89,7 @@ def _rows(
                  (before.cells[chunker, embedder, retriever], cell)]  # fmt: skip
         yield {
             "dataset": before.dataset,
-            **dict(zip(("chunker", "embedder", "retriever"), parts, strict=True)),
+            **dict(zip(CONFIGURATION, parts, strict=True)),
             "transformation": trial.transformation,
             "files": trial.files,
             "changed": trial.changed,

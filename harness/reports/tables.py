@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich import box
 from rich.table import Table
 
+from harness.reports.answer import SHARED_PARTS
 from harness.reports.breakdowns import breakdown_tables, means_of, single_queries
 from harness.reports.columns import (
     NAMES,
@@ -51,7 +52,7 @@ def groups(document: Mapping[str, Any]) -> Iterator[tuple[str, list[CellDocument
     """The cells that one table compares, with its heading."""
     by: dict[tuple[str, ...], list[CellDocument]] = {}
     for cell in document["cells"]:
-        key = tuple(cell[name] for name in ("dataset", "embedder", "retriever", "profile"))
+        key = tuple(cell[name] for name in (*SHARED_PARTS, "profile"))
         by.setdefault(key, []).append(cell)
     for (dataset, embedder, retriever, profile), cells in by.items():
         model = "" if embedder == "none" else f"{embedder}, "
@@ -122,7 +123,7 @@ def print_breakdowns(cells: list[CellDocument], console: Console) -> None:
 def _sentences(document: Mapping[str, Any], cell: CellDocument) -> Iterator[str]:
     """The answer for the cells that one table compares."""
     for verdict in document.get("verdicts", ()):
-        if all(verdict[part] == cell[part] for part in ("dataset", "embedder", "retriever")):
+        if all(verdict[part] == cell[part] for part in SHARED_PARTS):
             yield from verdict["sentences"]
 
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.reports.contests import GROUPS, PARTS, contests
+from harness.reports.contests import GROUPS, contests
 from harness.reports.recommendation import (
     points,
     points_interval,
     primary_measure,
     require_measure,
 )
+from harness.runs.folder import CONFIGURATION
 from harness.stats.clusters import clusters_of
 from harness.stats.halves import dev_half
 from harness.stats.intervals import FLIPS
@@ -52,7 +53,7 @@ def tune(
     Raises:
         InputError: The factor is no option, or the queries are in one cluster.
     """
-    if option in (*PARTS, *GROUPS):
+    if option in (*CONFIGURATION, *GROUPS):
         raise InputError(
             f"--tune compares values of an option of chunkers, not of {option!r}; "
             "write --over max_size or another option"

@@ -50,7 +50,10 @@ LIBRARIES = (
     "tree-sitter",
 )
 
-PARTS = ("dataset", "chunker", "embedder", "retriever")
+CONFIGURATION = ("chunker", "embedder", "retriever")
+"""The parts that are compared on a data set."""
+
+PARTS = ("dataset", *CONFIGURATION)
 """What a cell is named by."""
 
 _CELL_FIELDS = {

@@ -7,19 +7,22 @@ import time
 from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 from chunkers.errors import InputError
 from chunkers.grammars.loading import grammar_versions
+from chunkers.plugins.loading import load_chunker
 from chunkers.plugins.registry import Registry
-from chunkers.plugins.spec import bind, canonical, parse_spec
+from chunkers.plugins.spec import bind, canonical, expand_spec, parse_spec
 from harness.retrieval.indexes import flat
 from harness.retrieval.options import RankingOptions, ranking_options
 from harness.retrieval.vector_index import load_index
 from harness.support.space import MEMORY
+from harness.support.wording import distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from chunkers.plugins.loading import LoadedChunker
     from harness.embedding.embedder import Embedder
@@ -91,6 +94,16 @@ class PhaseTimer:
             yield lambda done, total: self.tell(name, done, total)
         finally:
             self.seconds[name] += time.perf_counter() - started
+
+
+def load_chunkers(specs: Iterable[str]) -> list[LoadedChunker]:
+    """The chunkers of specs, one for each value of a sweep; a warning names those given twice.
+
+    Raises:
+        InputError: A spec is invalid, or its chunker cannot be loaded.
+    """
+    every = (spec for text in specs for spec in expand_spec(text))
+    return distinct("chunker", map(load_chunker, every), attrgetter("name"))
 
 
 def refuse_unknown_embedder(text: str) -> None:

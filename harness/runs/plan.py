@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError, suggestion
 from chunkers.languages import parse_overrides
-from chunkers.plugins.loading import LoadedChunker, load_chunker
-from chunkers.plugins.spec import expand_spec
+from chunkers.plugins.loading import LoadedChunker
 from harness.embedding.embedder import PassageEmbedder
 from harness.measures.grammar import family_of, parse_measure
 from harness.measures.profiles import load_profile
@@ -18,7 +17,12 @@ from harness.retrieval.vector_index import public_name
 from harness.runs.engine import Local, load_engine
 from harness.runs.failures import MaxFailures, parse_max_failures
 from harness.runs.matching import parse_match_size
-from harness.runs.pipeline import load_embedder, load_retriever, refuse_unknown_embedder
+from harness.runs.pipeline import (
+    load_chunkers,
+    load_embedder,
+    load_retriever,
+    refuse_unknown_embedder,
+)
 from harness.support.space import MEMORY, Space, parse_space
 from harness.support.wording import distinct
 
@@ -97,8 +101,7 @@ def make_plan(config: RunConfig) -> Plan:
     """
     parse_overrides(config.languages)
     max_failures = parse_max_failures(config.max_failures)
-    specs = [spec for text in config.chunkers for spec in expand_spec(text)]
-    chunkers = distinct("chunker", map(load_chunker, specs), attrgetter("name"))
+    chunkers = load_chunkers(config.chunkers)
     profile = load_profile(config.profile)
     retrievers = [load_retriever(text, config.index) for text in config.retrievers]
     retrievers = distinct("retriever", retrievers, itemgetter(0))

@@ -17,14 +17,15 @@ import numpy as np
 from chunkers.errors import InputError, install_command
 from chunkers.plugins.loading import load_chunker
 from chunkers.processes.isolation import Limits, Outcome
-from chunkers.processes.messages import pack_spans
+from chunkers.processes.messages import pack_source, pack_spans, unpack_source
 from chunkers.processes.pool import Task
-from chunkers.source import Services, Source
+from chunkers.source import Services
 from harness.chunking.cutters import cutter, target_of
 from harness.embedding.embedder import EmbedderBase, OutOfMemoryError
 from harness.embedding.encoder import Encoder
 from harness.embedding.vector_store import StoredVector
 from harness.runs.pipeline import load_embedder
+from harness.support.wording import last_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -154,13 +155,10 @@ class RayCutter:
         rows = [
             {
                 "number": number,
-                "task": json.dumps(
-                    [task.source.text, task.source.path, task.source.language,
-                     task.source.encoding, task.corpus]
-                ),
+                "task": json.dumps([pack_source(task.source), task.corpus]),
             }
             for number, task in enumerate(tasks)
-        ]  # fmt: skip
+        ]
         cut = functools.partial(
             _cut, spec=self.chunker.name, version=self.chunker.version, limits=self.limits
         )
@@ -252,7 +250,7 @@ class RayEmbedder(EmbedderBase):
         except RayError as error:
             raise InputError(
                 f"{self.name}: a machine of the cluster does not say what it computes with "
-                f"({_line(error)}); install chunkmark and the model on every machine"
+                f"({last_line(error):.200}); install chunkmark and the model on every machine"
             ) from None
         for answer in answers:
             if "error" in answer:
@@ -338,14 +336,9 @@ def _batches(
             yield batch
     except RayError as error:
         raise InputError(
-            f"engine ray: a batch failed {_ATTEMPTS + 1} times ({_line(error)}); run the command "
-            "again, or without --engine"
+            f"engine ray: a batch failed {_ATTEMPTS + 1} times ({last_line(error):.200}); run the "
+            "command again, or without --engine"
         ) from None
-
-
-def _line(error: Exception) -> str:
-    """What an error of Ray says, in one line."""
-    return (str(error).strip() or type(error).__name__).splitlines()[-1].strip()[:200]
 
 
 def _cut(batch: Columns, spec: str, version: str, limits: Limits) -> Columns:
@@ -358,7 +351,7 @@ def _cut(batch: Columns, spec: str, version: str, limits: Limits) -> Columns:
                 "cluster; install the same versions"
             )
         packed = [json.loads(task) for task in batch["task"]]
-        tasks = [Task(Source(*source), corpus) for *source, corpus in packed]
+        tasks = [Task(unpack_source(source), corpus) for source, corpus in packed]
         # The cluster gives each task one core.
         with cutter(chunker, Services(), limits, processes=1) as cutting:
             answers = [json.dumps(_packed(outcome)) for outcome in cutting.cut(tasks)]

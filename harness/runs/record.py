@@ -31,6 +31,7 @@ from harness.chunking.chunks import (
 )
 from harness.relevance.targets import LocatedTarget
 from harness.runs.damage import undamaged
+from harness.support.json_files import stored_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -384,16 +385,16 @@ def _read_record(folder: Path) -> Record:
     files = folder / "files.jsonl"
     places: dict[str, list[LocatedTarget]] = {}
     qrels: dict[str, dict[str, float]] = {}
-    for row in _read_lines(folder / "targets.jsonl"):
+    for row in stored_rows(folder / "targets.jsonl"):
         if "document" in row:
             qrels.setdefault(row["query_id"], {})[row["document"]] = row["grade"]
         else:
             places.setdefault(row["query_id"], []).append(_place(row))
-    query_rows = list(_read_lines(folder / "queries.jsonl"))
+    query_rows = list(stored_rows(folder / "queries.jsonl"))
     ranked = read_ranked_ids(folder)
     return Record(
         gold=query_rows[0]["gold"] if query_rows else "span",
-        chunks=ChunkRows.of(map(_chunk, _read_lines(folder / "chunks.jsonl"))),
+        chunks=ChunkRows.of(map(_chunk, stored_rows(folder / "chunks.jsonl"))),
         queries=tuple(
             QueryRow(
                 id=row["query_id"],
@@ -413,9 +414,9 @@ def _read_record(folder: Path) -> Record:
                 tuple(row["scores"]),
                 row.get("by_rank", False),
             )
-            for row in _read_lines(folder / "scores.jsonl")
+            for row in stored_rows(folder / "scores.jsonl")
         ),
-        files=tuple(FileRow(**row) for row in _read_lines(files)) if files.is_file() else None,
+        files=tuple(FileRow(**row) for row in stored_rows(files)) if files.is_file() else None,
     )
 
 
@@ -471,8 +472,3 @@ def _plain(value: object) -> object:
 
 def _dump(row: Mapping[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, allow_nan=False, default=_plain)
-
-
-def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-        yield from map(json.loads, file)

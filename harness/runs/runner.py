@@ -381,17 +381,15 @@ class _ChunkerCells:
     def _failed(
         self, names: dict[str, str], error: TooManyFailuresError | RewrittenError
     ) -> FailedCell:
+        many = error if isinstance(error, TooManyFailuresError) else None
         failed = FailedCell(
             **names,
             files=self._files,
-            tried=self._files,
+            tried=many.tried if many else self._files,
             allowed=self._session.plan.max_failures.text,
-            failures=(),
+            failures=many.failures if many else (),
+            refused="" if many else str(error),
         )
-        if isinstance(error, RewrittenError):
-            failed = dataclasses.replace(failed, refused=str(error))
-        else:
-            failed = dataclasses.replace(failed, tried=error.tried, failures=error.failures)
         self._session.manifest.add_failed(failed)
         return failed
 

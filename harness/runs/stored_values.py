@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from harness.runs.damage import undamaged
 from harness.runs.folder import read_cell, read_manifest, stored_cells
 from harness.runs.metric_options import options_of
 from harness.stats import MARGIN
-from harness.support.json_files import read_json
+from harness.support.json_files import read_json, stored_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -133,8 +132,8 @@ def read_stored_cell(
     """
     cell, metrics = read_cell(folder, check_files=check), read_json(folder / "metrics.json")
     with undamaged(folder):
-        rows = [row for row in _rows(folder / "per_query.jsonl") if row["included"]]
-        queries = {row["query_id"]: row for row in _rows(folder / "queries.jsonl")}
+        rows = [row for row in stored_rows(folder / "per_query.jsonl") if row["included"]]
+        queries = {row["query_id"]: row for row in stored_rows(folder / "queries.jsonl")}
         members = {
             row["query_id"]: (
                 queries[row["query_id"]]["corpus"],
@@ -208,7 +207,7 @@ def read_queries(cell: Path) -> dict[str, ReadableQuery]:
     """
     targets: dict[str, list[str]] = {}
     with undamaged(cell):
-        for row in _rows(cell / "targets.jsonl"):
+        for row in stored_rows(cell / "targets.jsonl"):
             place = row.get("document") or row["path"]
             if row.get("start_line") is not None:
                 place += f":{row['start_line']}-{row['end_line']}"
@@ -217,10 +216,5 @@ def read_queries(cell: Path) -> dict[str, ReadableQuery]:
             row["query_id"]: ReadableQuery(
                 row.get("text", ""), tuple(targets.get(row["query_id"], ()))
             )
-            for row in _rows(cell / "queries.jsonl")
+            for row in stored_rows(cell / "queries.jsonl")
         }
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8", errors="surrogatepass") as lines:
-        yield from map(json.loads, lines)

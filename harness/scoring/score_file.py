@@ -63,20 +63,12 @@ class ScoreOptions:
     source: Path | None = None
     for_records: tuple[str, ...] = ()
 
-    def of_ranks(self) -> list[Measure]:
-        """The measures that need ids alone."""
+    def measures_of(self, *, lines: bool) -> list[Measure]:
+        """The measures of lines and files, or those that need ids alone."""
         return [
             measure
             for measure in self.measures
-            if not is_of_texts(measure) and not family_of(measure).lines
-        ]
-
-    def of_lines(self) -> list[Measure]:
-        """The measures of lines and files."""
-        return [
-            measure
-            for measure in self.measures
-            if not is_of_texts(measure) and family_of(measure).lines
+            if not is_of_texts(measure) and family_of(measure).lines == lines
         ]
 
 
@@ -277,7 +269,7 @@ def _judge_records(
     inferred_gold: set[str] = set()
     located: list[LocatedQuery] = []
     unlabelled: Counter[str] = Counter()
-    needs_locations = bool(options.of_lines())
+    needs_locations = bool(options.measures_of(lines=True))
     for judged in _judged(records, grades, options):
         record = judged.record
         rankings[record.query] = judged.names
@@ -338,7 +330,7 @@ def _text_case(judged: JudgedRecord) -> TextCase:
 
 def _score_ranks(inputs: _Inputs, options: ScoreOptions, result: FileScores) -> None:
     """The measures of ranks, block by block of queries in order of their ids."""
-    measures = options.of_ranks()
+    measures = options.measures_of(lines=False)
     queries = sorted(inputs.grades.keys() | inputs.rankings.keys())
     if not any(inputs.grades.values()):
         result.left_out[UNJUDGED] += len(queries)
@@ -375,7 +367,7 @@ def _score_lines(
     located: Sequence[LocatedQuery], options: ScoreOptions, result: FileScores
 ) -> None:
     """The measures of lines and files, of the queries that have targets."""
-    wanted = options.of_lines()
+    wanted = options.measures_of(lines=True)
     projected = [measure for measure in wanted if family_of(measure).projected]
     why = "needs a run folder: only there are the lines of every file, and the scores"
     result.skip(projected, why)

@@ -211,8 +211,8 @@ def verdict_of(
     if estimate.ci95 is None or estimate.ci90 is None:
         return "not estimable"
     low, high = estimate.ci95
-    if p_adjusted < ALPHA and (low > 0 or high < 0) and not few_corpora:
-        better, negligible = low > 0, -margin < low and high < margin
+    if p_adjusted < ALPHA and estimate.sign and not few_corpora:
+        better, negligible = estimate.sign > 0, -margin < low and high < margin
         if negligible:
             return "better, but negligible" if better else "worse, but negligible"
         return "better" if better else "worse"

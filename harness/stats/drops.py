@@ -47,7 +47,6 @@ def drop_of(
     before: NDArray[np.float64],
     after: NDArray[np.float64],
     members: Sequence[Member],
-    seed: int = 0,
 ) -> Drop:
     """The drop of a measure between 0 and 1, over these corpora.
 
@@ -55,10 +54,9 @@ def drop_of(
         before: The values of each query, shape (q,).
         after: The values of the same queries later.
         members: Corpus and cluster of each query.
-        seed: 0 or above.
     """
     drops, clusters = before - after, clusters_of(members)
-    (estimate,) = estimates(drops[:, None], clusters, seed, bounds=_BOUNDS)
+    (estimate,) = estimates(drops[:, None], clusters, bounds=_BOUNDS)
     spread = spread_of(drops, clusters)
     count = len(clusters.sizes)
     if count < FEWEST_FOR_DROP or estimate.ci90 is None or spread is None:

@@ -64,6 +64,11 @@ class Estimate:
     ci95: Interval | None
     ci90: Interval | None
 
+    @property
+    def sign(self) -> int:
+        """That of a mean whose 95 % interval excludes 0; else 0."""
+        return 0 if self.ci95 is None else int(self.ci95[0] > 0) - int(self.ci95[1] < 0)
+
 
 def estimates(
     values: NDArray[np.float64],

@@ -40,6 +40,12 @@ def write_json_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     replace_file(path, "".join(lines))
 
 
+def stored_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows that `write_json_lines` wrote."""
+    with path.open(encoding="utf-8", errors="surrogatepass", newline="\n") as lines:
+        yield from map(json.loads, lines)
+
+
 def read_json(path: Path, advice: str = AGAIN) -> dict[str, Any]:
     """Read a document that `write_json` wrote; `advice` ends the message of an error.
 

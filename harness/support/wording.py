@@ -22,6 +22,11 @@ def rerun_with(measure: str) -> str:
     return f"rerun `chunkmark run` with -m {measure}, and with -m for each measure to keep"
 
 
+def last_line(error: Exception) -> str:
+    """The last line of the message of an error, its type if there is none."""
+    return (str(error).strip() or type(error).__name__).splitlines()[-1].strip()
+
+
 def left_out_line(left_out: Mapping[str, int], before: str = "\nleft out: ", noun: str = "") -> str:
     """What was left out, as the end of a message that nothing remained.
 

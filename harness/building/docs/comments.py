@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness.building.docs.definitions import definitions_of
+from harness.building.docs.edits import Edit, OffsetMap, apply, whole_lines
 from harness.building.docs.nodes import Tree, docstrings_of, pieces_of
 from harness.building.docs.styles import STYLES
 from harness.building.docs.text import comment_text, is_block
-from harness.support.edits import Edit, OffsetMap, apply, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from harness.reports.answer import SHARED_PARTS
 from harness.reports.figures import style
 from harness.support.wording import counted
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from harness.reports.columns import CellDocument
     from harness.runs.stored_values import StoredCell
-
-_PARTS = ("dataset", "embedder", "retriever", "profile")
 
 
 @dataclass(frozen=True)
@@ -104,10 +103,12 @@ def groups_of(document: Mapping[str, Any], stored: Iterable[StoredCell]) -> list
     by_key = {cell.folder.name: cell for cell in stored}
     grouped: dict[tuple[Any, ...], dict[str, CellDocument]] = {}
     for cell in document["cells"]:
-        own = grouped.setdefault((cell.get("run", 0), *(cell[part] for part in _PARTS)), {})
+        own = grouped.setdefault(
+            (cell.get("run", 0), *(cell[part] for part in (*SHARED_PARTS, "profile"))), {}
+        )
         own.setdefault(cell["chunker"], cell)
     answers = {
-        (answer.get("run", 0), *(answer[part] for part in _PARTS[:3])): answer
+        (answer.get("run", 0), *(answer[part] for part in SHARED_PARTS)): answer
         for answer in document["verdicts"]
     }
     times = Counter(dataset for _, dataset in {key[:2] for key in grouped})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from harness.reports.contests import contends
 from harness.reports.figures import style
 from harness.reports.figures.figure import Figure
 from harness.support.arrays import percentile
+from harness.support.json_files import stored_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -57,8 +57,7 @@ def chunk_sizes(group: Group) -> Iterator[Figure]:
 
 
 def _box(cell: Path) -> Box | None:
-    with (cell / "chunks.jsonl").open(encoding="utf-8", errors="surrogatepass") as lines:
-        places = [json.loads(line)["nws"] for line in lines]
+    places = [row["nws"] for row in stored_rows(cell / "chunks.jsonl")]
     if not places:
         return None
     sizes = np.array([end - start for start, end in places])

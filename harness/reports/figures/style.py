@@ -147,9 +147,10 @@ def _first(text: str, width: int) -> str:
     return own
 
 
-def labels(names: Iterable[str], width: int = _NAME) -> dict[str, tuple[str, ...]]:
+def labels(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """A label of one or two lines for each name, different for different names."""
-    return _distinct({name: _two_lines(short(name, 2 * width - 2), width) for name in names}, width)
+    own = {name: _two_lines(short(name, 2 * _NAME - 2), _NAME) for name in names}
+    return _distinct(own, _NAME)
 
 
 def lines_of(names: Iterable[str], width: int = 30) -> dict[str, str]:
@@ -365,17 +366,13 @@ def budget(value: float) -> str:
     return f"{value:.3g}"
 
 
-def log_ticks(axes: Axes, ticks: Sequence[float], axis: str = "x") -> None:
-    """A logarithmic axis with the given ticks alone."""
-    if axis == "x":
-        axes.set_xscale("log")
-    else:
-        axes.set_yscale("log")
+def log_ticks(axes: Axes, ticks: Sequence[float]) -> None:
+    """A logarithmic x axis with the given ticks alone."""
     from matplotlib.ticker import NullLocator
 
-    own = axes.xaxis if axis == "x" else axes.yaxis
-    own.set_minor_locator(NullLocator())
-    own.set_ticks(list(ticks), [budget(tick) for tick in ticks])
+    axes.set_xscale("log")
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_ticks(list(ticks), [budget(tick) for tick in ticks])
 
 
 def ticks_between(low: float, high: float) -> list[float]:

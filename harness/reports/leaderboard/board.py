@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.reports.contests import PARTS, SAME, agreed
+from harness.reports.contests import SAME, agreed
 from harness.reports.recommendation import BUDGET_MEASURES, choose_or_rerun, headline
+from harness.runs.folder import CONFIGURATION
 from harness.stats.comparison import compare
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _add(row: dict[str, StoredCell], task: str, cell: StoredCell) -> None:
             f"{run_of(other)} and {run_of(cell)} have different results of {configuration} on "
             f"{task}; give one of them"
         )
-    for other, part in itertools.product(row.values(), PARTS):
+    for other, part in itertools.product(row.values(), CONFIGURATION):
         if other.cell["identity"].get(part) != cell.cell["identity"].get(part):
             raise InputError(
                 f"{run_of(other)} and {run_of(cell)} have different versions of the {part} "

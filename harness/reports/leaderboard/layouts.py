@@ -10,7 +10,7 @@ from urllib.parse import quote
 from chunkers.errors import InputError
 from harness.measures.score import score
 from harness.reports.leaderboard.board import run_of
-from harness.runs.folder import read_cell
+from harness.runs.folder import CONFIGURATION, read_cell
 from harness.runs.record import read_record
 from harness.support.json_files import write_json
 
@@ -180,9 +180,7 @@ def _model_meta(name: str, revision: str, configuration: Configuration) -> dict[
         "name": name,
         "revision": revision,
         **dict.fromkeys(_UNKNOWN),
-        "loader_kwargs": dict(
-            zip(("chunker", "embedder", "retriever"), _parts(configuration), strict=True)
-        ),
+        "loader_kwargs": dict(zip(CONFIGURATION, _parts(configuration), strict=True)),
         "framework": [],
         "model_type": ["sparse" if configuration.embedder == "none" else "dense"],
     }

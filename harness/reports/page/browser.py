@@ -19,6 +19,7 @@ from harness.reports.curves import curve_values
 from harness.reports.page.evidence import budgets_of, evidence
 from harness.reports.page.sources import coloured, load_sources
 from harness.reports.recommendation import headline
+from harness.runs.folder import CONFIGURATION
 from harness.runs.stored_values import read_judged
 from harness.support.wording import counted
 
@@ -48,8 +49,6 @@ MISSED = 5
 
 FEW = 10
 """Added to the number of boundaries, so that files with few of them do not come first."""
-
-_NAMES = ("chunker", "embedder", "retriever")
 
 
 @dataclass(frozen=True)
@@ -421,7 +420,7 @@ def _units(text: str) -> list[int]:
 def _labels(cells: Sequence[StoredCell]) -> list[str]:
     """What tells each cell of a data set from the others."""
     parts = [
-        [cell.names[name] for name in _NAMES if len({c.names[name] for c in cells}) > 1]
+        [cell.names[name] for name in CONFIGURATION if len({c.names[name] for c in cells}) > 1]
         or [cell.names["chunker"]]
         for cell in cells
     ]
@@ -486,7 +485,7 @@ def _cell_row(
     shown = [cell.evidence.get(query) for query in queries]
     values = [cell.stored.values.get(query) for query in queries]
     return {
-        **{name: cell.stored.names[name] for name in _NAMES},
+        **{name: cell.stored.names[name] for name in CONFIGURATION},
         "profile": cell.options.profile.name,
         "rule": cell.options.relevance.rule,
         "threshold": cell.options.relevance.threshold,

@@ -13,6 +13,7 @@ import numpy as np
 from chunkers.errors import InputError, install_command
 from harness.retrieval.options import require_range
 from harness.retrieval.vector_index import SPARE, Neighbours, float32_bound
+from harness.support.wording import last_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,7 @@ class Server:
             with self._opened.transaction():
                 yield self._opened
         except psycopg.Error as error:
-            raise InputError(f"pgvector: the server refused: {_line(error)}") from None
+            raise InputError(f"pgvector: the server refused: {last_line(error)}") from None
 
     def _connect(self) -> Any:
         import psycopg
@@ -255,10 +256,5 @@ def _sql(statement: str, table: str) -> Any:
 def _refusal(error: Exception) -> str:
     """Why there is no connection, without the address and the hint that libpq adds."""
     lines = [line for line in str(error).splitlines() if not line.strip().startswith("Is the ")]
-    reason = _line(Exception("\n".join(lines)))
+    reason = last_line(Exception("\n".join(lines)))
     return "no server on this machine" if "on socket" in reason else reason.split(" failed: ")[-1]
-
-
-def _line(error: Exception) -> str:
-    """What an error of the server says, in one line."""
-    return (str(error).strip() or type(error).__name__).splitlines()[-1].strip()
