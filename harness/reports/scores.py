@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness.scoring.judging import STRATEGIES
 from harness.stats.intervals import LABELS, intervals
 from harness.support.arrays import mean
 from harness.support.wording import counted
@@ -31,7 +32,7 @@ def score_document(scored: FileScores, *, per_query: bool) -> dict[str, Any]:
         "schema": "chunkmark.score/1",
         "profile": scored.profile.name,
         "n_queries": scored.n_queries,
-        "strategies": {name: scored.strategies[name] for name in ("qrels", "span", "file", "text")},
+        "strategies": {name: scored.strategies[name] for name in STRATEGIES},
         "interval": LABELS["queries"],
         "metrics": {
             name: _metric(name, column, ends[name], scored.profile)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from chunkers.errors import InputError
 from harness.measures.text_measures import exact_match, holds, relevant_by_text, tokens
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.scoring.records import QueryRecord, RetrievedItem
 
 Strategy = Literal["qrels", "span", "file", "text"]
-STRATEGIES: tuple[Strategy, ...] = ("qrels", "span", "file", "text")
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 _CHUNK = re.compile(r"(?P<document>.+)::chunk-[0-9]+", re.DOTALL)
 _PREFIX = "doc-"
