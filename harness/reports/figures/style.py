@@ -34,24 +34,8 @@ LIGHT = {
     "paper": "#ffffff",
 }
 """Colours by CSS variable: three of Okabe and Ito, and those farthest from them under the three
-kinds of colour blindness; a contrast of 3:1 or more with `paper`, of text 4.5:1 or more."""
-
-DARK = {
-    "series-1": "#56b4e9",
-    "series-2": "#ff8a3d",
-    "series-3": "#b2ffb2",
-    "series-4": "#9966ff",
-    "series-5": "#f2f2f2",
-    "series-6": "#ff1a66",
-    "series-7": "#ffd400",
-    "series-8": "#ff1ab2",
-    "ink": "#ececee",
-    "muted": "#b4b4b8",
-    "grid": "#3c3c42",
-    "band": "#2c2c31",
-    "paper": "#16171a",
-}
-"""The same variables for a dark page."""
+kinds of colour blindness; a contrast of 3:1 or more with `paper`, of text 4.5:1 or more. Those
+of a dark page are in `report.css`."""
 
 SERIES = tuple(color for name, color in LIGHT.items() if name.startswith("series"))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")

@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from page_colours import DARK
 from worlds import function, grid, small
 
 from chunkers.languages import language_of
@@ -23,7 +24,7 @@ from harness.reports.figures.figure import write_figures
 from harness.reports.figures.front import front_of
 from harness.reports.figures.gallery import _group_of, figures
 from harness.reports.figures.groups import groups_of
-from harness.reports.figures.style import DARK, LIGHT, labels, lines_of, spread, ticks_between
+from harness.reports.figures.style import LIGHT, labels, lines_of, spread, ticks_between
 from harness.reports.figures.sweeps import sweeps_of
 from harness.runs.folder import read_manifest
 from harness.runs.stored_values import read_stored_cells
