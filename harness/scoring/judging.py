@@ -9,8 +9,11 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
+import msgspec
+
 from chunkers.errors import InputError
 from harness.measures.text_measures import exact_match, holds, relevant_by_text, tokens
+from harness.support.rows import validated
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -107,12 +110,12 @@ def judge_as_memorybench(record: QueryRecord, benchmark: str, threshold: float) 
         threshold: Token F1 from which a text is relevant.
 
     Raises:
-        InputError: A part that memorybench needs is missing.
+        InputError: A part that memorybench needs is missing or of another kind.
     """
     from harness.parity.memorybench import results as theirs
 
-    result = replace(theirs.read_result(record.raw or {}), benchmark=benchmark)
-    (judgement,) = theirs.judge([result], threshold)
+    result = validated(theirs.EvalResult, record.raw, record.where)
+    (judgement,) = theirs.judge([msgspec.structs.replace(result, benchmark=benchmark)], threshold)
     pack: Strategy = "span" if benchmark == "repoeval" else "file"
     strategies: dict[theirs.Strategy, Strategy] = {
         "qrels": "qrels",

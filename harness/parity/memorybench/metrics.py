@@ -13,7 +13,7 @@ from harness.measures.score import score
 from harness.measures.text_measures import ANSWERED, RELEVANT, relevant_by_text, token_f1
 from harness.parity.javascript import to_fixed, total
 from harness.parity.memorybench.places import covered, file_matches, line_iou, normalize_path
-from harness.parity.memorybench.results import STRATEGIES, judge, listed, pack_of, target_of
+from harness.parity.memorybench.results import STRATEGIES, judge, pack_of, target_of
 from harness.parity.memorybench.text import tokenize
 
 if TYPE_CHECKING:
@@ -120,7 +120,10 @@ def recall(results: Sequence[EvalResult], k: int, threshold: float = RELEVANT) -
     pack = pack_of(results)
     if pack is not None:
         exact = [False] * len(results)
-        hits = [any(pack(result, context) for context in result.contexts[:k]) for result in results]
+        hits = [
+            any(pack(result, context) for context in result.retrieved_context[:k])
+            for result in results
+        ]
     else:
         exact, hits = [], []
         for result in results:
@@ -143,16 +146,16 @@ def recall(results: Sequence[EvalResult], k: int, threshold: float = RELEVANT) -
 
 def _first_hit(result: EvalResult, k: int, threshold: float) -> RetrievedContext | None:
     expected = tokenize(result.expected)
-    for context in result.contexts[:k]:
+    for context in result.retrieved_context[:k]:
         if _holds(context, result) or not expected:
             return context
-        if token_f1(tokenize(context.text), expected).recall >= threshold:
+        if token_f1(tokenize(context.content), expected).recall >= threshold:
             return context
     return None
 
 
 def _holds(context: RetrievedContext, result: EvalResult) -> bool:
-    return result.expected.lower() in context.text.lower()
+    return result.expected.lower() in context.content.lower()
 
 
 def success(results: Sequence[EvalResult], k: int, threshold: float = ANSWERED) -> Metric:
@@ -176,7 +179,7 @@ def success(results: Sequence[EvalResult], k: int, threshold: float = ANSWERED) 
 
 def _grounded(result: EvalResult, k: int, threshold: float) -> bool:
     expected = tokenize(result.expected)
-    texts = (tokenize(context.text) for context in result.contexts[:k])
+    texts = (tokenize(context.content) for context in result.retrieved_context[:k])
     return any(relevant_by_text(text, expected, threshold) for text in texts)
 
 
@@ -187,9 +190,9 @@ def file_recall(results: Sequence[EvalResult], k: int, threshold: float | None =
         return _NOTHING
     counts = []
     for result in results:
-        gold = listed(result, "modifiedFiles")
+        gold = result.metadata.modified_files
         if gold:
-            hits = [context.path for context in result.contexts[:k] if context.path]
+            hits = [context.path for context in result.retrieved_context[:k] if context.path]
             counts.append((covered(hits, gold), len(gold)))
     if not counts:
         return Metric(0.0, {"error": "No items with modifiedFiles metadata"})
@@ -214,7 +217,7 @@ def file_mrr(results: Sequence[EvalResult], k: int, threshold: float | None = No
         return _NOTHING
     values = []
     for result in results:
-        gold = listed(result, "modifiedFiles") or listed(result, "groundTruthFiles")
+        gold = result.metadata.modified_files or result.metadata.ground_truth_files
         if gold:
             files = dict.fromkeys(normalize_path(path) for path in _files(result))
             ranks = [rank for rank, path in enumerate(files, 1) if file_matches(path, gold)]
@@ -234,7 +237,7 @@ def file_mrr(results: Sequence[EvalResult], k: int, threshold: float | None = No
 def _files(result: EvalResult) -> list[str]:
     """The path of every context, or what stands before the colon of its id."""
     paths = []
-    for context in result.contexts:
+    for context in result.retrieved_context:
         before, colon, _ = context.id.partition(":")
         paths.append(context.path or (before if colon else ""))
     return [path for path in paths if path]
@@ -268,7 +271,7 @@ def _best_iou(result: EvalResult, k: int) -> float:
         return 0.0
     path = normalize_path(target[0])
     best = 0.0
-    for context in result.contexts[:k]:
+    for context in result.retrieved_context[:k]:
         context_path = normalize_path(context.path or context.id.split(":")[0])
         # The end of a name is enough here, without a slash before it: xc.py matches c.py.
         if context.lines is not None and (

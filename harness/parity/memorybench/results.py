@@ -3,121 +3,90 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from chunkers.errors import InputError
 from harness.measures.text_measures import relevant_by_text
 from harness.parity.javascript import trim
 from harness.parity.memorybench.places import LineRange, file_matches, is_location_relevant
 from harness.parity.memorybench.text import is_jaccard_match, tokenize
+from harness.support.rows import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 Strategy = Literal["qrels", "pack", "token-fallback"]
 STRATEGIES: tuple[Strategy, ...] = ("qrels", "pack", "token-fallback")
 
-_GOLD_IDS = ("relevantIds", "relevantChunkIds", "groundTruthIds", "qrels")
-_LISTS = ("goldSnippets", "dependencyFiles", "modifiedFiles", "groundTruthFiles")
-_KINDS = {
-    str: "a text",
-    bool: "true or false",
-    int: "a whole number",
-    list: "a list",
-    dict: "an object",
-}
+
+class Place(Row, rename="camel"):
+    """Lines of a file: a context names it `filepath`, the ground truth `file`."""
+
+    filepath: str | None = None
+    file: str | None = None
+    start_line: int | None = None
+    end_line: int | None = None
 
 
-@dataclass(frozen=True)
-class RetrievedContext:
-    """A retrieved context; `path` is empty and `lines` None where the record does not say."""
+class RetrievedContext(Row, rename="camel"):
+    """A retrieved context."""
 
     id: str
-    text: str
-    path: str
-    lines: LineRange | None
+    content: str
+    metadata: Place | None = None
+
+    @property
+    def path(self) -> str:
+        """Empty where the record does not say."""
+        return (self.metadata and self.metadata.filepath) or ""
+
+    @property
+    def lines(self) -> LineRange | None:
+        """None where the record does not say."""
+        place = self.metadata
+        if place is None or place.start_line is None or place.end_line is None:
+            return None
+        return LineRange(place.start_line, place.end_line)
 
 
-@dataclass(frozen=True)
-class EvalResult:
+class Metadata(Row, rename="camel"):
+    """What a benchmark knows of a query; ids that are numbers are passed over."""
+
+    relevant_ids: list[str | int] | None = None
+    relevant_chunk_ids: list[str | int] | None = None
+    ground_truth_ids: list[str | int] | None = None
+    qrels: list[str | int] | None = None
+    ground_truth: Place | None = None
+    gold_snippets: list[str] | None = None
+    dependency_files: list[str] | None = None
+    modified_files: list[str] | None = None
+    ground_truth_files: list[str] | None = None
+
+
+class EvalResult(Row, rename="camel"):
     """One query with its answer and its contexts in rank order.
 
     Attributes:
         benchmark: Name of the benchmark; it decides which pack judges.
         expected: The expected answer.
-        correct: Whether the answer was judged correct.
-        contexts: The retrieved contexts.
-        metadata: What the benchmark knows, such as `relevantIds` or `groundTruth`.
+        correct: Whether the answer was judged correct; needed, but no rule of relevance reads it.
+        retrieved_context: The retrieved contexts.
+        metadata: What the benchmark knows.
     """
 
     benchmark: str
     expected: str
     correct: bool
-    contexts: tuple[RetrievedContext, ...]
-    metadata: Mapping[str, Any]
-
-
-def read_result(record: Mapping[str, Any]) -> EvalResult:
-    """An EvalResult from its JSON form.
-
-    Raises:
-        InputError: A part is missing or is of another kind.
-    """
-    name = record.get("itemId", "without itemId")
-    metadata = _part(record, "metadata", dict, name) if "metadata" in record else {}
-    truth = _optional(metadata, "groundTruth", dict, name) or {}
-    _lines(truth, name)
-    _optional(truth, "file", str, name)
-    for key in _LISTS:
-        for item in _optional(metadata, key, list, name) or ():
-            if not isinstance(item, str):
-                raise InputError(f"record {name}: {key} holds {item!r:.40}; texts are needed")
-    contexts = _part(record, "retrievedContext", list, name)
-    return EvalResult(
-        benchmark=_part(record, "benchmark", str, name),
-        expected=_part(record, "expected", str, name),
-        correct=_part(record, "correct", bool, name),
-        contexts=tuple(_context(context, name) for context in contexts),
-        metadata=metadata,
-    )
-
-
-def _part(record: Mapping[str, Any], key: str, kind: type, name: object) -> Any:
-    value = record.get(key)
-    if not isinstance(value, kind):
-        raise InputError(f"record {name}: {key} is {value!r:.40}; {_KINDS[kind]} is needed")
-    return value
-
-
-def _optional(record: Mapping[str, Any], key: str, kind: type, name: object) -> Any:
-    return None if record.get(key) is None else _part(record, key, kind, name)
-
-
-def _context(value: object, name: object) -> RetrievedContext:
-    if not isinstance(value, dict):
-        raise InputError(f"record {name}: a retrieved context is {value!r:.40}, not an object")
-    place = _optional(value, "metadata", dict, name) or {}
-    return RetrievedContext(
-        id=_part(value, "id", str, name),
-        text=_part(value, "content", str, name),
-        path=_optional(place, "filepath", str, name) or "",
-        lines=_lines(place, name),
-    )
-
-
-def _lines(place: Mapping[str, Any], name: object) -> LineRange | None:
-    start, end = (_optional(place, key, int, name) for key in ("startLine", "endLine"))
-    return None if start is None or end is None else LineRange(start, end)
+    retrieved_context: list[RetrievedContext]
+    metadata: Metadata = Metadata()
 
 
 def target_of(result: EvalResult) -> tuple[str, LineRange] | None:
     """Path and lines of the target; a line that is missing is 1."""
-    truth = result.metadata.get("groundTruth")
-    if not truth:
+    truth = result.metadata.ground_truth
+    if truth is None:
         return None
-    start, end = (truth.get(key) for key in ("startLine", "endLine"))
-    lines = LineRange(1 if start is None else start, 1 if end is None else end)
-    return truth.get("file") or "", lines
+    first, last = (1 if line is None else line for line in (truth.start_line, truth.end_line))
+    return truth.file or "", LineRange(first, last)
 
 
 def _by_location(result: EvalResult, context: RetrievedContext) -> bool:
@@ -130,17 +99,16 @@ def _by_location(result: EvalResult, context: RetrievedContext) -> bool:
 
 
 def _by_snippet(result: EvalResult, context: RetrievedContext) -> bool:
-    return any(
-        is_jaccard_match(context.text, snippet) for snippet in listed(result, "goldSnippets")
-    )
+    snippets = result.metadata.gold_snippets or ()
+    return any(is_jaccard_match(context.content, snippet) for snippet in snippets)
 
 
 def _by_dependency(result: EvalResult, context: RetrievedContext) -> bool:
-    return context.path != "" and file_matches(context.path, listed(result, "dependencyFiles"))
+    return context.path != "" and file_matches(context.path, result.metadata.dependency_files or ())
 
 
 def _by_change(result: EvalResult, context: RetrievedContext) -> bool:
-    return context.path != "" and file_matches(context.path, listed(result, "modifiedFiles"))
+    return context.path != "" and file_matches(context.path, result.metadata.modified_files or ())
 
 
 _PACKS: dict[str, Callable[[EvalResult, RetrievedContext], bool]] = {
@@ -149,11 +117,6 @@ _PACKS: dict[str, Callable[[EvalResult, RetrievedContext], bool]] = {
     "crosscodeeval": _by_dependency,
     "swebench-lite": _by_change,
 }
-
-
-def listed(result: EvalResult, key: str) -> Sequence[str]:
-    """A list of the metadata; empty where it is missing."""
-    return result.metadata.get(key) or ()
 
 
 def pack_of(results: Sequence[EvalResult]) -> Callable[[EvalResult, RetrievedContext], bool] | None:
@@ -191,14 +154,14 @@ def _judge(
     pack: Callable[[EvalResult, RetrievedContext], bool] | None,
     threshold: float,
 ) -> Judged:
-    gold = _gold_ids(result)
+    gold = _gold_ids(result.metadata)
     if gold:
-        return Judged("qrels", tuple(context.id for context in result.contexts), gold)
+        return Judged("qrels", tuple(context.id for context in result.retrieved_context), gold)
     if pack is not None:
-        relevant = [pack(result, context) for context in result.contexts]
+        relevant = [pack(result, context) for context in result.retrieved_context]
     else:
         expected = tokenize(result.expected)
-        texts = [tokenize(context.text) for context in result.contexts]
+        texts = [tokenize(context.content) for context in result.retrieved_context]
         relevant = [relevant_by_text(text, expected, threshold) for text in texts]
     return Judged(
         "token-fallback" if pack is None else "pack",
@@ -207,12 +170,12 @@ def _judge(
     )
 
 
-def _gold_ids(result: EvalResult) -> frozenset[str]:
+def _gold_ids(known: Metadata) -> frozenset[str]:
     """The first list of ids that holds any. They are trimmed, and the retrieved ones are not."""
-    for key in _GOLD_IDS:
-        value = result.metadata.get(key)
-        if isinstance(value, list):
-            ids = frozenset(trim(name) for name in value if isinstance(name, str)) - {""}
-            if ids:
-                return ids
+    for given in (
+        known.relevant_ids, known.relevant_chunk_ids, known.ground_truth_ids, known.qrels
+    ):  # fmt: skip
+        ids = frozenset(trim(name) for name in given or () if isinstance(name, str)) - {""}
+        if ids:
+            return ids
     return frozenset()

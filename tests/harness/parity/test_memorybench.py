@@ -17,14 +17,19 @@ from harness.parity.memorybench.places import (
     normalize_path,
     path_matches,
 )
-from harness.parity.memorybench.results import judge, read_result
+from harness.parity.memorybench.results import EvalResult, judge
 from harness.parity.memorybench.statistics import cohens_d, interpret_effect_size, paired_t_test
 from harness.parity.memorybench.text import is_jaccard_match, jaccard, tokenize
+from harness.support.rows import validated
 
 
 def lines(place: dict) -> LineRange | None:
     start, end = place.get("startLine"), place.get("endLine")
     return None if start is None or end is None else LineRange(start, end)
+
+
+def read(record: dict) -> EvalResult:
+    return validated(EvalResult, record, "line 1")
 
 
 def shown(number: float) -> float | str:
@@ -87,7 +92,7 @@ def test_metric_is_equal_in_every_case_value_and_details(name, reference):
     cases = [case for case in reference if case["fn"] == "metrics"]
     assert len(cases) == 150
     for case in cases:
-        results = [read_result(one) for one in case["results"]]
+        results = [read(one) for one in case["results"]]
         given = () if case["threshold"] is None else (case["threshold"],)
         got = METRICS[name](results, case["k"], *given)
         want = case["expected"][name]
@@ -109,7 +114,7 @@ def record(*contexts: dict, benchmark: str = "none", expected: str = "a b", **me
 
 
 def measured(name: str, *records: dict, k: int = 5):
-    return METRICS[name]([read_result(one) for one in records], k)
+    return METRICS[name]([read(one) for one in records], k)
 
 
 def test_words_of_other_scripts_have_no_tokens():
@@ -124,16 +129,16 @@ def test_paths_of_other_repositories_and_other_case_match():
 
 
 def test_explicit_ids_are_trimmed_and_retrieved_ones_are_not():
-    results = [read_result(record({"id": "c1"}, {"id": " c1 "}, relevantIds=[" c1 ", "", "c1"]))]
+    results = [read(record({"id": "c1"}, {"id": " c1 "}, relevantIds=[" c1 ", "", "c1"]))]
     (got,) = judge(results, 0.3)
     assert (got.strategy, got.gold, got.hits(2)) == ("qrels", {"c1"}, 1)
 
 
 def test_blank_explicit_ids_leave_the_judging_to_what_comes_next():
     context = {"content": "a b"}
-    (got,) = judge([read_result(record(context, relevantIds=[" "], qrels=["c0"]))], 0.3)
+    (got,) = judge([read(record(context, relevantIds=[" "], qrels=["c0"]))], 0.3)
     assert got.strategy == "qrels"
-    (got,) = judge([read_result(record(context, relevantIds=[" "]))], 0.3)
+    (got,) = judge([read(record(context, relevantIds=[" "]))], 0.3)
     assert (got.strategy, got.hits(1)) == ("token-fallback", 1)
 
 
@@ -218,21 +223,26 @@ def test_effect_at_a_limit_has_the_larger_name(d, name):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"expected": 3}, "record i1: expected is 3; a text is needed"),
-        ({"correct": None}, "correct is None"),
-        ({"retrievedContext": None}, "retrievedContext is None; a list"),
-        ({"retrievedContext": ["x"]}, "context is 'x', not an object"),
-        ({"retrievedContext": [{"id": "c"}]}, "content is None"),
-        ({"metadata": []}, "metadata is"),
-        ({"metadata": {"groundTruth": "a.py"}}, "groundTruth is 'a.py'; an object"),
-        ({"metadata": {"groundTruth": {"startLine": "3"}}}, "startLine is '3'; a whole number"),
-        ({"metadata": {"modifiedFiles": [3]}}, "modifiedFiles holds 3; texts"),
+        ({"expected": 3}, "line 1: expected must be text, not a number"),
+        ({"correct": None}, "line 1: correct must be true or false, not null"),
+        ({"retrievedContext": None}, "retrievedContext must be a list, not null"),
+        ({"retrievedContext": ["x"]}, "retrievedContext: item 1 must be an object .*, not text"),
+        ({"retrievedContext": [{"id": "c"}]}, "item 1: the key 'content' is missing"),
+        ({"retrievedContext": [{"id": 3, "content": ""}]}, "item 1: id must be text, not a number"),
+        ({"metadata": []}, "metadata must be an object, not a list"),
+        ({"metadata": {"groundTruth": "a.py"}}, "groundTruth must be an object .*, not text"),
+        (
+            {"metadata": {"groundTruth": {"startLine": "3"}}},
+            "metadata, groundTruth: startLine must be a whole number, not text",
+        ),
+        ({"metadata": {"modifiedFiles": [3]}}, "modifiedFiles: item 1 must be text, not a number"),
+        ({"metadata": {"goldSnippets": ""}}, "metadata: goldSnippets must be a list, not text"),
         (
             {"retrievedContext": [{"id": "c", "content": "", "metadata": {"filepath": 3}}]},
-            "filepath is 3; a text",
+            "item 1, metadata: filepath must be text, not a number",
         ),
     ],
 )
 def test_record_of_another_shape_is_refused(change, says):
     with pytest.raises(InputError, match=says):
-        read_result(record() | change)
+        read(record() | change)

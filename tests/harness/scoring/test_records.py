@@ -116,6 +116,13 @@ def test_a_damaged_record_is_named_by_its_line(put, score, row, words):
     says(score(put("a.jsonl", text)), 2, "a.jsonl", "line 3", *words)
 
 
+def test_what_only_memorybench_needs_of_a_record_is_named_by_its_line(score):
+    rows = [eval_result(), eval_result(itemId="r", correct=None)]
+    assert score(rows, None, "-m", "MRR").code == 0
+    done = score(rows, None, "-m", "MRR", "--profile", "memorybench")
+    says(done, 2, "run.json, line 2: correct must be true or false, not null")
+
+
 def test_a_damaged_record_of_an_array_is_named_by_its_number(score):
     says(score(json.dumps([RECORD, {"query_id": "r"}])), 2, "record 2", "neither")
 
