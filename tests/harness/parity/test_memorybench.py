@@ -134,6 +134,21 @@ def test_explicit_ids_are_trimmed_and_retrieved_ones_are_not():
     assert (got.strategy, got.gold, got.hits(2)) == ("qrels", {"c1"}, 1)
 
 
+def test_first_list_of_explicit_ids_that_holds_a_text_counts():
+    lists = {"relevantChunkIds": ["c1"], "groundTruthIds": ["c2"], "qrels": ["c3"]}
+    for first, gold in (([], "c1"), ([7], "c1"), (["c0", 1], "c0")):
+        (got,) = judge([read(record(**lists, relevantIds=first))], 0.3)
+        assert got.gold == {gold}
+
+
+def test_context_without_a_first_or_last_line_is_judged_by_its_path():
+    target = {"file": "a.py", "startLine": 3, "endLine": 5}
+    for lines in ({"startLine": 9}, {"endLine": 1}, {}):
+        one = {"metadata": {"filepath": "a.py", **lines}}
+        (got,) = judge([read(record(one, benchmark="repoeval", groundTruth=target))], 0.3)
+        assert (got.strategy, hits(got, 1)) == ("pack", 1)
+
+
 def test_blank_explicit_ids_leave_the_judging_to_what_comes_next():
     context = {"content": "a b"}
     (got,) = judge([read(record(context, relevantIds=[" "], qrels=["c0"]))], 0.3)
@@ -236,7 +251,7 @@ def test_effect_at_a_limit_has_the_larger_name(d, name):
             "metadata, groundTruth: startLine must be a whole number, not text",
         ),
         ({"metadata": {"modifiedFiles": [3]}}, "modifiedFiles: item 1 must be text, not a number"),
-        ({"metadata": {"goldSnippets": ""}}, "metadata: goldSnippets must be a list, not text"),
+        ({"metadata": {"goldSnippets": [3]}}, "goldSnippets: item 1 must be text, not a number"),
         (
             {"retrievedContext": [{"id": "c", "content": "", "metadata": {"filepath": 3}}]},
             "item 1, metadata: filepath must be text, not a number",
