@@ -146,7 +146,7 @@ def test_context_without_a_first_or_last_line_is_judged_by_its_path():
     for lines in ({"startLine": 9}, {"endLine": 1}, {}):
         one = {"metadata": {"filepath": "a.py", **lines}}
         (got,) = judge([read(record(one, benchmark="repoeval", groundTruth=target))], 0.3)
-        assert (got.strategy, hits(got, 1)) == ("pack", 1)
+        assert (got.strategy, got.hits(1)) == ("pack", 1)
 
 
 def test_blank_explicit_ids_leave_the_judging_to_what_comes_next():
