@@ -203,7 +203,7 @@ def baseline_of(text: str, names: Sequence[str]) -> str:
         with suppress(InputError):
             name = load_chunker(text).name
     if name not in names:
-        raise InputError(f"--baseline {text}: not in this run; {suggestion(text, names)}")
+        raise InputError(f"--baseline {text}: not among the chunkers; {suggestion(text, names)}")
     return name
 
 

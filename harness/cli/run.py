@@ -95,8 +95,7 @@ def run(
             "--out",
             metavar="DIR",
             help="Run folder to write. Rankings of earlier runs in it are kept. A ranking "
-            "that this run needs too is not computed again, but its measures become those of this "
-            "run.",
+            "that this run needs again is not computed again, but its old measures are replaced.",
             rich_help_panel=OUTPUT,
         ),
     ] = Path("chunkmark-run"),

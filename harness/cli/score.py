@@ -96,7 +96,7 @@ def score(
     relevant places as objects with path, or path, start_line and end_line; expected, the expected
     answer; actual, the answer that the system gave; correct, whether that was judged correct (true
     or false); and k, where the ranking is cut. A chunk such as `doc-7::chunk-0` counts as its
-    document. The id of the document is `doc-7`, or `7` if only that has judgements. Several chunks
+    document, `doc-7`; if the judgements have no `doc-7` but `7`, it counts as `7`. Several chunks
     of a document count once.
 
     A record is judged by the first of these that it has, and not by the others:

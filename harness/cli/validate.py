@@ -216,7 +216,10 @@ def _print(result: Validation) -> None:
         note = "           for these corpora, one pair of chunkers, two-sided at 5 %"
         output.print(note, style="dim")
     else:
-        output.print("  power    one cluster: the scatter of scores cannot be estimated")
+        output.print(
+            "  power    all queries are in one cluster (such as one file), so nothing can be "
+            "estimated; add queries on other files"
+        )
     if result.run_without_scatter:
         output.print("  power    not estimated from the run: its chunkers have equal scores")
     write("broken; see above" if result.broken else "not broken; report the findings with scores")

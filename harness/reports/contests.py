@@ -360,7 +360,6 @@ def why_none(cells: Sequence[StoredCell], over: str) -> str:
         groups = GROUPS if "chunker" in parts else ()
         near = suggestion(over, (*CONFIGURATION, *GROUPS, *options, *sorted(_COMMON)))
         few = suggestion(over, sorted({*parts, *groups, *options}))
-        few = f"{few}; these differ in the run" if few.startswith("choose") else few
         return f"--over {over}: {near if near.startswith('did you mean') else few}"
     if over in CONFIGURATION and len({cell.names[over] for cell in cells}) == 1:
         name = cells[0].names[over]

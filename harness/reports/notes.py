@@ -94,7 +94,7 @@ def few_queries(cell: CellDocument) -> Iterator[str]:
     if cell["n_queries"] < _FEW:
         yield (
             f"{_queries(cell['n_queries'])}: with fewer than {_FEW}, intervals are unreliable; "
-            f"`chunkmark dataset validate {cell['dataset']}` estimates how many are needed"
+            f"`chunkmark dataset validate {cell['dataset']}` says what is needed"
         )
 
 
@@ -102,10 +102,13 @@ def chance(cells: Sequence[CellDocument], measures: Iterable[str]) -> Iterator[s
     """The measures in which a random ranking is as good for every chunker."""
     names = [name for name in measures if all(_by_chance(cell["metrics"][name]) for cell in cells)]
     if names:
+        decide = f"{', '.join(names)} {'decides' if len(names) == 1 else 'decide'} nothing here: "
+        if all(cell["health"]["chunks"] == 1 for cell in cells):
+            yield f"{decide}the corpus is one chunk, so all rankings are equal; use more files"
+            return
         yield (
-            f"{', '.join(names)} {'decides' if len(names) == 1 else 'decide'} nothing here: a "
-            "random ranking does as well, since the cut-off covers (nearly) the whole corpus; "
-            "use a smaller one"
+            f"{decide}a random ranking does as well, since the cut-off covers (nearly) the whole "
+            "corpus; use a smaller one"
         )
 
 

@@ -361,7 +361,10 @@ def other_cells_notes(run: Path) -> Iterator[str]:
         return
     for name, count in Counter(names["dataset"] for names in others).items():
         earlier, them = counted(count, "earlier cell"), "it" if count == 1 else "them"
-        yield f"{run} also holds {earlier} of {name}; gate and verify include {them}"
+        yield (
+            f"{run} also holds {earlier} of {name}; compare, leaderboard, gate and verify include "
+            f"{them}; to keep runs apart, give each a folder with -o"
+        )
 
 
 def _names(folder: Path) -> dict[str, str]:

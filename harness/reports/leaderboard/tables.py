@@ -124,7 +124,7 @@ def notes(board: Board) -> Iterator[str]:
         task: cell.cell["identity"].get("limit") for task, cell in board.tasks.items()
     }.items():
         if limit is not None:
-            yield f"{task}: {limit} of its queries (--limit)."
+            yield f"{task}: at most {limit} of its queries (--limit)."
     if board.differences and all(pair.mdd is None for pair in board.differences):
         yield (
             "There are too few independent queries to show a difference among so many pairs, so "

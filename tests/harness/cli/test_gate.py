@@ -122,7 +122,7 @@ def test_cells_of_another_data_set_are_named_and_noted(tmp_path, capsys):
     grid(tmp_path, chunkers=("fixed",), retrievers=("bm25",), measures=("MRR",))
     options = ("-c", "fixed", "-r", "bm25", "--limit", "3", "-o", tmp_path / "run")
     done = call(capsys, "run", *options)
-    assert "also holds 1 earlier cell of small; gate and verify include it" in done.err
+    assert "also holds 1 earlier cell of small; compare, leaderboard, gate and verify" in done.err
     assert done.err.count("note: ") == 1
     bounds = ("--min", "MAP@10>0", "--min", "MRR>0")
     done = call(capsys, "gate", tmp_path / "run", *bounds, "--format", "json")

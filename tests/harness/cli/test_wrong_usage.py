@@ -345,7 +345,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("run", "-d", "stdlib repo:src"), ["'stdlib repo:src' names several parts; repeat"]),
         ((*RUN, "--by", "folder:x"), ["write folder:N with a number from 1 to 99"]),
         ((*RUN, "--by", "folder:0"), ["write folder:N with a number from 1 to 99"]),
-        ((*RUN, "--baseline", "nothere"), ["not in this run; choose from ast"]),
+        ((*RUN, "--baseline", "nothere"), ["not among the chunkers; choose from ast"]),
         (
             (*RUN, "--mask-query"),
             ["2 of 2 queries were not made from lines", "remove --mask-query"],
@@ -408,7 +408,10 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         ),
         (("churn", "repo:src"), ["spec of a data set; give the folder alone: src"]),
         (("churn", "https://x.org/y"), ["https://x.org/y is an address; clone it and give"]),
-        (("churn", "gone", "--baseline", "nope"), ["--baseline nope: not in this run; choose fr"]),
+        (
+            ("churn", "gone", "--baseline", "nope"),
+            ["--baseline nope: not among the chunkers; choose fr"],
+        ),
         (("dataset", "info", "repo:src,queries=near.jsonl"), ["rename 'Target' to 'targets'\n"]),
         (
             ("dataset", "info", "repo:src,queries=near.csv"),

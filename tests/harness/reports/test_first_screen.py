@@ -255,9 +255,9 @@ def test_verdicts_are_adjusted_for_all_retrievers_of_a_data_set():
 def test_an_unknown_baseline_is_refused_before_the_run(tmp_path, capsys):
     options = ("run", "-c", "ast", "-c", "fixed", "-r", "bm25", "-o", tmp_path / "run")
     says(
-        call(capsys, *options, "--baseline", "function"), 2, "--baseline function: not in this run"
+        call(capsys, *options, "--baseline", "function"), 2, "--baseline function: not among the ch"
     )
-    says(call(capsys, *options, "--baseline", "nope"), 2, "--baseline nope: not in this run")
+    says(call(capsys, *options, "--baseline", "nope"), 2, "--baseline nope: not among the chunkers")
     assert not (tmp_path / "run").exists()
 
 

@@ -320,7 +320,7 @@ def test_notes_say_what_to_be_careful_of():
         "a + minilm + dense + default: the embedder never saw over 10% of the chunk tokens" in text
     )
     assert "made: the gold is definitions, which favours chunkers that cut there." in text
-    assert "made: 200 of its queries (--limit)." in text
+    assert "made: at most 200 of its queries (--limit)." in text
     assert "Holm's method for 1 pair." in text
 
 

@@ -107,6 +107,19 @@ def test_sizes_are_in_one_unit_where_limits_differ_in_kind(tmp_path, chunkers, u
     assert [line.partition(", in c: ")[2] for line in notes] == [" and ".join(parts)] * bool(units)
 
 
+def test_a_corpus_of_one_chunk_has_one_ranking(tmp_path):
+    query = Query("q", "one", "transform name3", (Target("f.py", 1, 5),))
+    source = Source(function("name3", 30), "f.py", "python")
+    dataset = Dataset("tiny", "span", (Corpus("one", (source,)),), (query,))
+    document = document_of(
+        tmp_path, dataset=dataset, measures=("SpanR@9c",), chunkers=("whole-file",)
+    )
+    assert [*deciding(document)] == [
+        "SpanR@9c decides nothing here: the corpus is one chunk, so all rankings are equal; use more "
+        "files"
+    ]
+
+
 def test_a_corpus_beyond_the_budget_decides(tmp_path):
     texts = [Source(function(f"name{n}", 30), f"f{n:02}.py", "python") for n in range(20)]
     query = Query("q", "one", "transform name3", (Target("f03.py", 1, 5),))
