@@ -1,5 +1,6 @@
 """Doc comments of real code, fetched from npm, PyPI and Debian, as queries."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -63,10 +64,13 @@ def test_doc_comments_of_real_code_are_fair_queries(
 def left(source: Source) -> list[Piece]:
     """The doc comments of a cut source: those with marks, in other languages those by place.
 
-    A comment that was beside a marked one stays, and is then right above the definition.
+    A comment that was beside a marked one or above a docstring stays, and is then right above the
+    definition.
     """
     tree = Tree.of(source)
     marks = STYLES[source.language or ""].marks
+    if source.language == "python":
+        marks = re.compile(r"[A-Za-z]*[\"']")
     pieces = [piece for piece in pieces_of(tree) if piece.role == "doc"] if tree else []
     return [piece for piece in pieces if not marks or marks.match(source.text, piece.start)]
 
