@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
 from harness.support.files import file_sha256, unreadable
 from harness.support.json_files import AGAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 DAMAGE_ERRORS = (
@@ -19,6 +19,22 @@ DAMAGE_ERRORS = (
     OverflowError
 )  # fmt: skip
 """What reading a file raises that somebody changed after it was written."""
+
+
+Fields = dict[str, type | tuple[str, ...]]
+"""The fields of a document: the type of each, or the keys that it has as an object."""
+
+
+def lost_field(document: Mapping[str, Any], fields: Fields) -> str:
+    """The first field that is missing or of another type, as `health.chunks`; empty if none is."""
+    for name, kind in fields.items():
+        needed = kind if isinstance(kind, type) else dict
+        if name not in document or not isinstance(document[name], needed):
+            return name
+        for key in () if isinstance(kind, type) else kind:
+            if key not in document[name]:
+                return f"{name}.{key}"
+    return ""
 
 
 def damage(place: Path, error: Exception) -> str:

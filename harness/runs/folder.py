@@ -17,7 +17,8 @@ from chunkers import distributions
 from chunkers.errors import InputError, suggestion
 from chunkers.plugins.spec import Spec
 from harness.retrieval.vector_index import public_name, public_retriever
-from harness.runs.damage import DAMAGE_ERRORS
+from harness.runs.config import RunConfig
+from harness.runs.damage import lost_field
 from harness.support.files import PARTIAL, file_sha256
 from harness.support.json_files import AGAIN, read_json, require_schema, write_json
 from harness.support.wording import counted
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from chunkers.plugins.loading import LoadedChunker
     from harness.model import Dataset
-    from harness.runs.config import RunConfig
+    from harness.runs.damage import Fields
     from harness.runs.failures import FailedCell
     from harness.runs.plan import Plan
     from harness.runs.query_set import QuerySet
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
 MANIFEST = "chunkmark.manifest/"
 """Prefix of a manifest's schema."""
 
-CELL = "chunkmark.cell/1"
-"""The schema of a cell."""
+_MANIFEST_SCHEMA = f"{MANIFEST}2"
+
+CELL = "chunkmark.cell/2"
+"""The schema of a cell. It is part of every key, so that a new version computes all cells again."""
 
 LIBRARIES = (
     "chunkmark",
@@ -56,9 +59,43 @@ CONFIGURATION = ("chunker", "embedder", "retriever")
 PARTS = ("dataset", *CONFIGURATION)
 """What a cell is named by."""
 
-_CELL_FIELDS = {
-    "identity": dict, "health": dict, "cost": dict, "latency_ms": dict, "failures": list,
-    "files": dict, "targets_dropped": int, "queries_left_out": int,
+_MANIFEST_FIELDS: Fields = {
+    "status": str, "config": tuple(option.name for option in dataclasses.fields(RunConfig)),
+    "chunkers": dict, "embedders": dict, "datasets": dict, "planned": int, "cells": list,
+}  # fmt: skip
+
+_CELL_FIELDS: Fields = {
+    "key": str,
+    "names": PARTS,
+    "identity": (
+        "schema", "dataset", "relevance", "chunker", "tokenizer", "chunk_embedder", "embedder",
+        "retriever", "depth", "budget", "limit", "mask_query", "seed", "file_timeout", "ranking",
+        "code",
+    ),
+    "health": (
+        "files_seen", "files_indexed", "files_skipped", "files_failed", "chunks", "coverage",
+        "repeated", "embedded", "embedded_per_char", "fallback", "single_chunk_files",
+        "duplicates", "limit_unit", "over_size", "size_max", "size_p95", "median_c", "unlocated",
+        "blank", "notes", "gold_uncut", "unseen_chunk_tokens", "unseen_query_tokens",
+        "unseen_second_query_tokens", "truncated_chunks", "unseen_rerank_tokens",
+        "unseen_rerank_text_tokens", "truncated_pairs", "masked_copies", "masked_filled",
+        "masked_syntax_errors", "zero_vectors", "zero_query_vectors", "unranked_queries",
+        "short_rankings", "disturbed",
+    ),
+    "cost": (
+        "tokens", "vectors", "index_bytes", "chars_delivered", "pairs", "pair_tokens",
+        "embedded_now", "embedding_seconds", "chunking_texts", "chunking_embedding_seconds",
+        "seconds",
+    ),
+    "latency_ms": ("embedding", "search", "total"),
+    "times": dict,
+    "failures": list,
+    "targets_dropped": int,
+    "queries_left_out": int,
+    "files": (
+        "chunks.jsonl", "files.jsonl", "qrels.trec", "queries.jsonl", "run.trec", "scores.jsonl",
+        "targets.jsonl",
+    ),
 }  # fmt: skip
 
 
@@ -181,7 +218,7 @@ class Manifest:
         """Write the manifest of a run of `planned` cells at most."""
         self._path = path
         self._document: dict[str, Any] = {
-            "schema": f"{MANIFEST}1",
+            "schema": _MANIFEST_SCHEMA,
             "status": "running",
             "config": _public(plan.config),
             "profile": dataclasses.asdict(plan.profile),
@@ -252,9 +289,11 @@ def read_manifest(run: Path) -> dict[str, Any]:
     """
     if not (run / "manifest.json").is_file():
         raise InputError(_not_a_run(run))
-    path = run / "manifest.json"
-    manifest = read_json(path, "restore it, or run again into another folder with -o")
-    require_schema(manifest, f"{MANIFEST}1", path)
+    path, advice = run / "manifest.json", "run again into another folder with -o"
+    manifest = read_json(path, f"restore it, or {advice}")
+    require_schema(manifest, _MANIFEST_SCHEMA, path, f"{advice}, or delete {run} first")
+    if lost := lost_field(manifest, _MANIFEST_FIELDS):
+        raise InputError(f"{path} is damaged, at {lost}; restore it, or {advice}")
     return manifest
 
 
@@ -312,7 +351,7 @@ def read_complete_manifest(run: Path) -> dict[str, Any]:
         InputError: It is not complete, or the folder is not a run folder.
     """
     manifest = read_manifest(run)
-    if manifest.get("status") != "complete":
+    if manifest["status"] != "complete":
         raise InputError(f"run {run} is incomplete; rerun its `chunkmark run` command to resume")
     return manifest
 
@@ -349,7 +388,9 @@ def stored_cells(run: Path, *, earlier: bool = True) -> list[tuple[dict[str, str
             f"{run}: cell {lost[:12]} is listed in manifest.json, but not in cells\n"
             "rerun its `chunkmark run` command to restore it"
         )
-    return [(listed.get(key) or _names(folder), folder) for key, folder in folders.items()]
+    return [
+        (listed.get(key) or read_cell(folder)["names"], folder) for key, folder in folders.items()
+    ]
 
 
 def other_cells_notes(run: Path) -> Iterator[str]:
@@ -367,23 +408,6 @@ def other_cells_notes(run: Path) -> Iterator[str]:
         )
 
 
-def _names(folder: Path) -> dict[str, str]:
-    """The names in a cell; without them, data set and embedder are named by their fingerprints."""
-    try:
-        cell = read_cell(folder)
-        identity = cell["identity"]
-        if "names" in cell:
-            return {part: str(cell["names"][part]) for part in PARTS}
-        return {
-            "dataset": identity["dataset"][:12],
-            "chunker": identity["chunker"][0],
-            "embedder": identity["embedder"][0][:12] if identity["embedder"] else "none",
-            "retriever": identity["retriever"][0],
-        }
-    except DAMAGE_ERRORS as error:
-        raise InputError(f"{folder / 'cell.json'} is damaged; {AGAIN}") from error
-
-
 def read_cell(folder: Path, *, check_files: bool = False) -> dict[str, Any]:
     """The document cell.json of a cell; `check_files` compares the hashes of its other files.
 
@@ -391,10 +415,9 @@ def read_cell(folder: Path, *, check_files: bool = False) -> dict[str, Any]:
         InputError: A file is missing, damaged or changed.
     """
     cell = read_json(folder / "cell.json")
-    require_schema(cell, CELL, folder / "cell.json")
-    for name, kind in _CELL_FIELDS.items():
-        if not isinstance(cell.get(name), kind):
-            raise InputError(f"{folder / 'cell.json'} is damaged, at {name}; {AGAIN}")
+    require_schema(cell, CELL, folder / "cell.json", AGAIN)
+    if lost := lost_field(cell, _CELL_FIELDS):
+        raise InputError(f"{folder / 'cell.json'} is damaged, at {lost}; {AGAIN}")
     for name, digest in cell["files"].items() if check_files else ():
         if not (folder / name).is_file() or file_sha256(folder / name) != digest:
             raise InputError(f"{folder / name} was changed or removed; {AGAIN}")

@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from harness.runs.results import JudgedCell
     from harness.support.progress import Tell
 
-SCHEMA = 1
-"""Version of the cells; it is part of every key, so that a new version computes them again."""
-
 
 @dataclass(frozen=True)
 class CellResult:
@@ -297,7 +294,7 @@ class _ChunkerCells:
         roles: tuple[Role, ...] = ("document", "query-head", "query-tail")
         helped = helper and helper.fingerprint()
         return {
-            "schema": SCHEMA,
+            "schema": CELL,
             "dataset": dataset.fingerprint,
             "relevance": dataclasses.asdict(dataset.relevance),
             "chunker": [self._chunker.name, self._chunker.version],

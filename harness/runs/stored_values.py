@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chunkers.errors import InputError
 from harness.measures.grammar import comparable, family_of, parse_measure
 from harness.model import GOLD_FOLLOWS
-from harness.runs.damage import undamaged
+from harness.runs.damage import lost_field, undamaged
 from harness.runs.folder import read_cell, read_manifest, stored_cells
 from harness.runs.metric_options import options_of
 from harness.stats import MARGIN
-from harness.support.json_files import read_json, stored_rows
+from harness.support.json_files import AGAIN, read_json, stored_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,10 +23,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.measures.grammar import Measure
+    from harness.runs.damage import Fields
     from harness.runs.metric_options import MetricOptions
     from harness.runs.record import Record
     from harness.runs.results import JudgedCell
     from harness.stats.clusters import Member
+
+_METRICS_FIELDS: Fields = {
+    "asked": ("profile", "measures", "relevance", "seed"), "interval": str, "mean_over": str,
+    "n_queries": int, "left_out": dict, "relevant_units": object, "metrics": dict, "by": dict,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,7 @@ def read_stored_cells(run: Path, *, earlier: bool = True) -> Iterator[StoredCell
         InputError: The folder is not a run folder, or a file is damaged.
     """
     manifest = read_manifest(run)
-    datasets = manifest.get("datasets", {})
+    datasets = manifest["datasets"]
     for names, folder in stored_cells(run, earlier=earlier):
         information = datasets.get(names["dataset"], {}).get("information", {})
         yield with_declared(read_stored_cell(folder, names, information), manifest)
@@ -106,12 +113,12 @@ def read_stored_cells(run: Path, *, earlier: bool = True) -> Iterator[StoredCell
 
 def with_declared(cell: StoredCell, manifest: Mapping[str, Any]) -> StoredCell:
     """A cell with the options of its run, and the primary measure and the margin among them."""
-    config = manifest.get("config", {})
-    primary = config.get("primary")
+    config = manifest["config"]
+    primary = config["primary"]
     return replace(
         cell,
         primary=None if primary is None else str(parse_measure(primary)),
-        margin=config.get("margin", MARGIN),
+        margin=config["margin"],
         config=config,
     )
 
@@ -131,6 +138,8 @@ def read_stored_cell(
         InputError: A file is missing or damaged.
     """
     cell, metrics = read_cell(folder, check_files=check), read_json(folder / "metrics.json")
+    if lost := lost_field(metrics, _METRICS_FIELDS):
+        raise InputError(f"{folder / 'metrics.json'} is damaged, at {lost}; {AGAIN}")
     with undamaged(folder):
         rows = [row for row in stored_rows(folder / "per_query.jsonl") if row["included"]]
         queries = {row["query_id"]: row for row in stored_rows(folder / "queries.jsonl")}
@@ -142,7 +151,6 @@ def read_stored_cell(
             for row in rows
         }
         values = {row["query_id"]: dict(row["metrics"]) for row in rows}
-        metrics["asked"]["profile"], metrics["metrics"]
     follows = information.get(GOLD_FOLLOWS, "")
     return StoredCell(folder, names, cell, metrics, members, values, follows)
 
@@ -200,7 +208,7 @@ class ReadableQuery:
 
 
 def read_queries(cell: Path) -> dict[str, ReadableQuery]:
-    """The queries of a stored cell; the text is empty in cells of older versions.
+    """The queries of a stored cell.
 
     Raises:
         InputError: A file is missing or damaged.
@@ -213,8 +221,6 @@ def read_queries(cell: Path) -> dict[str, ReadableQuery]:
                 place += f":{row['start_line']}-{row['end_line']}"
             targets.setdefault(row["query_id"], []).append(place)
         return {
-            row["query_id"]: ReadableQuery(
-                row.get("text", ""), tuple(targets.get(row["query_id"], ()))
-            )
+            row["query_id"]: ReadableQuery(row["text"], tuple(targets.get(row["query_id"], ())))
             for row in stored_rows(cell / "queries.jsonl")
         }

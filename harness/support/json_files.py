@@ -73,8 +73,10 @@ def schema_of(data: bytes) -> str:
     return match[1].decode() if match else ""
 
 
-def require_schema(document: Mapping[str, Any], schema: str, path: Path) -> None:
+def require_schema(document: Mapping[str, Any], schema: str, path: Path, advice: str = "") -> None:
     """Refuse a document of another version, which may mean something else.
+
+    `advice` ends the message.
 
     Raises:
         InputError: Its schema is another one, or missing.
@@ -84,7 +86,7 @@ def require_schema(document: Mapping[str, Any], schema: str, path: Path) -> None
         has = "no schema" if given is None else f"the schema {given!r:.60}"
         raise InputError(
             f"{path} has {has}, but this version of chunkmark reads {schema}; another version "
-            "wrote it"
+            f"wrote it{'; ' if advice else ''}{advice}"
         )
 
 

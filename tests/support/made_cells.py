@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.reports.contests import SAME
+from harness.runs.folder import PARTS
 from harness.runs.stored_values import StoredCell
 
 MEASURE = "SpanR@10000c"
@@ -23,9 +25,10 @@ def cell(
         Path("run/cells") / chunker,
         names | {key: identity[key] for key in names.keys() & identity.keys()},
         {
-            "identity": {"dataset": "f" * 64} | identity,
+            "identity": dict.fromkeys((*SAME, *PARTS)) | {"dataset": "f" * 64} | identity,
             "health": {
                 "unseen_chunk_tokens": unseen,
+                "unseen_rerank_text_tokens": None,
                 "chunks": 10,
                 "median_c": median,
                 "coverage": 1.0,
@@ -46,6 +49,7 @@ def cell(
             for at, query in enumerate(queries)
         },
         follows,
+        config={"match_size": None},
     )
 
 

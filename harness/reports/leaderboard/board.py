@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from harness.stats.clusters import Member
     from harness.stats.comparison import Difference
 
-_SAME = (*SAME, "schema")
-"""What cells of one task share in their identity: the schema too, since a board may hold results of
-others, made by other versions of the program."""
-
 
 @dataclass(frozen=True)
 class Configuration:
@@ -97,7 +93,7 @@ def make_board(cells: Iterable[StoredCell], measure: str | None = None, seed: in
         seed: Of the sign-flips, 0 or above.
 
     Raises:
-        InputError: Cells of a task differ in data, schema, profile or how they were run; a
+        InputError: Cells of a task differ in data, profile or how they were run; a
             configuration has two results of a task, or two versions of a part; a cell lacks the
             measure, or the measure cannot compare the cells.
     """
@@ -126,9 +122,9 @@ def _refuse_other(first: StoredCell, cell: StoredCell) -> None:
     """
     a, b = first.cell["identity"], cell.cell["identity"]
     differing = [
-        f"{key.replace('_', ' ')} ({_shown(a.get(key))}, {_shown(b.get(key))})"
-        for key in _SAME
-        if a.get(key) != b.get(key)
+        f"{key.replace('_', ' ')} ({_shown(a[key])}, {_shown(b[key])})"
+        for key in SAME
+        if a[key] != b[key]
     ]
     if first.profile != cell.profile:
         differing.append(f"profile ({first.profile['name']}, {cell.profile['name']})")
@@ -169,7 +165,7 @@ def _add(row: dict[str, StoredCell], task: str, cell: StoredCell) -> None:
             f"{task}; give one of them"
         )
     for other, part in itertools.product(row.values(), CONFIGURATION):
-        if other.cell["identity"].get(part) != cell.cell["identity"].get(part):
+        if other.cell["identity"][part] != cell.cell["identity"][part]:
             raise InputError(
                 f"{run_of(other)} and {run_of(cell)} have different versions of the {part} "
                 f"{cell.names[part]}; run both with the same"

@@ -1,6 +1,7 @@
 """`chunkmark gate` on run folders and on printed results."""
 
 import csv
+import dataclasses
 import io
 import json
 
@@ -8,6 +9,7 @@ import pytest
 from commands import call, says
 from worlds import grid
 
+from harness.runs.config import RunConfig
 from harness.support.json_files import read_json
 
 
@@ -180,14 +182,19 @@ def test_what_is_no_finished_run_is_named(tmp_path, capsys):
     says(call(capsys, "gate", tmp_path, *bound), 2, "not a run folder")
     (tmp_path / "manifest.json").write_text('{"status": "complete", "cells": []}')
     says(call(capsys, "gate", tmp_path, *bound), 2, "has no schema", "another version wrote it")
-    start = '{"schema": "chunkmark.manifest/1", "status": '
-    (tmp_path / "manifest.json").write_text(start + '"running", "cells": []}')
-    says(call(capsys, "gate", tmp_path, *bound), 2, "incomplete")
-    (tmp_path / "manifest.json").write_text(start + '"complete", "cells": []}')
-    says(call(capsys, "gate", tmp_path, *bound), 2, "no cell")
-    (tmp_path / "manifest.json").write_text(start + '"complete", "cells": [3]}')
-    says(call(capsys, "gate", tmp_path, *bound), 2, "manifest.json", "damaged")
-    (tmp_path / "manifest.json").write_text(start + '"complete", "cells": [{"key": "0a"}]}')
-    says(call(capsys, "gate", tmp_path, *bound), 2, "cell 0a", "not in cells", "rerun")
+    manifest = {
+        "schema": "chunkmark.manifest/2", "config": dataclasses.asdict(RunConfig()), "planned": 1,
+        "chunkers": {}, "embedders": {}, "datasets": {},
+    }  # fmt: skip
+    for status, cells, words in (
+        ("running", [], ["incomplete"]),
+        ("complete", [], ["no cell"]),
+        ("complete", [3], ["manifest.json", "damaged"]),
+        ("complete", [{"key": "0a"}], ["cell 0a", "not in cells", "rerun"]),
+        (None, [], ["manifest.json is damaged, at status; restore it"]),
+    ):
+        changed = manifest | {"status": status, "cells": cells}
+        (tmp_path / "manifest.json").write_text(json.dumps(changed))
+        says(call(capsys, "gate", tmp_path, *bound), 2, *words)
     (tmp_path / "manifest.json").write_text("{")
     says(call(capsys, "gate", tmp_path, *bound), 2, "manifest.json, line 1, column 2: invalid JSON")

@@ -175,7 +175,6 @@ def test_retrievers_and_embedders_are_rows_of_their_own():
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"schema": 2}, "schema (none, 2)"),
         ({"limit": 50}, "limit (none, 50)"),
         ({"seed": 1}, "seed (none, 1)"),
         ({"depth": 10}, "depth (none, 10)"),

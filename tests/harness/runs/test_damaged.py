@@ -1,14 +1,17 @@
 """Whatever became of a run folder: a line that names the file, or the same numbers; no crash."""
 
 import json
+import re
 import shutil
 
 import pytest
+from commands import call, says
 from worlds import grid
 
 from chunkers.errors import InputError
 from harness.audit.audit import audit_run
 from harness.reports.document import run_document
+from harness.runs.folder import read_cell
 from harness.runs.record import read_record
 from harness.runs.stored_values import read_stored_cells
 from harness.runs.verify import verify
@@ -83,24 +86,63 @@ def test_a_number_that_no_chunk_has_is_damage(cell, number):
         read_record(cell)
 
 
-def test_each_part_that_a_cell_lacks_is_named(cell, tmp_path):
+OBJECTS = {"names", "identity", "health", "cost", "latency_ms", "files"}
+"""Parts of a cell of which every key is needed; other parts have keys of their data."""
+
+
+def test_each_part_that_a_cell_lacks_is_named(cell):
     whole = json.loads((cell / "cell.json").read_text())
-    for name in set(whole) - {"schema", "key", "names", "times"}:
-        part = {key: value for key, value in whole.items() if key != name}
-        (cell / "cell.json").write_text(json.dumps(part))
-        with pytest.raises(InputError, match=rf"cell\.json is damaged, at {name}"):
-            again(tmp_path)
+    lacking = {name: {key: whole[key] for key in whole.keys() - {name}} for name in whole}
+    for part in OBJECTS:
+        for name in whole[part]:
+            rest = {key: whole[part][key] for key in whole[part].keys() - {name}}
+            lacking[f"{part}.{name}"] = whole | {part: rest}
+    assert len(lacking) > 80
+    del lacking["schema"]
+    for place, document in lacking.items():
+        (cell / "cell.json").write_text(json.dumps(document))
+        with pytest.raises(InputError, match=rf"cell\.json is damaged, at {re.escape(place)};"):
+            read_cell(cell)
 
 
-def test_what_another_version_wrote_is_refused(cell, tmp_path):
-    for file, schema in (
-        (cell / "cell.json", "cell"),
-        (tmp_path / "run/manifest.json", "manifest"),
-    ):
-        text = file.read_text("utf-8")
-        file.write_text(text.replace(f"chunkmark.{schema}/1", f"chunkmark.{schema}/9"), "utf-8")
-        says = rf"{schema}\.json has the schema 'chunkmark\.{schema}/9', .* chunkmark\.{schema}/1;"
-        with pytest.raises(InputError, match=says):
-            list(read_stored_cells(tmp_path / "run"))
-    with pytest.raises(InputError, match="another version wrote it"):
+def test_each_part_that_a_manifest_lacks_is_named(cell, tmp_path):
+    file = tmp_path / "run/manifest.json"
+    whole = json.loads(file.read_text())
+    for name in ("status", "config", "chunkers", "embedders", "datasets", "planned", "cells"):
+        file.write_text(json.dumps({key: whole[key] for key in whole.keys() - {name}}))
+        with pytest.raises(InputError, match=rf"manifest\.json is damaged, at {name}; restore it"):
+            grid(tmp_path, **ASKED)
+    del whole["config"]["match_size"]
+    file.write_text(json.dumps(whole))
+    with pytest.raises(InputError, match=r"manifest\.json is damaged, at config\.match_size"):
+        list(read_stored_cells(tmp_path / "run"))
+
+
+def test_what_another_version_wrote_is_refused_and_left_as_it_is(cell, tmp_path, capsys):
+    run = tmp_path / "run"
+    files = {
+        cell / "cell.json": "delete its folder, and repeat `chunkmark run`",
+        run / "manifest.json": f"run again into another folder with -o, or delete {run} first",
+    }
+    for file, advice in files.items():
+        name = f"chunkmark.{file.stem}"
+        file.write_text(file.read_text("utf-8").replace(f"{name}/2", f"{name}/1"), "utf-8")
+        line = (
+            f"{file} has the schema '{name}/1', but this version of chunkmark reads {name}/2; "
+            f"another version wrote it; {advice}"
+        )
+        with pytest.raises(InputError, match=f"^{re.escape(line)}$"):
+            list(read_stored_cells(run))
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    for command in (("run", "-d", "stdlib", "-r", "bm25", "-o", run), ("verify", run)):
+        says(call(capsys, *command), 2, line)
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_does_not_replace_a_cell_of_another_version(cell, tmp_path):
+    text = (cell / "cell.json").read_text("utf-8").replace("chunkmark.cell/2", "chunkmark.cell/1")
+    (cell / "cell.json").write_text(text, "utf-8")
+    before = {path: path.read_bytes() for path in cell.iterdir()}
+    with pytest.raises(InputError, match="another version wrote it; delete its folder"):
         grid(tmp_path, **ASKED)
+    assert {path: path.read_bytes() for path in cell.iterdir()} == before

@@ -10,12 +10,9 @@ from worlds import function, grid, small
 from chunkers.source import Source
 from harness.measures.profiles import load_profile
 from harness.model import Corpus, Dataset, Query
-from harness.reports.document import run_document
-from harness.reports.tables import as_markdown
 from harness.runs.record import read_record
 from harness.runs.results import judge
 from harness.runs.verify import verify
-from harness.support.json_files import read_json
 
 ASKED = {"measures": ("pnDCG@3", "pnDCG@10", "nDCG@10"), "retrievers": ("bm25",)}
 
@@ -128,32 +125,6 @@ def test_the_number_of_units_is_the_same_for_every_chunker(tmp_path):
     cells = grid(tmp_path, chunkers=("ast:max_size=60", "whole-file"), **ASKED).cells
     names = [tmp_path / "run" / "cells" / cell.key / "files.jsonl" for cell in cells]
     assert names[0].read_bytes() == names[1].read_bytes()
-
-
-def older(tmp_path):
-    """A folder as it was written before files were stored."""
-    (cell,) = grid(tmp_path, chunkers=("fixed",), measures=("MRR",), retrievers=("bm25",)).cells
-    folder = tmp_path / "run" / "cells" / cell.key
-    document = read_json(folder / "cell.json")
-    del document["files"]["files.jsonl"]
-    (folder / "cell.json").write_text(json.dumps(document))
-    (folder / "files.jsonl").unlink()
-    return folder
-
-
-def test_an_older_folder_loads_verifies_and_skips_what_it_cannot_know(tmp_path):
-    folder = older(tmp_path)
-    record = read_record(folder)
-    assert record.files is None
-    assert verify(tmp_path / "run")[0].differences == ()
-    again = grid(tmp_path, chunkers=("fixed",), **ASKED)
-    found = again.cells[0].metrics["metrics"]["pnDCG@10"]
-    assert (found["mean"], found["oracle"], found["random"], found["ci95"]) == (None,) * 4
-    assert found["why"] == "the cell was written without the lines of its files; run it again"
-    assert f"pnDCG@10 is skipped: {found['why']}" in as_markdown(run_document(again)).replace(
-        "\\", ""
-    )
-    assert again.cells[0].metrics["metrics"]["nDCG@10"]["mean"] is not None
 
 
 @pytest.mark.damages

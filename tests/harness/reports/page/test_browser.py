@@ -1,9 +1,7 @@
 """The data of both browsers come from stored cells and agree with their measures."""
 
-import json
-
 import pytest
-from report_pages import expanded, rehash
+from report_pages import expanded
 from worlds import grid
 
 from chunkers.source import Source
@@ -280,21 +278,6 @@ def test_the_pair_is_of_the_two_best_contenders_on_equal_terms(tmp_path):
     labels = [cell["label"] for cell in twice["cells"]]
     assert len(set(labels)) == len(labels) == 6
     assert len(twice["cuts"]) == 3  # equal chunks are stored once
-
-
-def test_old_cells_without_texts_and_files_still_show(tmp_path):
-    cells = made(tmp_path, "plain")
-    for cell in cells:
-        (cell.folder / "files.jsonl").unlink()
-        path = cell.folder / "queries.jsonl"
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        for row in rows:
-            del row["text"]
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-        rehash(cell.folder)
-    part, _, _ = document_of(cells)
-    assert {query["text"] for query in part["queries"]} == {""}
-    assert {file[2] for file in part["files"]} == {None}
 
 
 def test_data_sets_and_cells_with_other_queries_stand_together(tmp_path):

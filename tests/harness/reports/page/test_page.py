@@ -366,30 +366,6 @@ class TestRunsOfAllKinds:
         assert "0 of 3 cells so far" in text_of(page, "answer")
         assert "no cell has a result" in text_of(page, "warnings")
 
-    def test_a_run_of_an_older_version(self, run, tmp_path):
-        copy = shutil.copytree(run, tmp_path / "old")
-        manifest = json.loads((copy / "manifest.json").read_text())
-        del manifest["planned"], manifest["config"]["match_size"]
-        (copy / "manifest.json").write_text(json.dumps(manifest))
-        for file in copy.glob("cells/*/cell.json"):
-            cell = json.loads(file.read_text())
-            for key in ("median_c", "embedded", "embedded_per_char", "fallback"):
-                del cell["health"][key]
-            del cell["files"]["files.jsonl"]
-            file.write_text(json.dumps(cell))
-        for file in copy.glob("cells/*/files.jsonl"):
-            file.unlink()
-        page, document = page_of(copy)
-        assert document["runs"][0]["unrecorded"] == [
-            "health.embedded", "health.embedded_per_char", "health.fallback", "health.median_c"
-        ]  # fmt: skip
-        assert "did not record health.embedded" in text_of(page, "warnings")
-        (table,) = page.tagged("table", id="cells")
-        heads = [one["data-key"] for one in page.inside(table) if "data-key" in one]
-        row = [one for one in page.inside(table) if one["tag"] == "tr"][1]
-        cells = [one for one in page.inside(row) if one["tag"] in ("td", "th")]
-        assert cells[heads.index("health.median_c")]["text"] == "-"
-
     def test_a_truncated_cell_is_marked_and_not_compared(self, run, tmp_path):
         copy = shutil.copytree(run, tmp_path / "truncated")
         file = copy / "cells" / json.loads((copy / "manifest.json").read_text())["cells"][0]["key"]
@@ -406,6 +382,7 @@ class TestRunsOfAllKinds:
     ("file", "path"),
     [
         ("cell.json", "health.coverage"),
+        ("cell.json", "health.median_c"),
         ("cell.json", "health.over_size"),
         ("cell.json", "health.notes"),
         ("cell.json", "cost.tokens"),
@@ -414,7 +391,7 @@ class TestRunsOfAllKinds:
         ("metrics.json", "asked.profile.name"),
     ],
 )
-def test_a_fact_that_every_version_records_is_not_made_up(run, tmp_path, file, path):
+def test_a_fact_that_a_cell_lacks_is_not_made_up(run, tmp_path, file, path):
     copy = shutil.copytree(run, tmp_path / "damaged")
     damaged = min(copy.glob("cells/*")) / file
     document = json.loads(damaged.read_text())
