@@ -130,8 +130,6 @@ class FileRow:
 class QueryRow:
     """One query with its gold: located targets, or grades of documents.
 
-    `text` is empty in cells of older versions.
-
     `corpus` is the data set's, by which queries are grouped. A masked query is ranked against that
     corpus with the chunks of the masked file in place of those of the original file.
     """
@@ -139,11 +137,11 @@ class QueryRow:
     id: str
     corpus: str
     cluster: str
+    text: str
     tags: Mapping[str, str]
     places: tuple[LocatedTarget, ...]
     qrels: Mapping[str, float] | None
     mask: MaskRow | None = None
-    text: str = ""
 
     @property
     def ranked(self) -> str:
@@ -172,15 +170,14 @@ class RankingRow:
 class Record:
     """A ranked cell: chunks in corpus order, queries and their rankings in order of query id.
 
-    Chunks and files of whole corpora come before those of masked files. `files` is None in cells
-    of older versions.
+    Chunks and files of whole corpora come before those of masked files.
     """
 
     gold: str
+    files: tuple[FileRow, ...]
     chunks: ChunkRows
     queries: tuple[QueryRow, ...]
     rankings: tuple[RankingRow, ...]
-    files: tuple[FileRow, ...] | None = None
 
     def ranked_chunks(self) -> dict[str, ChunkRows]:
         """The chunks of every corpus that a query is ranked against, by id, in corpus order."""
@@ -199,10 +196,8 @@ class Record:
                 corpora[query.ranked] = ChunkRows(files)
         return corpora
 
-    def ranked_files(self) -> dict[str, list[FileRow]] | None:
-        """The files of the same corpora; None in cells of older versions."""
-        if self.files is None:
-            return None
+    def ranked_files(self) -> dict[str, list[FileRow]]:
+        """The files of the same corpora."""
         stored: dict[str, dict[str, FileRow]] = {}
         for file in self.files:
             stored.setdefault(file.corpus, {})[file.path] = file
@@ -246,12 +241,11 @@ def write_record(
         The `digest` of every query.
     """
     files: dict[str, Iterable[str]] = {
+        "files.jsonl": (_dump(_fields(file)) for file in record.files),
         "chunks.jsonl": _chunk_lines(record.chunks),
         "queries.jsonl": (_query_line(query, record.gold) for query in record.queries),
         "qrels.trec": (qrels_line(*row) for row in qrels),
     }
-    if record.files is not None:
-        files["files.jsonl"] = (_dump(_fields(file)) for file in record.files)
     for name, lines in files.items():
         path = folder / name
         with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
@@ -382,7 +376,6 @@ def read_record(folder: Path) -> Record:
 
 
 def _read_record(folder: Path) -> Record:
-    files = folder / "files.jsonl"
     places: dict[str, list[LocatedTarget]] = {}
     qrels: dict[str, dict[str, float]] = {}
     for row in stored_rows(folder / "targets.jsonl"):
@@ -394,13 +387,14 @@ def _read_record(folder: Path) -> Record:
     ranked = read_ranked_ids(folder)
     return Record(
         gold=query_rows[0]["gold"] if query_rows else "span",
+        files=tuple(FileRow(**row) for row in stored_rows(folder / "files.jsonl")),
         chunks=ChunkRows.of(map(_chunk, stored_rows(folder / "chunks.jsonl"))),
         queries=tuple(
             QueryRow(
                 id=row["query_id"],
                 corpus=row["corpus"],
                 cluster=row["cluster"],
-                text=row.get("text", ""),
+                text=row["text"],
                 tags=row["tags"],
                 places=tuple(places.get(row["query_id"], ())),
                 qrels=qrels.get(row["query_id"], {}) if row["gold"] == "document" else None,
@@ -416,7 +410,6 @@ def _read_record(folder: Path) -> Record:
             )
             for row in stored_rows(folder / "scores.jsonl")
         ),
-        files=tuple(FileRow(**row) for row in stored_rows(files)) if files.is_file() else None,
     )
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 LINES_OF_RUN = 10
 """Non-blank lines of a run; the last run of a file may have fewer."""
 
-_NO_LINES = "the cell was written without the lines of its files; run it again"
 _DOCUMENTS = "the gold is documents, not lines of files"
 
 
@@ -172,10 +171,10 @@ def _projection(
     scores: Sequence[NDArray[np.float64]],
     profile: Profile,
 ) -> Projection | None:
-    """Runs of lines with their gold; None if the gold is documents or lines are not stored."""
-    files = record.ranked_files()
-    if files is None or record.gold != "span":
+    """Runs of lines with their gold; None if the gold is documents."""
+    if record.gold != "span":
         return None
+    files = record.ranked_files()
     runs = [LineRuns.of(files[corpus], rows) for corpus, rows in chunks.items()]
     numbers = {corpus: number for number, corpus in enumerate(chunks)}
     if profile.ties == "float32-id-desc":  # such rankings have no finer scores
@@ -301,7 +300,7 @@ def _metrics(
             "by_corpus": {judged.corpora[corpus]: mean for corpus, mean in by_corpus.items()},
         }
         if family_of(measure).projected and scores.per_query[name] is None:
-            metrics[name]["why"] = _NO_LINES if judged.cell.spans else _DOCUMENTS
+            metrics[name]["why"] = _DOCUMENTS
     relevant = np.array([len(gold.unit) for gold in judged.cell.gold])[scores.included]
     return {
         "interval": LABELS[options.profile.mean],

@@ -17,7 +17,7 @@ from chunkers.errors import InputError
 from harness.runs.damage import undamaged
 from harness.runs.folder import cell_folders, cell_key, read_cell, read_manifest, why_no_cell
 from harness.runs.metric_options import options_of
-from harness.runs.record import decode_id, encode_id, lines_digest, read_record
+from harness.runs.record import decode_id, encode_id, lines_digest, qrels_line, read_record
 from harness.runs.results import judge, qrels_of, score
 from harness.support.files import file_sha256
 from harness.support.json_files import read_json
@@ -88,7 +88,7 @@ def verify(run: Path) -> list[Verified]:
         InputError: The folder is not a run folder, or has no cell.
     """
     folders = {folder.name: folder for folder in cell_folders(run)}
-    listed = [str(cell["key"]) for cell in read_manifest(run).get("cells", ())]
+    listed = [str(cell["key"]) for cell in read_manifest(run)["cells"]]
     if not folders and not listed:
         raise InputError(why_no_cell([run]))
     lost = "listed in manifest.json, but not in cells; rerun `chunkmark run` to restore it"
@@ -172,12 +172,8 @@ def _compare_own(
     for path, old, value in _unequal(computed, {name: document.get(name) for name in computed}):
         measure = path[1] if len(path) > 1 and path[0] == "metrics" else "all"
         yield "", measure, f"metrics.json {'.'.join(path)}: stored {old}, computed {value}"
-    # Older cells round fractional grades.
-    grades = [
-        f"{encode_id(q)} 0 {encode_id(u)} {grade:g}" for q, u, grade in qrels_of(record, judged)
-    ]
-    lines = (line.rsplit(" ", 1) for line in _lines(folder / "qrels.trec"))
-    if grades != [f"{unit} {float(grade):g}" for unit, grade in lines]:
+    grades = [qrels_line(*row) for row in qrels_of(record, judged)]
+    if grades != _lines(folder / "qrels.trec"):
         yield "", "all", "qrels.trec does not follow from chunks and targets"
 
 

@@ -84,7 +84,7 @@ def browser_data(
     groups: dict[tuple[str, str, bool], list[StoredCell]] = {}
     for cell in cells:
         identity = cell.cell["identity"]
-        key = (cell.names["dataset"], identity["dataset"], bool(identity.get("mask_query")))
+        key = (cell.names["dataset"], identity["dataset"], identity["mask_query"])
         groups.setdefault(key, []).append(cell)
     texts = _Texts(limit)
     sets = []
@@ -172,7 +172,7 @@ class _Cell:
     @property
     def chunks_key(self) -> str:
         """Equal for cells with the same chunks."""
-        return str(self.stored.cell["files"].get("chunks.jsonl", self.stored.folder))
+        return str(self.stored.cell["files"]["chunks.jsonl"])
 
     def shown_files(self) -> Iterator[File]:
         """The file of every shown unit."""
@@ -180,10 +180,9 @@ class _Cell:
             for number in shown.units:
                 yield _file_of(self.units[shown.corpus][number])
 
-    def known_files(self) -> Iterator[tuple[File, int | None]]:
-        """The files of the corpora and of masked queries; their `c`, which old cells lack."""
-        yield from ((file, None) for file in self.files)
-        for row in self.record.files or ():
+    def known_files(self) -> Iterator[tuple[File, int]]:
+        """The files of the corpora and of masked queries, and their `c`."""
+        for row in self.record.files:
             yield (row.corpus, row.path), row.nws
 
 
@@ -266,7 +265,7 @@ class _DataSet:
             "measures": measures,
             "primary": primary,
             "files": [
-                [*file, sizes.get(file), source]
+                [*file, sizes[file], source]
                 for file, source in zip(sorted(files.number), sources, strict=True)
             ],
             "cuts": [cut.columns for cut in cuts.values()],

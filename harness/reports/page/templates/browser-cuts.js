@@ -115,9 +115,9 @@ const chunkmarkCuts = (() => {
   }
 
   function cutWords(chunks, file) {
-    const { lost, twice } = lossIn(chunks, 0, file.nws ?? Infinity);
+    const { lost, twice } = lossIn(chunks, 0, file.nws);
     const words = [count(chunks.length, "chunk")];
-    if (file.nws !== null && lost) words.push(`${COMMA.format(lost)} c in no chunk`);
+    if (lost) words.push(`${COMMA.format(lost)} c in no chunk`);
     if (twice) words.push(`${COMMA.format(twice)} c in several chunks`);
     return words.join(", ");
   }

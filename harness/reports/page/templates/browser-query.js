@@ -44,7 +44,7 @@ const chunkmarkQuery = (() => {
     const text = el(
       "div",
       { class: "query-text", tabindex: "0", role: "group", "aria-label": "Text of the query" },
-      query.text ? foreign(query.text) : "The cell was stored without the text of its queries.",
+      foreign(query.text),
     );
     const parts = [heading, text];
     if (query.mask) parts.push(maskNote(query.mask));

@@ -338,12 +338,7 @@
     }
 
     function sizeOf(file) {
-      return [
-        file.nws === null ? "" : `${COMMA.format(file.nws)} c`,
-        file.source === -1 ? "without text" : "",
-      ]
-        .filter(Boolean)
-        .join(", ");
+      return `${COMMA.format(file.nws)} c${file.source === -1 ? ", without text" : ""}`;
     }
 
     function fill() {
