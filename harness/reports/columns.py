@@ -130,7 +130,7 @@ class Fact:
     form: Callable[[Any], str]
 
     def value(self, cell: CellDocument) -> Any:
-        """Its value in a cell; None if it is not recorded."""
+        """Its value in a cell; None if there is none, such as a price."""
         return (cell[self.part] if self.part else cell).get(self.key)
 
     def show(self, cell: CellDocument) -> str:

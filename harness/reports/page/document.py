@@ -46,8 +46,8 @@ def report_document(
         known: Values of span curves that were computed before.
 
     Returns:
-        `runs` (each with `path`, `command`, `status`, `done` and `planned` cells, `unrecorded`,
-        `notes`, `manifest`); `cells`, `verdicts`, `absent`, `left_out` and `failed` as in
+        `runs` (each with `path`, `command`, `status`, `done` and `planned` cells, `notes`,
+        `manifest`); `cells`, `verdicts`, `absent`, `left_out` and `failed` as in
         `chunkmark.run/1`, each with the number of its `run`; `compare`, a document
         `chunkmark.compare/1` for each data set; `not_compared`, why cells of a data set are not;
         `sources`, the order of chunkers under each source of questions; `summary`, the first
@@ -61,8 +61,6 @@ def report_document(
     document |= {name: [] for name in lists}
     for at, run in enumerate(runs):
         own = document_of(run.result, run.cells, (), baseline, prices)
-        for cell, names in zip(own["cells"], run.unrecorded, strict=True):
-            cell["unrecorded"] = list(names)
         for name in lists:
             document[name] += [{"run": at, **row} for row in own[name]]
         document["runs"].append(_run(run))
@@ -79,10 +77,9 @@ def _run(run: StoredRun) -> dict[str, Any]:
     return {
         "path": path,
         "command": repeat_command(run.manifest, path),
-        "status": run.manifest.get("status"),
+        "status": run.manifest["status"],
         "done": len(run.cells) + len(run.result.failed),
-        "planned": run.manifest.get("planned"),
-        "unrecorded": sorted({name for names in run.unrecorded for name in names}),
+        "planned": run.manifest["planned"],
         "notes": [*run.manifest.get("notes", ()), *other_cells_notes(run.path)],
         "manifest": run.manifest,
     }
@@ -140,8 +137,8 @@ def _warnings(document: Mapping[str, Any], runs: Sequence[StoredRun]) -> Iterato
     """What is lost or lacks altogether, the worst first."""
     for at, run in enumerate(document["runs"]):
         if run["status"] != "complete":
-            of = f" of {run['planned']}" if run["planned"] else ""
-            yield f"{run['path']}: the run has not ended; {run['done']}{of} cells so far"
+            done = f"{run['done']} of {run['planned']} cells so far"
+            yield f"{run['path']}: the run has not ended; {done}"
         if not any(cell["run"] == at for cell in document["cells"]):
             yield f"{run['path']}: no cell has a result"
     yield from failure_lines(document)
@@ -150,9 +147,4 @@ def _warnings(document: Mapping[str, Any], runs: Sequence[StoredRun]) -> Iterato
         yield from file_failure_lines(scored, run.result.failed)
     yield from document["not_compared"]
     for run in document["runs"]:
-        if run["unrecorded"]:
-            yield (
-                f"{run['path']} was written by an earlier version, which did not record "
-                f"{', '.join(run['unrecorded'])}"
-            )
         yield from run["notes"]

@@ -1,9 +1,9 @@
-"""Run folders as a report reads them: finished, going on, interrupted, or of an older version."""
+"""Run folders as a report reads them: finished, going on or interrupted."""
 
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from chunkers.errors import InputError
@@ -22,28 +22,6 @@ if TYPE_CHECKING:
 
     from harness.runs.stored_values import StoredCell
 
-_ADDED: dict[str, Any] = {
-    "embedded": 1.0,
-    "embedded_per_char": 1.0,
-    "fallback": 0.0,
-    "median_c": 0,
-}
-"""Facts of the health of a cell that version 0.1.0 lacks, with values that raise no alarm: a page
-shows none of them, and says which are not recorded."""
-
-_FACTS = {
-    "health": (
-        "chunks", "coverage", "disturbed", "files_failed", "gold_uncut", "notes", "over_size",
-        "single_chunk_files", "unseen_chunk_tokens", "unseen_query_tokens",
-    ),
-    "cost": (
-        "tokens", "vectors", "index_bytes", "chars_delivered", "embedding_seconds", "seconds",
-    ),
-}  # fmt: skip
-"""Facts of a cell that every version records."""
-
-_METRICS = ("by", "interval", "left_out", "mean_over", "n_queries", "relevant_units")
-
 _ALWAYS = ("datasets", "chunkers", "embedders", "retrievers")
 """What a command names whether or not it is the default."""
 
@@ -57,19 +35,17 @@ class StoredRun:
         manifest: Its manifest.json.
         cells: Its cells, with the values of every query.
         result: The same as a run returns it.
-        unrecorded: For each cell, the facts that its version did not record, as `health.median_c`.
     """
 
     path: Path
     manifest: Mapping[str, Any]
     cells: tuple[StoredCell, ...]
     result: RunResult
-    unrecorded: tuple[tuple[str, ...], ...]
 
     @property
     def complete(self) -> bool:
         """Whether the run has ended."""
-        return self.manifest.get("status") == "complete"
+        return bool(self.manifest["status"] == "complete")
 
 
 def read_run(path: Path) -> StoredRun:
@@ -79,23 +55,23 @@ def read_run(path: Path) -> StoredRun:
         InputError: The folder is not a run folder, or a file is damaged.
     """
     manifest = read_manifest(path)
-    pairs = [_upgraded(cell) for cell in read_stored_cells(path, earlier=False)]
-    datasets = manifest.get("datasets", {})
-    results = tuple(_result(cell) for cell, _ in pairs)
+    datasets = manifest["datasets"]
+    cells = tuple(read_stored_cells(path, earlier=False))
+    results = tuple(map(_result, cells))
     try:
+        for cell in cells:
+            datasets[cell.names["dataset"]]["information"]
         result = RunResult(
             out=path,
             cells=results,
             absent=tuple(
-                (name, Absent(**row))
-                for name, entry in datasets.items()
-                for row in entry.get("absent", ())
+                (name, Absent(**row)) for name, entry in datasets.items() for row in entry["absent"]
             ),
             failed=tuple(_failed(row) for row in manifest.get("failed", ())),
             left_out=tuple(
                 (name, reason, count)
                 for name, entry in datasets.items()
-                for reason, count in entry.get("left_out", {}).items()
+                for reason, count in entry["left_out"].items()
                 if count
             ),
         )
@@ -104,25 +80,7 @@ def read_run(path: Path) -> StoredRun:
             f"{path / 'manifest.json'} is damaged ({type(error).__name__}: {error})\n"
             "run again into another folder with -o"
         ) from None
-    cells = tuple(cell for cell, _ in pairs)
-    return StoredRun(path, manifest, cells, result, tuple(names for _, names in pairs))
-
-
-def _upgraded(cell: StoredCell) -> tuple[StoredCell, tuple[str, ...]]:
-    """A cell with all facts, and the names of those that its version did not record.
-
-    Raises:
-        InputError: A fact that every version records is missing.
-    """
-    parts = [("cell.json", part, cell.cell[part], names) for part, names in _FACTS.items()]
-    for file, part, facts, names in [*parts, ("metrics.json", "", cell.metrics, _METRICS)]:
-        for name in names:
-            if name not in facts:
-                place = f"{part}.{name}".removeprefix(".")
-                raise InputError(f"{cell.folder / file} is damaged, at {place}; {AGAIN}")
-    health = cell.cell["health"]
-    missing = tuple(f"health.{name}" for name in _ADDED if name not in health)
-    return replace(cell, cell={**cell.cell, "health": _ADDED | health}), missing
+    return StoredRun(path, manifest, cells, result)
 
 
 def _result(cell: StoredCell) -> CellResult:
@@ -150,7 +108,7 @@ def repeat_command(manifest: Mapping[str, Any], out: str) -> str:
         manifest: Its manifest.
         out: The run folder to write to.
     """
-    return shlex.join(["chunkmark", "run", *_flags(manifest.get("config", {})), "-o", out])
+    return shlex.join(["chunkmark", "run", *_flags(manifest["config"]), "-o", out])
 
 
 def _flags(config: Mapping[str, Any]) -> Iterator[str]:
@@ -158,7 +116,7 @@ def _flags(config: Mapping[str, Any]) -> Iterator[str]:
     for option in fields(RunConfig):
         usual = getattr(default, option.name)
         several = isinstance(usual, tuple)
-        value = config.get(option.name, usual)
+        value = config[option.name]
         same = list(value) == list(usual) if several else value == usual
         if same and option.name not in _ALWAYS:
             continue

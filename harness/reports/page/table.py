@@ -124,7 +124,7 @@ def _value(document: Mapping[str, Any], cell: CellDocument, column: Column) -> V
     if column.key == "n_queries":
         return Value(f"{cell['n_queries']:,}", cell["n_queries"])
     fact = _FACTS[column.key]
-    value = None if column.key in cell["unrecorded"] else fact.value(cell)
+    value = fact.value(cell)
     return Value(NONE if value is None else fact.form(value), value)
 
 
