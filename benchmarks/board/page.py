@@ -420,7 +420,7 @@ def _environment(results: Sequence[StepResult], seconds: Mapping[str, float]) ->
         for manifest in manifests
         for name, version in manifest["versions"].items()
     )
-    codes = {cell.cell["identity"].get("code", "") for r in results for cell in r.cells}
+    codes = {cell.cell["identity"]["code"] for r in results for cell in r.cells}
     yield f"- Versions: {', '.join(sorted(versions))}; Python {_all(manifests, 'python')}."
     yield f"- Hash of the program: {', '.join(sorted(code[:_DIGITS] for code in codes))}."
     yield f"- Platform: {_all(manifests, 'platform')}; {_all(manifests, 'cores')} cores."

@@ -327,7 +327,7 @@ def audit_run(run: Path) -> tuple[Audit, ...]:
     for names, folder in stored_cells(run):
         identity = read_cell(folder)["identity"]
         parts = ("dataset", "mask_query", "limit", "seed")
-        groups[tuple(str(identity.get(part)) for part in parts)].append((names, folder))
+        groups[tuple(str(identity[part]) for part in parts)].append((names, folder))
     if not groups:
         raise InputError(why_no_cell([run]))
     return tuple(_audit_cells(run, cells) for cells in groups.values())
@@ -364,7 +364,7 @@ def _audit_cells(run: Path, cells: Sequence[tuple[dict[str, str], Path]]) -> Aud
         source=str(run),
         dataset=cells[0][0]["dataset"],
         fingerprint=identity["dataset"],
-        mask_query=bool(identity.get("mask_query")),
+        mask_query=identity["mask_query"],
         queries=len(records[0].queries),
         self_retrieval=None,
         twins=twins if records[0].gold == "span" else None,

@@ -492,14 +492,14 @@ def pairs_of(run: Path, dataset: Dataset, measure: str | None = None) -> tuple[s
     measures: set[str] = set()
     for names, folder in stored_cells(run):
         identity = dict(read_cell(folder)["identity"])
-        if identity.pop("dataset", None) != dataset.fingerprint:
+        if identity.pop("dataset") != dataset.fingerprint:
             others.add(names["dataset"])
             continue
         cell = read_stored_cell(folder, names, {}, check=True)
         measures |= set(cell.measures)
         column = cell.column(name)
         if column is not None:
-            identity.pop("chunker", None)
+            identity.pop("chunker")
             key = json.dumps(identity, sort_keys=True) + names["embedder"] + names["retriever"]
             groups[key].append((names, dict(zip(cell.values, column.tolist(), strict=True))))
     pairs = [

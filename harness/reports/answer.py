@@ -277,7 +277,7 @@ def _size_advice(contest: Contest) -> str:
         for name, cell in contest.cells.items()
         if contends(name) and not cell.cell["health"]["limit_unit"]
     ]
-    if len(unlimited) > 1 or any(cell.config.get("match_size") for cell in contest.cells.values()):
+    if len(unlimited) > 1 or any(cell.config["match_size"] for cell in contest.cells.values()):
         return ""
     return f" (try --match-size{''.join(f' {name}' for name in unlimited)})"
 

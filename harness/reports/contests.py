@@ -194,7 +194,7 @@ def _groups(
     for keys in headings.values():
         identities = {key: groups[key][0][1].cell["identity"] for key in keys}
         for name, what in SAME.items():
-            values = {key: _in_brief(identity.get(name)) for key, identity in identities.items()}
+            values = {key: _in_brief(identity[name]) for key, identity in identities.items()}
             if len({*values.values()}) > 1:
                 for key in keys:
                     dataset, parts = shared[key]
@@ -298,7 +298,7 @@ def adjusted_together(
 
 def _key(cell: StoredCell, over: str) -> tuple[str, str, tuple[str, ...]]:
     """What a cell shares with those it is compared with, its own name, and a heading of both."""
-    identity = [cell.cell["identity"].get(key) for key in SAME]
+    identity = [cell.cell["identity"][key] for key in SAME]
     factor = over if over in CONFIGURATION else "chunker"
     names = {part: cell.names[part] for part in CONFIGURATION}
     name = names.pop(factor)
@@ -403,7 +403,7 @@ def agreed(what: str, values: Iterable[_Value], remedy: str) -> _Value:
 def ways(a: StoredCell, b: StoredCell, over: str = "") -> Iterable[str]:
     """In what two cells differ, other than a factor, so that they are not compared."""
     for key, what in SAME.items():
-        values = [cell.cell["identity"].get(key) for cell in (a, b)]
+        values = [cell.cell["identity"][key] for cell in (a, b)]
         if values[0] == values[1] or (key == "ranking" and a.profile != b.profile):
             continue
         if key == "dataset":

@@ -122,7 +122,7 @@ def _cell(cell: CellResult, declared: str | None) -> dict[str, Any]:
         "embedder": cell.embedder,
         "retriever": cell.retriever,
         "profile": cell.profile,
-        "mask_query": cell.cell["identity"].get("mask_query", False),
+        "mask_query": cell.cell["identity"]["mask_query"],
         "key": cell.key,
         "primary": headline(cell.metrics["metrics"], declared),
         "n_queries": cell.metrics["n_queries"],
@@ -176,8 +176,8 @@ def _marks(cell: CellResult) -> list[str]:
     unseen = health["unseen_chunk_tokens"] or 0
     if unseen > TRUNCATION_MARK:
         marks.append(f"truncated: the embedder never saw {unseen:.1%} of the chunk tokens")
-    if health.get("truncated_pairs"):
-        unseen = health.get("unseen_rerank_text_tokens") or 0
+    if health["truncated_pairs"]:
+        unseen = health["unseen_rerank_text_tokens"]
         truncation = "truncated: " if unseen > TRUNCATION_MARK else ""
         marks.append(
             f"{truncation}the cross-encoder never saw {unseen:.1%} of the tokens of the chunks; "
@@ -200,17 +200,17 @@ def _marks(cell: CellResult) -> list[str]:
     if health["single_chunk_files"] > 0.5 and cell.chunker != "whole-file":
         marks.append(f"{health['single_chunk_files']:.0%} of the files are one chunk")
     queries = counted(cell.metrics["n_queries"], "query", "queries")
-    if count := health.get("unranked_queries"):
+    if count := health["unranked_queries"]:
         marks.append(f"nothing was retrieved for {count} of {queries}, scored as 0")
-    if count := health.get("short_rankings"):
+    if count := health["short_rankings"]:
         marks.append(f"less than the budget was retrieved for {count} of {queries}")
     if count := health["disturbed"]:
         rankings = counted(count, "ranking has", "rankings have")
         marks.append(f"{rankings} NaN scores, which the reproduced system cannot sort; put last")
-    if count := health.get("files_skipped"):
+    if count := health["files_skipped"]:
         files = counted(count, "file is not indexed", "files are not indexed")
         marks.append(f"{files}; `chunkmark dataset info {cell.dataset}` says why")
-    marks += [counted(health[name], *words) for name, words in _COUNTED.items() if health.get(name)]
+    marks += [counted(health[name], *words) for name, words in _COUNTED.items() if health[name]]
     if health["files_failed"]:
         marks.append(f"failed on {counted(health['files_failed'], 'file')}")
     marks += [f"{note}: {counted(count, 'file')}" for note, count in health["notes"].items()]

@@ -142,7 +142,7 @@ def _compared(
         return _row(names, allowed, "fail" if lacking == ["after"] else "skipped", why)
     before, after = columns["before"], columns["after"]
     drop = drop_of(before, after, contest.members)
-    keys = {cell.cell.get("key") for cell in contest.cells.values()}
+    keys = {cell.cell["key"] for cell in contest.cells.values()}
     if len(keys) == 1 and (before == after).all():
         drop = Drop(0.0, 0.0, 0.0)  # the same cell: nothing was changed, so nothing can be missed
     queries, clusters = len(contest.queries), len(clusters_of(contest.members).sizes)

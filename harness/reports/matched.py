@@ -60,8 +60,8 @@ def matched_sizes(contest: Contest, measure: str, seed: int = 0) -> list[dict[st
     sizes = {
         name: size
         for name in names
-        # Cells of older versions lack it.
-        if (size := contest.cells[name].cell["health"].get("median_c"))
+        # 0 without a chunk.
+        if (size := contest.cells[name].cell["health"]["median_c"])
     }
     kinds = {name: without_size(contest.cells[name].names["chunker"]) for name in sizes}
     clusters = clusters_of(contest.members)

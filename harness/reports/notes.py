@@ -37,11 +37,11 @@ def _notes(document: Mapping[str, Any], cells: list[CellDocument]) -> Iterator[s
     skipped = {why: name for name, one in first["metrics"].items() if (why := one.get("why"))}
     yield from (f"{name} is skipped: {why}" for why, name in skipped.items())
     yield MILLISECONDS
-    if first.get("mask_query"):
+    if first["mask_query"]:
         yield (
             "masked: each query's own lines are blank in its corpus, and --no-mask-query keeps "
             "them; masked copies of files are cut and counted too"
-            + _fillers(first["health"].get("masked_filled", 0))
+            + _fillers(first["health"]["masked_filled"])
         )
     controls = [cell["chunker"] for cell in cells if not contends(cell["chunker"])]
     if controls:
@@ -115,7 +115,7 @@ def chance(cells: Sequence[CellDocument], measures: Iterable[str]) -> Iterator[s
 def _units(cells: list[CellDocument]) -> Iterator[str]:
     """The sizes of contenders in one unit, if their limits are in several."""
     contenders = [cell for cell in cells if contends(cell["chunker"])]
-    units = [cell["health"].get("limit_unit") or "no limit" for cell in contenders]
+    units = [cell["health"]["limit_unit"] or "no limit" for cell in contenders]
     if len(set(units)) > 1:
         medians = [
             f"{cell['chunker']} ({unit}) {cell['health']['median_c']}"

@@ -62,7 +62,7 @@ def compare_published(runs: Sequence[Path]) -> list[Comparison]:
     """
     rows = []
     for run in runs:
-        embedders = read_manifest(run).get("embedders", {})
+        embedders = read_manifest(run)["embedders"]
         for cell in read_stored_cells(run, earlier=False):
             name, embedder = cell.names["dataset"], cell.names["embedder"]
             if name not in card_names() or not _is_plain(cell):

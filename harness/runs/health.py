@@ -25,7 +25,7 @@ TRUNCATION_MARK = 0.1
 
 def truncated(health: Mapping[str, Any]) -> bool:
     """Whether a model misses more than `TRUNCATION_MARK` of the chunk tokens."""
-    shares = (health["unseen_chunk_tokens"], health.get("unseen_rerank_text_tokens"))
+    shares = (health["unseen_chunk_tokens"], health["unseen_rerank_text_tokens"])
     return any(share is not None and share > TRUNCATION_MARK for share in shares)
 
 

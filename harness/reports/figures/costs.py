@@ -27,15 +27,14 @@ def _megabytes(size: int | None) -> float | None:
     return None if size is None else size / 1e6
 
 
-# Cells of older versions lack some.
 _COSTS: dict[str, tuple[str, Callable[[CellDocument], float | None]]] = {
-    "chunks": ("chunks", lambda cell: cell["health"].get("chunks")),
-    "vectors": ("vectors", lambda cell: cell["cost"].get("vectors")),
-    "tokens": ("tokens to embed", lambda cell: cell["cost"].get("tokens")),
+    "chunks": ("chunks", lambda cell: cell["health"]["chunks"]),
+    "vectors": ("vectors", lambda cell: cell["cost"]["vectors"]),
+    "tokens": ("tokens to embed", lambda cell: cell["cost"]["tokens"]),
     "price": ("price of embedding", lambda cell: cell["cost"].get("price")),
-    "index_mb": ("index, MB", lambda cell: _megabytes(cell["cost"].get("index_bytes"))),
-    "seconds": ("time, seconds", lambda cell: cell["cost"].get("seconds")),
-    "chars_delivered": ("top 10, c", lambda cell: cell["cost"].get("chars_delivered")),
+    "index_mb": ("index, MB", lambda cell: _megabytes(cell["cost"]["index_bytes"])),
+    "seconds": ("time, seconds", lambda cell: cell["cost"]["seconds"]),
+    "chars_delivered": ("top 10, c", lambda cell: cell["cost"]["chars_delivered"]),
 }
 _WHOLE = ("chunks", "vectors", "tokens", "chars_delivered")
 
@@ -139,9 +138,7 @@ def _draw_costs(
 def latency(group: Group) -> Iterator[Figure]:
     """The median and 95th percentile of the time of a query; none where it was not measured."""
     steps = [
-        step
-        for step in _STEPS
-        if any(cell["latency_ms"].get(step) for cell in group.cells.values())
+        step for step in _STEPS if any(cell["latency_ms"][step] for cell in group.cells.values())
     ]
     if not steps:
         return
@@ -162,7 +159,7 @@ def latency(group: Group) -> Iterator[Figure]:
             + ", ".join(
                 f"{_STEPS[step]} p50 {times['p50']} ms, p95 {times['p95']} ms"
                 for step in steps
-                if (times := group.cells[name]["latency_ms"].get(step))
+                if (times := group.cells[name]["latency_ms"][step])
             )
             + "."
             for name in drawn
@@ -172,7 +169,7 @@ def latency(group: Group) -> Iterator[Figure]:
             (name, step, times["p50"], times["p95"])
             for name, cell in group.cells.items()
             for step in steps
-            if (times := cell["latency_ms"].get(step))
+            if (times := cell["latency_ms"][step])
         ),
         draw=lambda: _draw_latency(title, group, drawn, steps),
     )
@@ -196,7 +193,7 @@ def _draw_latency(title: str, group: Group, drawn: Sequence[str], steps: Sequenc
     axes.grid(axis="x", visible=True)
     for place, name in enumerate(drawn):
         for at, step in enumerate(steps):
-            times = group.cells[name]["latency_ms"].get(step)
+            times = group.cells[name]["latency_ms"][step]
             if times:
                 y = place + (at - (len(steps) - 1) / 2) * 0.26
                 axes.plot([times["p50"], times["p95"]], [y, y], markevery=[0], **styles[at])

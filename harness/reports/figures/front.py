@@ -76,7 +76,7 @@ def pareto_fronts(contest: Mapping[str, Any], group: Group | None) -> Iterator[F
 def _seconds(name: str, group: Group | None) -> float | None:
     if group is None or name not in group.cells:
         return None
-    seconds: float | None = group.cells[name]["cost"].get("embedding_seconds")
+    seconds: float | None = group.cells[name]["cost"]["embedding_seconds"]
     return seconds
 
 

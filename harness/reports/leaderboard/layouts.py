@@ -124,7 +124,7 @@ def _means(
     cell: StoredCell, families: Sequence[str], cuts: Sequence[int], profile: str
 ) -> dict[str, float]:
     """The means of measures, at the cut-offs that the depth of the stored rankings allows."""
-    task, limit = cell.names["dataset"], cell.cell["identity"].get("limit")
+    task, limit = cell.names["dataset"], cell.cell["identity"]["limit"]
     if limit is not None:
         raise InputError(
             f"{run_of(cell)} has {limit} of the queries of {task} (--limit); a leaderboard needs "
@@ -170,7 +170,7 @@ def _parts(configuration: Configuration) -> tuple[str, ...]:
 def _revision(cell: StoredCell, configuration: Configuration) -> str:
     """A hash of all that a configuration's rankings depend on, beside the data."""
     identity = cell.cell["identity"]
-    parts = [identity.get(part) for part in ("chunker", "embedder", "retriever", "ranking")]
+    parts = [identity[part] for part in ("chunker", "embedder", "retriever", "ranking")]
     canonical = json.dumps([parts, configuration.profile], sort_keys=True)
     return hashlib.sha256(canonical.encode()).hexdigest()[:40]
 

@@ -121,7 +121,7 @@ def notes(board: Board) -> Iterator[str]:
         if follows:
             yield f"{task}: the gold is {follows}, which favours chunkers that cut there."
     for task, limit in {
-        task: cell.cell["identity"].get("limit") for task, cell in board.tasks.items()
+        task: cell.cell["identity"]["limit"] for task, cell in board.tasks.items()
     }.items():
         if limit is not None:
             yield f"{task}: at most {limit} of its queries (--limit)."

@@ -70,7 +70,7 @@ def make_report(
     runs = [read_run(path) for path in paths]
     if not live:
         _refuse_baseline(runs, options.baseline)
-    embedders = dict.fromkeys(name for run in runs for name in run.manifest.get("embedders", {}))
+    embedders = dict.fromkeys(name for run in runs for name in run.manifest["embedders"])
     prices = parse_prices(options.prices, list(embedders))
     tell("collecting sources", 0, 1)
     stored = [cell for run in runs for cell in run.cells]
@@ -86,6 +86,6 @@ def make_report(
 
 
 def _refuse_baseline(runs: Sequence[StoredRun], baseline: str | None) -> None:
-    names = sorted({name for run in runs for name in run.manifest.get("chunkers", {})})
+    names = sorted({name for run in runs for name in run.manifest["chunkers"]})
     if baseline is not None and baseline not in names:
         raise InputError(f"--baseline {baseline}: in no run; {suggestion(baseline, names)}")

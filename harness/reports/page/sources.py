@@ -82,7 +82,7 @@ def load_sources(
         data_dir: A folder looked into before `$CHUNKMARK_DATA`.
     """
     try:
-        languages, seed = config.get("languages", ()), config.get("seed", 0)
+        languages, seed = config["languages"], config["seed"]
         dataset = load_dataset(name, data_dir=data_dir, languages=languages, seed=seed)
         if dataset.fingerprint != fingerprint:
             return LoadedSources(

@@ -99,8 +99,8 @@ def _part(document: Document, verdict: Document) -> dict[str, Any]:
     }
     contest = _contest_of(document, verdict, cells)
     manifest = document["runs"][verdict["run"]]["manifest"]
-    entry = manifest.get("datasets", {}).get(verdict["dataset"], {})
-    follows = entry.get("information", {}).get(GOLD_FOLLOWS, "")
+    information = manifest["datasets"][verdict["dataset"]]["information"]
+    follows = information.get(GOLD_FOLLOWS, "")
     choice, level, says = _choice(verdict, cells, contest, follows)
     own = list(cells.values())
     void = [f"{line}." for line in chance(own, [verdict["measure"]])]

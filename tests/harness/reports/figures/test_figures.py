@@ -343,7 +343,7 @@ def test_measures_without_a_value_are_not_drawn(world):
         for metric in cell["metrics"].values():
             metric.update(mean=None, ci95=None)
         cell["primary"] = None
-        cell["cost"] = {}
+        cell["cost"] = dict.fromkeys(cell["cost"])
         cell["latency_ms"] = {"embedding": None, "search": None, "total": None}
         cell["by"] = {}
     drawn = figures(own, stored)
