@@ -64,6 +64,11 @@ _MANIFEST_FIELDS: Fields = {
     "chunkers": dict, "embedders": dict, "datasets": dict, "planned": int, "cells": list,
 }  # fmt: skip
 
+_DATASET_FIELDS = (
+    "fingerprint", "gold", "corpora", "queries", "queries_masked", "queries_left_out",
+    "targets_dropped", "left_out", "information", "absent",
+)  # fmt: skip
+
 _CELL_FIELDS: Fields = {
     "key": str,
     "names": PARTS,
@@ -292,7 +297,10 @@ def read_manifest(run: Path) -> dict[str, Any]:
     path, advice = run / "manifest.json", "run again into another folder with -o"
     manifest = read_json(path, f"restore it, or {advice}")
     require_schema(manifest, _MANIFEST_SCHEMA, path, f"{advice}, or delete {run} first")
-    if lost := lost_field(manifest, _MANIFEST_FIELDS):
+    lost = lost_field(manifest, _MANIFEST_FIELDS) or lost_field(
+        manifest["datasets"], dict.fromkeys(manifest["datasets"], _DATASET_FIELDS)
+    )
+    if lost:
         raise InputError(f"{path} is damaged, at {lost}; restore it, or {advice}")
     return manifest
 

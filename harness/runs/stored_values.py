@@ -107,8 +107,9 @@ def read_stored_cells(run: Path, *, earlier: bool = True) -> Iterator[StoredCell
     manifest = read_manifest(run)
     datasets = manifest["datasets"]
     for names, folder in stored_cells(run, earlier=earlier):
-        information = datasets.get(names["dataset"], {}).get("information", {})
-        yield with_declared(read_stored_cell(folder, names, information), manifest)
+        # The manifest has the data sets of the last run alone.
+        entry = datasets.get(names["dataset"], {"information": {}})
+        yield with_declared(read_stored_cell(folder, names, entry["information"]), manifest)
 
 
 def with_declared(cell: StoredCell, manifest: Mapping[str, Any]) -> StoredCell:

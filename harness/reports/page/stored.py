@@ -60,7 +60,7 @@ def read_run(path: Path) -> StoredRun:
     results = tuple(map(_result, cells))
     try:
         for cell in cells:
-            datasets[cell.names["dataset"]]["information"]
+            datasets[cell.names["dataset"]]
         result = RunResult(
             out=path,
             cells=results,
