@@ -17,7 +17,6 @@ from chunkers import distributions
 from chunkers.errors import InputError, suggestion
 from chunkers.plugins.spec import Spec
 from harness.retrieval.vector_index import public_name, public_retriever
-from harness.runs.config import RunConfig
 from harness.runs.damage import lost_field
 from harness.support.files import PARTIAL, file_sha256
 from harness.support.json_files import AGAIN, read_json, require_schema, write_json
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from chunkers.plugins.loading import LoadedChunker
     from harness.model import Dataset
+    from harness.runs.config import RunConfig
     from harness.runs.damage import Fields
     from harness.runs.failures import FailedCell
     from harness.runs.plan import Plan
@@ -40,7 +40,10 @@ MANIFEST = "chunkmark.manifest/"
 _MANIFEST_SCHEMA = f"{MANIFEST}2"
 
 CELL = "chunkmark.cell/2"
-"""The schema of a cell. It is part of every key, so that a new version computes all cells again."""
+"""The schema of a cell. It is part of every key, so that a new version computes all cells again.
+
+A new field of `_CELL_FIELDS` needs a new version: cells without it are refused.
+"""
 
 LIBRARIES = (
     "chunkmark",
@@ -60,8 +63,8 @@ PARTS = ("dataset", *CONFIGURATION)
 """What a cell is named by."""
 
 _MANIFEST_FIELDS: Fields = {
-    "status": str, "config": tuple(option.name for option in dataclasses.fields(RunConfig)),
-    "chunkers": dict, "embedders": dict, "datasets": dict, "planned": int, "cells": list,
+    "status": str, "config": dict, "chunkers": dict, "embedders": dict, "datasets": dict,
+    "planned": int, "cells": list,
 }  # fmt: skip
 
 _DATASET_FIELDS = (
