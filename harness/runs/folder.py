@@ -63,8 +63,8 @@ PARTS = ("dataset", *CONFIGURATION)
 """What a cell is named by."""
 
 _MANIFEST_FIELDS: Fields = {
-    "status": str, "config": dict, "chunkers": dict, "embedders": dict, "datasets": dict,
-    "planned": int, "cells": list,
+    "status": str, "config": ("languages", "margin", "match_size", "primary", "seed"),
+    "chunkers": dict, "embedders": dict, "datasets": dict, "planned": int, "cells": list,
 }  # fmt: skip
 
 _DATASET_FIELDS = (

@@ -116,7 +116,7 @@ def _flags(config: Mapping[str, Any]) -> Iterator[str]:
     for option in fields(RunConfig):
         usual = getattr(default, option.name)
         several = isinstance(usual, tuple)
-        value = config[option.name]
+        value = config.get(option.name, usual)
         same = list(value) == list(usual) if several else value == usual
         if same and option.name not in _ALWAYS:
             continue

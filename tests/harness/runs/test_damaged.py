@@ -112,13 +112,18 @@ def test_each_part_that_a_manifest_lacks_is_named(cell, tmp_path):
         file.write_text(json.dumps({key: whole[key] for key in whole.keys() - {name}}))
         with pytest.raises(InputError, match=rf"manifest\.json is damaged, at {name}; restore it"):
             grid(tmp_path, **ASKED)
-    part = whole["datasets"]["small"]
-    for name in list(part):
-        value = part.pop(name)
-        file.write_text(json.dumps(whole))
-        with pytest.raises(InputError, match=rf"is damaged, at small\.{name}; restore it"):
-            list(read_stored_cells(tmp_path / "run"))
-        part[name] = value
+    read = ("languages", "margin", "match_size", "primary", "seed")
+    dataset = whole["datasets"]["small"]
+    for place, part, names in (
+        ("config", whole["config"], read),
+        ("small", dataset, list(dataset)),
+    ):
+        for name in names:
+            value = part.pop(name)
+            file.write_text(json.dumps(whole))
+            with pytest.raises(InputError, match=rf"is damaged, at {place}\.{name}; restore it"):
+                list(read_stored_cells(tmp_path / "run"))
+            part[name] = value
 
 
 def test_what_another_version_wrote_is_refused_and_left_as_it_is(cell, tmp_path, capsys):
