@@ -254,7 +254,7 @@ def test_a_data_set_with_a_target_that_does_not_exist_ends_with_1(capsys, tmp_pa
     assert "BROKEN" in done.out
     assert "bad" in done.out
     # One query is left, of one cluster.
-    assert "the scatter of scores cannot be estimated" in done.out
+    assert "so nothing can be estimated" in done.out
 
 
 def test_a_run_says_how_much_chunkers_differ(tmp_path):
