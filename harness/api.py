@@ -62,8 +62,8 @@ def evaluate(
         seed: Random seed of drawn queries, random rankings and intervals.
         mask_query: Hide from each query the lines that it was made from. Default: only if the data
             set asks for it, as for queries made from calls.
-        max_failures: Number (3) or share (1%) of files that a chunker may fail on and still be
-            scored.
+        max_failures: Number or share of files, such as 3 or 1%, that a chunker may fail on and
+            still be scored.
         engine: Where files are cut and texts embedded: local; ray, on this machine; or ray:ADDRESS,
             on a Ray cluster.
         memory: Memory for texts, vectors and postings, such as 500MB or 2GB. More than that is

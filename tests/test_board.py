@@ -1,8 +1,10 @@
 """The board of chunkers: its suite, its packages, and the page that is made of its runs."""
 
 import contextlib
+import dataclasses
 import importlib
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -15,6 +17,7 @@ import pytest
 from chunkers import list_chunkers
 from harness.cli.main import main
 from harness.datasets.suites import load_suite
+from harness.runs.config import RunConfig
 from harness.runs.stored_values import read_stored_cells
 from harness.support.files import file_sha256
 
@@ -232,7 +235,11 @@ def test_a_stopped_board_goes_on_and_a_step_that_fails_is_named(
     ]
     complete = tmp_path / "runs" / "first-bm25"
     complete.mkdir(parents=True)
-    (complete / "manifest.json").write_text('{"status": "complete"}')
+    manifest = {
+        "schema": "chunkmark.manifest/2", "status": "complete", "planned": 1, "cells": [],
+        "config": dataclasses.asdict(RunConfig()), "chunkers": {}, "embedders": {}, "datasets": {},
+    }  # fmt: skip
+    (complete / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(SystemExit) as left:
         command.run_steps(every, tmp_path)
     assert left.value.code == 130

@@ -279,11 +279,8 @@ def fetch(
     bare = re.split("[:,]", name)[0]
     if bare != name and bare in card_names():
         needed = load_card(bare).files or is_of_hub(load_card(bare))
-        advice = (
-            f"write chunkmark dataset fetch {bare}" if needed else f"write chunkmark run -d {name}"
-        )
-        why = "takes a name without options" if needed else "has nothing to do: it needs no files"
-        raise InputError(f"{name}: dataset fetch {why}; {advice}")
+        advice = f"write chunkmark dataset fetch {bare}" if needed else f"{bare} needs no fetching"
+        raise InputError(f"{name}: dataset fetch takes a name without options; {advice}")
     if name not in card_names():
         message = f"unknown data set {name!r}; {suggestion(name, card_names(), LIST)}"
         raise UnknownPartError(message, DATASETS.kind, name)

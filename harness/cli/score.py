@@ -91,13 +91,20 @@ def score(
     - a tab-separated table with the columns query_id, retrieved_ids, relevant_ids and k, in which
       spaces separate ids
 
-    Each object has query_id, and one of: retrieved_ids, a list of ids; or retrieved, a list of
-    objects with id, text, path, start_line and end_line. Optional are relevant_ids; targets, the
-    relevant places as objects with path, or path, start_line and end_line; expected, the expected
-    answer; actual, the answer that the system gave; correct, whether that was judged correct (true
-    or false); and k, where the ranking is cut. A chunk such as `doc-7::chunk-0` counts as its
-    document, `doc-7`; if the judgements have no `doc-7` but `7`, it counts as `7`. Several chunks
-    of a document count once.
+    Each object has query_id, and retrieved_ids or retrieved. The other keys are optional:
+
+    - retrieved_ids: the retrieved ids, in rank order
+    - retrieved: objects in rank order, each with what it is judged by: id, path, start_line and
+      end_line, or text
+    - relevant_ids: the relevant ids
+    - targets: the relevant places, as objects with path, or path, start_line and end_line
+    - expected: the expected answer
+    - actual: the answer that the system gave
+    - correct: whether that answer was judged correct (true or false)
+    - k: the rank where the ranking is cut
+
+    A chunk such as `doc-7::chunk-0` counts as its document, `doc-7`; if the judgements have no
+    `doc-7` but `7`, it counts as `7`. Several chunks of a document count once.
 
     A record is judged by the first of these that it has, and not by the others:
 

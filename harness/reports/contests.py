@@ -349,6 +349,19 @@ _COMMON = {"max_size", "overlap", "header", "unit"}
 """Options that chunkers have, whether or not a run sets them."""
 
 
+def _factor_to_choose(cells: Sequence[StoredCell], over: str, options: set[str]) -> str:
+    """What to write for an unknown factor: of these cells, or of a run to come."""
+    near = suggestion(over, (*CONFIGURATION, *GROUPS, *options))
+    if near.startswith("did you mean"):
+        return near
+    parts = {part for part in CONFIGURATION if len({cell.names[part] for cell in cells}) > 1}
+    groups = GROUPS if "chunker" in parts else ()
+    few = suggestion(over, sorted({*parts, *groups, *options}))
+    mark, option = suggestion(over, sorted(_COMMON)).removesuffix("?").rsplit(" ", 1)
+    sweep = f"; for {option}, run a sweep, as in -c 'fixed:{option}=A|B'"
+    return few + sweep * (mark == "did you mean")
+
+
 def why_none(cells: Sequence[StoredCell], over: str) -> str:
     """Why no two cells can be compared."""
     if len(cells) < 2:
@@ -356,11 +369,7 @@ def why_none(cells: Sequence[StoredCell], over: str) -> str:
     options = {key for cell in cells for key, _ in parse_spec(cell.names["chunker"]).options}
     options |= {over} & _COMMON
     if over not in {*CONFIGURATION, *GROUPS, *options}:
-        parts = {part for part in CONFIGURATION if len({cell.names[part] for cell in cells}) > 1}
-        groups = GROUPS if "chunker" in parts else ()
-        near = suggestion(over, (*CONFIGURATION, *GROUPS, *options, *sorted(_COMMON)))
-        few = suggestion(over, sorted({*parts, *groups, *options}))
-        return f"--over {over}: {near if near.startswith('did you mean') else few}"
+        return f"--over {over}: {_factor_to_choose(cells, over, options)}"
     if over in CONFIGURATION and len({cell.names[over] for cell in cells}) == 1:
         name = cells[0].names[over]
         problem = f"all cells have the {over} {name}; give a run with another"

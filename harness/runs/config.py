@@ -120,7 +120,8 @@ class RunConfig:
     max_failures: str = _option(
         LIMITS,
         "1%",
-        "Number (3) or share (1%) of files that a chunker may fail on and still be scored.",
+        "Number or share of files, such as 3 or 1%, that a chunker may fail on and still be "
+        "scored.",
         metavar="N|SHARE",
     )
     engine: str = _option(

@@ -127,7 +127,7 @@ def notes_of(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Why checks are skipped, or what they cannot see, and what to do, once for each reason."""
     notes = Counter(row["why"] for row in rows if row["why"])
     for note, count in notes.items():
-        yield note if count == 1 else f"{note} ({count} cells)"
+        yield note if count == 1 else f"in {count} cells, {note}"
     yield from _query_count_notes(rows)
 
 

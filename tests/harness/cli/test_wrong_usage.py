@@ -224,7 +224,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("run", "--match-size", "zero"), ["--match-size takes a number", "unknown chunker"]),
         (("run", "--match-size", "0"), ["--match-size must be above 0, not 0"]),
         (("chunk", "src/a.py", "-c", "ast:overlap=999"), ["chunker ast: overlap=999: must be"]),
-        (("dataset", "fetch", "repo:."), ["it needs no files; write chunkmark run -d repo:."]),
+        (("dataset", "fetch", "repo:."), ["takes a name without options; repo needs no fetching"]),
         (
             ("dataset", "fetch", "repoeval-function:target=body"),
             ["dataset fetch repoeval-function"],
@@ -600,7 +600,10 @@ def test_the_message_says_what_is_wrong_and_what_to_do(folder, capsys, arguments
             ("score", "--run", "run.trec", "--qrels", "qrels.trec", "--profile", "beir"),
             ["unknown profile 'beir'; write trec:variant=beir\n"],
         ),
-        (("dataset", "fetch", "stdlib,limit=3"), ["fetch has nothing to do: it needs no files"]),
+        (
+            ("dataset", "fetch", "stdlib,limit=3"),
+            ["takes a name without options; stdlib needs no fetching"],
+        ),
     ],
 )
 def test_the_message_names_what_was_meant(folder, capsys, arguments, words):
