@@ -20,7 +20,7 @@ BUDGET_MEASURES = ("SpanR@10000c", "SpanR@2500c")
 """The measures of an answer where lines are retrieved, the primary one first: large chunks may win
 under a generous budget and lose under a tight one."""
 
-_NOT_COMPARABLE = "{} cannot compare chunkers: which chunks are relevant depends on the boundaries"
+NOT_COMPARABLE = "{} cannot compare chunkers: which chunks are relevant depends on the boundaries"
 
 NEGLIGIBLE = ("equivalent", "better, but negligible", "worse, but negligible")
 """Verdicts on differences within the margin."""
@@ -47,7 +47,7 @@ def recommendation(contest: Contest, result: MeasureResult, margin: float) -> li
     if not pairs:
         return [f"{result.measure}: fewer than two contenders have values; nothing is compared"]
     if not contest.compares(result.measure):
-        return [_NOT_COMPARABLE.format(result.measure)]
+        return [NOT_COMPARABLE.format(result.measure)]
     winner = next((name for name in names if _wins(name, names, pairs)), None)
     losers = {name: _beaten_by(name, pairs) for name in names}
     remaining = [name for name in names if losers[name] is None]
@@ -75,7 +75,7 @@ def verdict_sentence(contest: Contest, result: MeasureResult, baseline: str, mar
     if not pairs:
         return f"Nothing is compared: no other chunker than `{baseline}` has {result.measure}."
     if not contest.compares(result.measure):
-        return _NOT_COMPARABLE.format(result.measure) + "."
+        return NOT_COMPARABLE.format(result.measure) + "."
     better = [pair for pair in pairs if pair.verdict == "better"]
     worse = [pair for pair in pairs if pair.verdict == "worse"]
     amounts = listed([f"`{pair.a}` by {amount(pair)}" for pair in largest_first(better or worse)])
@@ -137,7 +137,7 @@ def require_measure(contest: Contest, measure: str) -> None:
     measures = [*filter(contest.compares, next(iter(contest.cells.values())).measures)]
     problem, wanted = f"fewer than two cells have {measure}", measure
     if not contest.compares(measure):
-        problem, wanted = f"{problem}, which cannot compare chunkers", BUDGET_MEASURES[0]
+        problem, wanted = NOT_COMPARABLE.format(measure), BUDGET_MEASURES[0]
     raise InputError(f"{contest.dataset}: {problem}\n{choose_or_rerun(measures, wanted)}")
 
 

@@ -163,7 +163,10 @@ def _refuse_primary(text: str | None, measures: list[str]) -> None:
     except InputError as error:
         raise InputError(f"primary: {error}") from None
     if name not in measures:
+        family = name.partition("@")[0]
+        near = [each for each in measures if each.partition("@")[0] == family]
+        choice = f"did you mean {' or '.join(near)}?" if near else suggestion(name, measures)
         raise InputError(
-            f"primary {name} is not among the measures of the run; add -m {name}, or "
-            f"{suggestion(name, measures)}"
+            f"primary {name} is not among the measures of the run; {choice}\n"
+            f"or add -m {name}, with -m for each other measure to compute"
         )

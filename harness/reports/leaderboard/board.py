@@ -11,7 +11,12 @@ import numpy as np
 
 from chunkers.errors import InputError
 from harness.reports.contests import SAME, agreed
-from harness.reports.recommendation import BUDGET_MEASURES, choose_or_rerun, headline
+from harness.reports.recommendation import (
+    BUDGET_MEASURES,
+    NOT_COMPARABLE,
+    choose_or_rerun,
+    headline,
+)
 from harness.runs.folder import CONFIGURATION
 from harness.stats.comparison import compare
 
@@ -198,10 +203,7 @@ def _refuse_measure(cell: StoredCell, measure: str, *, several: bool) -> None:
     task, metrics = cell.names["dataset"], cell.metrics["metrics"]
     if several and not cell.compares_chunkers(measure):
         advice = _advice(cell, BUDGET_MEASURES[0], several=several)
-        raise InputError(
-            f"{measure} cannot compare chunkers on {task}, where each chunker has gold of its own; "
-            f"{advice}"
-        )
+        raise InputError(f"{task}: {NOT_COMPARABLE.format(measure)}\n{advice}")
     if measure not in metrics or cell.column(measure) is None:
         raise InputError(
             f"{run_of(cell)} has no {measure} of {Configuration.of(cell)} on {task}\n"

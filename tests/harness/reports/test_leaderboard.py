@@ -249,7 +249,7 @@ def test_a_measure_with_gold_of_each_chunker_ranks_no_chunkers():
     a, b = cell("a", MIDDLE), cell("b", BETTER)
     for made in (a, b):
         made.metrics["metrics"][MEASURE]["comparable"] = False
-    assert refused([a, b], MEASURE).startswith(f"{MEASURE} cannot compare chunkers on made")
+    assert refused([a, b], MEASURE).startswith(f"made: {MEASURE} cannot compare chunkers: which")
     assert len(make_board([a], MEASURE).rows) == 1
 
 
@@ -262,11 +262,11 @@ def test_only_measures_that_can_compare_chunkers_are_advised():
     assert refused([a], "SpanR@2500c").endswith(f"\nchoose with -m from {MEASURE}, R@5, or {keep}")
     for ranks_only in ("MRR", "R@5"):
         says = refused([a, b], ranks_only)
-        assert says.startswith(f"{ranks_only} cannot compare chunkers on made, where each")
-        assert says.endswith(f"; choose with -m from {MEASURE}")
+        assert says.startswith(f"made: {ranks_only} cannot compare chunkers: which chunks")
+        assert says.endswith(f"\nchoose with -m from {MEASURE}")
     for made in (a, b):
         del made.metrics["metrics"][MEASURE]
-    assert f"; rerun `chunkmark run` with -m {MEASURE}, and" in refused([a, b], "MRR")
+    assert f"\nrerun `chunkmark run` with -m {MEASURE}, and" in refused([a, b], "MRR")
     assert f"compares chunkers; rerun `chunkmark run` with -m {MEASURE}, and" in refused([a, b])
 
 
