@@ -392,7 +392,10 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("list", "ast"), ["ast is a chunker; write chunkmark list chunkers ast\n"]),
         (("list", "repo:src"), ["repo:src is a data set; write chunkmark list datasets repo\n"]),
         (("list", "chunker"), ["unknown kind 'chunker'; did you mean chunkers?"]),
-        ((*RUN, "--primary", "MAP@10"), ["--primary MAP@10 is not among", "\nor add -m MAP@10, with -m"]),
+        (
+            (*RUN, "--primary", "MAP@10"),
+            ["--primary MAP@10 is not among", "\nor add -m MAP@10, with -m"],
+        ),
         ((*RUN, "--primary", "MRR,MAP"), ["--primary: 'MRR,MAP' names 2 measures; give one at a"]),
         (("run", "-m", "MRR,MAP"), ["repeat the option: -m MRR -m MAP"]),
         (("gate", "out", "--min", "MRR,MAP>0.1"), ["names 2 measures; give one at a time"]),
