@@ -241,7 +241,7 @@ def _why(built: BuiltQueries, left_out: Mapping[str, int], queries: str, root: P
     """The end of the error that no query can be made: what is lacking or was left out."""
     from harness.building.git.repository import repository_of
 
-    questions = "queries=FILE with questions of your own"
+    questions = "queries=FILE, a .jsonl, .csv or .yaml file of questions of your own"
     if line := left_out_line(left_out, noun=_COUNTED.get(queries, "")):
         earlier = "an earlier since=, " if any("since" in reason for reason in left_out) else ""
         return f"{line}; try {earlier}another queries=, or {questions}"

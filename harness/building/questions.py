@@ -147,7 +147,7 @@ def read_questions(file: Path) -> tuple[Question, ...]:
     if file.suffix.lower() not in readers:
         raise InputError(
             f"{file}: a file of questions must be .jsonl, .csv or .yaml, each question with text "
-            "and targets"
+            f"and targets; a line of .jsonl is {_EXAMPLE}"
         )
     require_regular_file(file)
     try:

@@ -72,7 +72,7 @@ def build(
         str,
         typer.Option(
             help="What queries are made from: docstring (doc comments in any language), commits, "
-            "calls, or a file of your own questions."
+            "calls, or a file (.jsonl, .csv or .yaml) of your own questions."
         ),
     ] = "docstring",
     whole: Annotated[

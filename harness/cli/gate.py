@@ -106,7 +106,8 @@ def gate(
     result = document(rows, require=require)
     notes = list(notes_of(rows))
     if result["verdict"] == "skipped":
-        raise InputError(f"no bound was checked: {'; '.join(notes)}")
+        more = f"\nalso: {'; '.join(notes[1:])}" if notes[1:] else ""
+        raise InputError(f"no bound was checked: {notes[0]}{more}")
     for note in notes:
         Progress().warn(note)
     if form is Format.JSON:

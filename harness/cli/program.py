@@ -141,7 +141,7 @@ def _usage_message(error: Any, path: str) -> tuple[str, bool]:
         if kind == "MissingParameter":
             name += f" {parameter.metavar}" if name.startswith("-") and parameter.metavar else ""
             choices = message.partition("Choose from: ")[2]
-            what = parameter.help or ""
+            what = (parameter.help or "").partition(";")[0]
             what = what and f": {what[0].lower()}{what[1:].rstrip('.')}"
             message = f"{name} is missing{what}{choices and f'; choose from {choices}'}"
         elif hasattr(cause, "errors"):  # typer checks values by pydantic

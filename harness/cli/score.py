@@ -103,8 +103,8 @@ def score(
     - correct: whether that answer was judged correct (true or false)
     - k: the rank where the ranking is cut
 
-    A chunk such as `doc-7::chunk-0` counts as its document, `doc-7`; if the judgements have no
-    `doc-7` but `7`, it counts as `7`. Several chunks of a document count once.
+    A chunk such as `doc-7::chunk-0` counts as its document, `doc-7`. If the judgements contain `7`
+    in place of `doc-7`, it counts as `7`. Several chunks of a document count once.
 
     A record is judged by the first of these that it has, and not by the others:
 

@@ -101,7 +101,8 @@ class TestBuild:
         assert first.endswith(f"no query can be made: {reason}")
         assert second == (
             "not indexed: 1 (markdown is excluded); try "
-            f"{other and f'queries={other}, or '}queries=FILE with questions of your own"
+            f"{other and f'queries={other}, or '}queries=FILE, "
+            "a .jsonl, .csv or .yaml file of questions of your own"
         )
 
     def test_docstrings_of_all_languages_ask_for_what_they_stood_at(self, repository: Path):

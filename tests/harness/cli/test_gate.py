@@ -78,7 +78,7 @@ def test_a_skipped_measure_says_so(tmp_path, capsys):
             ["FileMRR>0.9"],
             ["FileMRR is not in the run; rerun `chunkmark run` with -m FileMRR, and with -m for"],
         ),
-        (["FileMRR>0.9", "IoU@5>0"], ["measure to keep; IoU@5 is not in the run"]),
+        (["FileMRR>0.9", "IoU@5>0"], ["measure to keep\nalso: IoU@5 is not in the run"]),
         (["FileMRR>0"], ["no bound was checked"]),
         (["nDCG>0"], ["nDCG is not in the run; it has nDCG@5, nDCG@10; rerun"]),
     ],

@@ -253,7 +253,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         ),
         (
             ("dataset", "build", "undocumented", "-o", "n"),
-            ["has a doc comment", "try --queries FILE with questions of your own"],
+            ["has a doc comment", "try --queries FILE, a .jsonl, .csv or .yaml file of"],
         ),
         (("dataset", "build", "src", "-o", "run.trec/x"), ["run.trec is a file; choose another"]),
         ((*RUN[:-4], "-m", "MRR,nDCG@10"), ["repeat the option: -m MRR -m nDCG@10"]),
@@ -465,7 +465,7 @@ def test_a_run_is_not_compared_with_itself(folder, capsys):
         (("run", "--debug"), ["write it before the command: chunkmark --debug run\n"]),
         (("gate", "out", "--require", "yes"), ["--require takes no value; remove yes\n"]),
         (("verify",), ["RUN... is missing: run folders written by `chunkmark run`\n"]),
-        (("dataset", "build", "src"), ["--out FOLDER is missing: folder to write; "]),
+        (("dataset", "build", "src"), ["--out FOLDER is missing: folder to write\n"]),
         (("cache",), ["ACTION is missing: ", "; choose from info, clear"]),
         (("compare", "out", "--format", "jsn"), ["unknown --format 'jsn'; did you mean json?\n"]),
         ((*RUN, "--margin", "2%"), ["--margin must be a number, not '2%'; write 0.02\n"]),
