@@ -106,9 +106,9 @@ def score(
     A chunk such as `doc-7::chunk-0` counts as its document, `doc-7`. If the judgements contain `7`
     in place of `doc-7`, it counts as `7`. Several chunks of a document count once.
 
-    A record is judged by the first of these that it has, and not by the others:
+    A record is judged by the first of these that is given for it, and not by the others:
 
-    1. qrels or relevant_ids
+    1. judgements in --qrels, or relevant_ids
     2. targets with lines: a result must share a line with one
     3. targets without lines: a result must be from the file of one
     4. expected: a result must share words with it

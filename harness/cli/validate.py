@@ -74,7 +74,7 @@ def validate(
     Checks targets, texts, duplicates, copies of targets, leaks, and whether one language or folder
     dominates. Reports the smallest difference that is detected with 80 % probability, and the
     number of queries needed to detect 1, 2 and 5 points. Both assume the worst case: on every query
-    one of the two chunkers scores 1 and the other 0, and all queries of a cluster (a group of
+    one of two compared chunkers scores 1 and the other 0, and all queries of a cluster (a group of
     dependent queries, such as those on one file) have the same winner. With `--run`, both are also
     computed from the scores of that run. The exit code is 1 if the data set is broken, for example
     if a target does not exist.

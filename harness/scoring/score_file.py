@@ -376,7 +376,8 @@ def _score_lines(
     if not located:
         result.skip(
             [*files, *spans],
-            "results with paths and lines are needed; give them by --records",
+            "results with paths and lines are needed; give them by --records"
+            + (", and their files by --source" if spans else ""),
         )
         return
     from harness.scoring.located_cells import SourceFolder, line_cell

@@ -95,7 +95,7 @@ def _reason(error: Exception) -> str:
     )
 
     known: list[tuple[type[Exception] | tuple[type[Exception], ...], str]] = [
-        (HFValidationError, "the Hugging Face hub has no such names"),
+        (HFValidationError, "not a possible name on the Hugging Face hub (OWNER/NAME)"),
         (GatedRepoError, "the Hugging Face hub gives access only to users who asked for it"),
         (RepositoryNotFoundError, "the Hugging Face hub has no such public repository"),
         (RevisionNotFoundError, "the Hugging Face hub has no such revision"),
