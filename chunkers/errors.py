@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 200  # characters of a reason
 _MOST_NAMES = 12  # that a message lists
+_FEW_NAMES = 3  # that an unknown one may mean
 _SIMILAR = 0.75  # share of equal characters from which a name may be a slip for another
 _SIMILAR_SHORT = 0.66  # the same for three characters: one of them, or their order, is wrong
 _LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
@@ -152,6 +153,23 @@ def _with_a_word_of(name: str, names: Iterable[str]) -> list[str]:
     ]
 
 
+def similar_names(name: str, names: Iterable[str]) -> list[str]:
+    """Up to three names that are spelt like an unknown one, else all that share a word with it."""
+    import difflib
+
+    by_lower = {other.lower(): other for other in names}
+    similar = _SIMILAR_SHORT if len(name) == 3 else _SIMILAR
+    near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=similar)
+    return [by_lower[key] for key in near or _with_a_word_of(name.lower(), by_lower)]
+
+
+def did_you_mean(name: str, names: Iterable[str], mark: str = "") -> str:
+    """A hint with the names that an unknown one may mean; empty if none or many are similar."""
+    near = similar_names(name, names)
+    few = 0 < len(near) <= _FEW_NAMES
+    return f"did you mean {' or '.join(mark + other for other in near)}?" if few else ""
+
+
 def suggestion(name: str, names: Iterable[str], command: str = "", *, mark: str = "") -> str:
     """A hint for an unknown name: similar names, or all names if they are few, or what lists them.
 
@@ -161,18 +179,12 @@ def suggestion(name: str, names: Iterable[str], command: str = "", *, mark: str 
         command: What lists them; it is named if they are too many for a message.
         mark: What is put before each name that is shown, such as the dashes of an option.
     """
-    import difflib
-
     names = list(names)
-    by_lower = {other.lower(): other for other in names}
-
-    similar = _SIMILAR_SHORT if len(name) == 3 else _SIMILAR
-    near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=similar)
-    near = near or _with_a_word_of(name.lower(), by_lower)
-    if 0 < len(near) <= 3:
-        return f"did you mean {' or '.join(mark + by_lower[key] for key in near)}?"
+    if hint := did_you_mean(name, names, mark):
+        return hint
+    near = similar_names(name, names)
     if command and 0 < len(near) <= _MOST_NAMES < len(names):
-        return f"choose from {', '.join(mark + by_lower[key] for key in near)}, or see `{command}`"
+        return f"choose from {', '.join(mark + other for other in near)}, or see `{command}`"
     if len(names) > _MOST_NAMES and command:
         return f"see `{command}`"
     more = f", … ({len(names)} in all)" if len(names) > _MOST_NAMES else ""

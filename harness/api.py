@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from chunkers.errors import InputError
 from harness.model import Dataset
@@ -85,11 +85,11 @@ def evaluate(
         )
     config = RunConfig().over(
         datasets=(dataset.name,),
-        chunkers=_as_tuple(chunkers),
+        chunkers=chunkers,
         embedders=(embedder,),
         retrievers=(retriever,),
         index=index,
-        measures=_as_tuple(measures),
+        measures=measures,
         primary=primary,
         margin=margin,
         match_size=match_size,
@@ -108,8 +108,3 @@ def evaluate(
         return run(plan, [dataset], Path(out))
     with tempfile.TemporaryDirectory(prefix="chunkmark-") as folder:
         return replace(run(plan, [dataset], Path(folder)), out=None)
-
-
-def _as_tuple(names: Sequence[str]) -> tuple[str, ...]:
-    """A list as an option of a run; anything else is refused there, a text too."""
-    return tuple(names) if isinstance(names, list | tuple) else cast("tuple[str, ...]", names)

@@ -16,7 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunkers.errors import STOPPING, InputError, UnknownPartError, reason_of, see, suggestion
+from chunkers.errors import (
+    STOPPING,
+    InputError,
+    UnknownPartError,
+    did_you_mean,
+    reason_of,
+    see,
+    suggestion,
+)
 from chunkers.plugins.spec import Spec, part_to_write
 
 if TYPE_CHECKING:
@@ -115,9 +123,9 @@ class Registry:
                 f"{self.kind} {spec.name}:{spec.argument}: "
                 f"options follow a comma; write {spec.name}:{attribute},{option}"
             )
-        hint = suggestion(spec.name, entries, f"chunkmark list {self._plural}")
-        own = "" if hint.startswith("did you mean") else ", or write module:function for your own"
-        message = f"unknown {self.kind} {spec.name!r}; {hint}{own}"
+        listed = suggestion(spec.name, entries, f"chunkmark list {self._plural}")
+        own = f"{listed}, or write module:function for your own"
+        message = f"unknown {self.kind} {spec.name!r}; {did_you_mean(spec.name, entries) or own}"
         raise UnknownPartError(message, self.kind, spec.name)
 
     def summary(self, entry: PluginEntry) -> str:
@@ -149,12 +157,12 @@ class Registry:
             missing = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
             if missing and f"{module}.".startswith(f"{missing}."):
                 top = missing.partition(".")[0]
-                advice = f"start chunkmark in the folder that holds {top}, or install it"
                 here = [found.name for found in pkgutil.iter_modules([str(Path.cwd())])]
-                for names in (here, self.entries()):
-                    if (hint := suggestion(module, names)).startswith("did you mean"):
-                        advice = hint
-                        break
+                advice = (
+                    did_you_mean(module, here)
+                    or did_you_mean(module, self.entries())
+                    or f"start chunkmark in the folder that holds {top}, or install it"
+                )
                 raise InputError(f"{place}: no module {missing!r}; {advice}") from error
             raise InputError(
                 f"{place}: {module} cannot be imported: {reason_of(error)}{_advice(error)}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chunkers.errors import InputError, suggestion
+from chunkers.errors import InputError, did_you_mean
 from chunkers.languages import warn_unused
 from harness.building.built_queries import REJECTED, draw, with_packages
 from harness.building.tree import Reading, read_commits, read_tree, without_file
@@ -226,10 +226,8 @@ def _reading_notes(corpora: Iterable[Corpus]) -> dict[str, str]:
 def _questions(name: str) -> Path:
     if not Path(name).is_file():
         problem = "is a folder" if Path(name).is_dir() else "no such file"
-        near = suggestion(name, KINDS)
-        if not near.startswith("did you mean"):
-            near = f"give {', '.join(KINDS)} or a file of questions"
-        raise InputError(f"queries={name}: {problem}; {near}")
+        advice = did_you_mean(name, KINDS) or f"give {', '.join(KINDS)} or a file of questions"
+        raise InputError(f"queries={name}: {problem}; {advice}")
     return Path(name)
 
 

@@ -19,6 +19,7 @@ from chunkers.errors import (
     UnknownOptionError,
     UnknownPartError,
     class_without,
+    did_you_mean,
     place_of,
     suggestion,
 )
@@ -275,8 +276,11 @@ def _unknown_option(error: Any) -> str:
     # The dashes would make all options alike.
     names = [name[2:] for each in parameters for name in each.opts if name.startswith("--")]
     names.remove("help")
-    hint = suggestion(option.lstrip("-"), names, f"{path} --help", mark="--")
-    if hasattr(command, "commands") and not hint.startswith("did you mean"):
+    bare = option.lstrip("-")
+    if hint := did_you_mean(bare, names, mark="--"):
+        return f"unknown option {option}; {hint}"
+    hint = suggestion(bare, names, f"{path} --help", mark="--")
+    if hasattr(command, "commands"):
         hint = "options come after the name of a command, as in `chunkmark run -c ast`"
     return f"unknown option {option}; {hint}"
 

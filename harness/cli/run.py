@@ -242,9 +242,8 @@ def config_of(suite: Path | None, data_dir: Path | None, options: dict[str, Any]
         advice = with_option(str(suite), options["chunkers"])
         raise InputError(f"{suite} is not a suite; for an option of a chunker, {advice}")
     config = RunConfig() if suite is None else load_suite(suite, data_dir)
-    values = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
     with flags_in_errors(options):
-        return config.over(**values)
+        return config.over(**options)
 
 
 @contextlib.contextmanager

@@ -83,7 +83,7 @@ def show(
 
 
 def _chosen(dataset: Dataset, ids: Sequence[str], sample: int, seed: int) -> Sequence[Query]:
-    from chunkers.errors import suggestion
+    from chunkers.errors import did_you_mean
     from harness.building.built_queries import draw
 
     if not ids:
@@ -91,10 +91,9 @@ def _chosen(dataset: Dataset, ids: Sequence[str], sample: int, seed: int) -> Seq
     queries = {query.id: query for query in dataset.queries}
     for wanted in ids:
         if wanted not in queries:
-            near = suggestion(wanted, queries)
-            if not near.startswith("did you mean"):
-                near = f"ids are such as {', '.join([*queries][:3])}"
-            raise InputError(f"no query has the id {wanted!r}; {near}")
+            such = f"ids are such as {', '.join([*queries][:3])}"
+            hint = did_you_mean(wanted, queries) or such
+            raise InputError(f"no query has the id {wanted!r}; {hint}")
     return [queries[wanted] for wanted in ids]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from chunkers.errors import InputError, suggestion
+from chunkers.errors import InputError, did_you_mean, similar_names, suggestion
 from chunkers.plugins.spec import parse_spec
 from harness.reports.breakdowns import values_by_query
 from harness.runs.folder import CONFIGURATION
@@ -351,15 +351,15 @@ _COMMON = {"max_size", "overlap", "header", "unit"}
 
 def _factor_to_choose(cells: Sequence[StoredCell], over: str, options: set[str]) -> str:
     """What to write for an unknown factor: of these cells, or of a run to come."""
-    near = suggestion(over, (*CONFIGURATION, *GROUPS, *options))
-    if near.startswith("did you mean"):
-        return near
+    if hint := did_you_mean(over, (*CONFIGURATION, *GROUPS, *options)):
+        return hint
     parts = {part for part in CONFIGURATION if len({cell.names[part] for cell in cells}) > 1}
     groups = GROUPS if "chunker" in parts else ()
-    few = suggestion(over, sorted({*parts, *groups, *options}))
-    mark, option = suggestion(over, sorted(_COMMON)).removesuffix("?").rsplit(" ", 1)
-    sweep = f"; for {option}, run a sweep, as in -c 'fixed:{option}=A|B'"
-    return few + sweep * (mark == "did you mean")
+    sweeps = [
+        f"; for {option}, run a sweep, as in -c 'fixed:{option}=A|B'"
+        for option in similar_names(over, sorted(_COMMON))[:1]
+    ]
+    return suggestion(over, sorted({*parts, *groups, *options})) + "".join(sweeps)
 
 
 def why_none(cells: Sequence[StoredCell], over: str) -> str:

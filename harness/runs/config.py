@@ -161,12 +161,15 @@ class RunConfig:
         return dataset.mask if self.mask_query is None else self.mask_query
 
     def over(self, **values: Any) -> RunConfig:
-        """Replace options; None and empty lists change nothing.
+        """Replace options; a list is read as a tuple, and None and empty lists change nothing.
 
         Raises:
             InputError: A value of the wrong type or out of range.
         """
-        return replace(self, **{k: v for k, v in values.items() if v not in (None, (), [])})
+        read: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
+        }
+        return replace(self, **{k: v for k, v in read.items() if v not in (None, ())})
 
 
 def flag_of(name: str, *, repeatable: bool) -> str:

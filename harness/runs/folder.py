@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chunkers import distributions
-from chunkers.errors import InputError, suggestion
+from chunkers.errors import InputError, did_you_mean
 from chunkers.plugins.spec import Spec
 from harness.retrieval.vector_index import public_name, public_retriever
 from harness.runs.damage import lost_field
@@ -326,10 +326,8 @@ def _not_a_run(path: Path) -> str:
     advice = "give the folder that `chunkmark run -o` wrote"
     if not path.exists():
         runs = [str(folder) for folder in path.parent.glob("*") if is_run_folder(folder)]
-        near = suggestion(str(path), sorted(runs))
-        return f"{path} does not exist" + (
-            f"; {near}" if near.startswith("did you mean") else f"\n{advice}"
-        )
+        near = did_you_mean(str(path), sorted(runs))
+        return f"{path} does not exist" + (f"; {near}" if near else f"\n{advice}")
     if run := next(filter(is_run_folder, path.parents), None):
         return f"{path} is inside a run folder; give {run}"
     if not path.is_dir():
