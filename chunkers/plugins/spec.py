@@ -112,12 +112,12 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
     for number, (key, values) in enumerate(_items(text, rest)):
         if key is None:
             if number > 0 or len(values) > 1:
-                advice = _keyed(values[0], name, *sweeps[-1:])
+                advice = _keyed(text, values[0], after_key=bool(sweeps))
                 raise InputError(f"{text!r}: {values[0]!r} is not key=value; {advice}")
             argument = values[0]
         elif any(key == seen for seen, _ in sweeps):
-            several = f"with -c, several values of it are written '{name}:{key}=A|B'"
-            raise InputError(f"{text!r}: duplicate key {key!r}; give it once; {several}")
+            several = "" if name in _ARGUMENTS else f"; write several values of it as {key}=A|B"
+            raise InputError(f"{text!r}: duplicate key {key!r}; give it once{several}")
         else:
             sweeps.append((key, values))
     keys = [key for key, _ in sweeps]
@@ -125,14 +125,13 @@ def expand_spec(text: str) -> tuple[Spec, ...]:
     return tuple(Spec(name, argument, tuple(zip(keys, values, strict=True))) for values in chosen)
 
 
-def _keyed(value: str, name: str, *last: tuple[str, list[str]]) -> str:
-    """How to write a value without a key, which may be one of several of the last key."""
+def _keyed(text: str, value: str, *, after_key: bool) -> str:
+    """How to write a value without a key, which may be one of several of the key before it."""
     form = f"{value}=VALUE" if _KEY.fullmatch(value) else f"KEY={value}"
-    if not last or _KEY.fullmatch(value):
+    if not after_key or _KEY.fullmatch(value) or text.partition(":")[0] in _ARGUMENTS:
         return f"write {form}, as in fixed:max_size=300"
-    key, values = last[0]
-    several = f"'{name}:{key}={'|'.join(values)}|{value}'"
-    return f"write {form}; with -c, several values are written {several}"
+    several = text.replace(f",{value}", f"|{value}", 1)
+    return f"write {form}; several values of one key are written {several!r}"
 
 
 def _items(text: str, rest: str) -> list[tuple[str | None, list[str]]]:

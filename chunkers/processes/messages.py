@@ -85,5 +85,6 @@ def attempt(
         place = Path(place_of(error)).name
         reason = reason_of(error)
         # The first fault of a new chunker: `source.split()`, `len(source)`.
-        hint = "; its text is source.text" if "'Source'" in reason else ""
+        as_text = isinstance(error, (AttributeError, TypeError)) and "'Source'" in reason
+        hint = "; the text of a source is source.text" if as_text else ""
         return {"failure": ["raised", reason + (place and f" ({place})") + hint]}

@@ -84,7 +84,8 @@ def audit(
     if run is not None and not run.exists() and (part := part_of(str(run))):
         raise InputError(f"{run} is {part}, not a run; write {part.option}")
     given = {"-e": embedder, "-c": chunker, "--limit": limit is not None, "--seed": seed}
-    for option in (name for name in given if run is not None and not dataset and given[name]):
+    option = next((name for name in given if given[name]), None)
+    if option and run is not None and not dataset:
         raise InputError(f"{option} applies to data sets only; add -d")
     audits = [] if run is None else list(audit_run(run))
     if dataset:

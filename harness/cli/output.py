@@ -163,8 +163,9 @@ def with_option(option: str, chunkers: Sequence[str] | None) -> str:
     """How to give an option, such as `max_size=300`, to the last of some chunkers."""
     spec = chunkers[-1] if chunkers else "fixed"
     key, _, value = option.partition("=")
-    if re.search(rf"[:,]{re.escape(key)}=[^,]*$", spec):
-        return f"write -c '{spec}|{value}'"
+    swept, given = re.subn(rf"[:,]{re.escape(key)}=[^,]*", rf"\g<0>|{re.escape(value)}", spec)
+    if given:
+        return f"write -c '{swept}'"
     return f"write -c {spec}{',' if ':' in spec else ':'}{option}"
 
 

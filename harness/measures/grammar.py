@@ -15,6 +15,8 @@ from harness.measures import catalog
 from harness.measures.text_measures import TEXT_FAMILIES, TextFamily
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from harness.measures.family import Family
 
 _NAME = re.compile(r"\s*(?P<name>[^@]*?)\s*(?:(?:@|_at_)(?P<cut>[^@]*))?\s*", re.IGNORECASE)
@@ -110,6 +112,12 @@ def family_named(name: str) -> str:
     """
     family = _find(name)
     return parse_measure(name).family if family is None else family.name
+
+
+def same_family(name: str, names: Iterable[str]) -> list[str]:
+    """The measures of some names that differ from one in their cut-off alone."""
+    family = name.partition("@")[0]
+    return [other for other in names if other.partition("@")[0] == family]
 
 
 def is_of_texts(measure: Measure) -> bool:

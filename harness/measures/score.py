@@ -112,10 +112,10 @@ def _check_forms(rankings: Mapping[str, Any], qrels: Mapping[str, Any], measures
             form = "{query id: ...}; for files, use `chunkmark score`"
             raise InputError(f"{name} is a {type(given).__name__}; give {form}")
         check_texts(given, "the query id")
-        for query, row in given.items():
-            if name == "qrels" and not isinstance(row, Mapping):
-                kind = type(row).__name__
-                raise InputError(f"query {query}: the judgements are a {kind}; give {{id: grade}}")
+    for query, row in qrels.items():
+        if not isinstance(row, Mapping):
+            kind = type(row).__name__
+            raise InputError(f"query {query}: the judgements are a {kind}; give {{id: grade}}")
     if isinstance(measures, str):
         raise InputError(f"measures is the text {measures!r}; give a list, as in [{measures!r}]")
     if rankings and qrels and rankings.keys().isdisjoint(qrels):

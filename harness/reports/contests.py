@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,7 +20,7 @@ from harness.stats.new_corpora import FEWEST_FOR_TEST
 from harness.support.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -188,22 +187,31 @@ def _groups(
             continue  # the same cell as computed by an earlier version of the program
         group.append((name, cell))
         shared[key] = (cell.names["dataset"], parts)
-    headings = defaultdict(list)
-    for key, heading in shared.items():
-        headings[heading].append(key)
-    for keys in headings.values():
-        identities = {key: groups[key][0][1].cell["identity"] for key in keys}
-        for name, what in SAME.items():
-            values = {key: _in_brief(identity[name]) for key, identity in identities.items()}
-            if len({*values.values()}) > 1:
-                for key in keys:
-                    dataset, parts = shared[key]
-                    shared[key] = dataset, (*parts, f"{what} {values[key]}")
+    first, headings = {key: group[0][1] for key, group in groups.items()}, dict(shared)
+    for key, (dataset, parts) in list(shared.items()):
+        others = [first[other] for other in groups if headings[other] == (dataset, parts)]
+        shared[key] = dataset, (*parts, *_what_differs(first[key], others))
     return [(shared[key], group) for key, group in groups.items()]
 
 
-def _in_brief(value: object) -> str:
-    return "none" if value is None else str(value)[:12]
+def _what_differs(cell: StoredCell, others: Sequence[StoredCell]) -> Iterator[str]:
+    """The profile and the options of a cell that some of the others do not share."""
+    if any(other.profile != cell.profile for other in others):
+        yield f"profile {cell.profile['name']}"
+    for name, what in SAME.items():
+        value = cell.cell["identity"][name]
+        different = [
+            other.cell["identity"][name]
+            for other in others
+            if other.cell["identity"][name] != value
+        ]
+        if different and isinstance(value, dict):
+            changed = (
+                key for key in value if any(value[key] != each.get(key) for each in different)
+            )
+            yield f"{what} {', '.join(f'{key} {value[key]}' for key in changed)}"
+        elif different:
+            yield f"{what} {'none' if value is None else str(value)[:12]}"
 
 
 def contends(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.answer import answers
@@ -209,7 +210,7 @@ def _marks(cell: CellResult) -> list[str]:
         marks.append(f"{rankings} NaN scores, which the reproduced system cannot sort; put last")
     if count := health["files_skipped"]:
         files = counted(count, "file is not indexed", "files are not indexed")
-        marks.append(f"{files}; `chunkmark dataset info {cell.dataset}` says why")
+        marks.append(f"{files}; `chunkmark dataset info {shlex.quote(cell.dataset)}` says why")
     marks += [counted(health[name], *words) for name, words in _COUNTED.items() if health[name]]
     if health["files_failed"]:
         marks.append(f"failed on {counted(health['files_failed'], 'file')}")

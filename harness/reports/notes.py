@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from harness.reports.columns import CellDocument, legend
@@ -94,7 +95,7 @@ def few_queries(cell: CellDocument) -> Iterator[str]:
     if cell["n_queries"] < _FEW:
         yield (
             f"{_queries(cell['n_queries'])}: with fewer than {_FEW}, intervals are unreliable; "
-            f"`chunkmark dataset validate {cell['dataset']}` says what is needed"
+            f"`chunkmark dataset validate {shlex.quote(cell['dataset'])}` says what is needed"
         )
 
 

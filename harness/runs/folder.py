@@ -300,9 +300,12 @@ def read_manifest(run: Path) -> dict[str, Any]:
     path, advice = run / "manifest.json", "run again into another folder with -o"
     manifest = read_json(path, f"restore it, or {advice}")
     require_schema(manifest, _MANIFEST_SCHEMA, path, f"{advice}, or delete {run} first")
-    lost = lost_field(manifest, _MANIFEST_FIELDS) or lost_field(
-        manifest["datasets"], dict.fromkeys(manifest["datasets"], _DATASET_FIELDS)
-    )
+    lost = lost_field(manifest, _MANIFEST_FIELDS)
+    if not lost:
+        cells = {f"cell {number}": row for number, row in enumerate(manifest["cells"], 1)}
+        lost = lost_field(
+            manifest["datasets"], dict.fromkeys(manifest["datasets"], _DATASET_FIELDS)
+        ) or lost_field(cells, dict.fromkeys(cells, ("key", *PARTS)))
     if lost:
         raise InputError(f"{path} is damaged, at {lost}; restore it, or {advice}")
     return manifest
@@ -384,10 +387,7 @@ def stored_cells(run: Path, *, earlier: bool = True) -> list[tuple[dict[str, str
     Raises:
         InputError: The folder is not a run folder, or its manifest or a cell is damaged.
     """
-    try:
-        listed = {cell["key"]: cell for cell in read_manifest(run)["cells"]}
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{run / 'manifest.json'} is damaged: its cells have no keys") from error
+    listed = {str(cell["key"]): cell for cell in read_manifest(run)["cells"]}
     others = cell_folders(run) if earlier else []
     keys = [*listed, *(path.name for path in others if path.name not in listed)]
     folders = {key: run / "cells" / key for key in keys}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from chunkers.errors import InputError
-from harness.measures.grammar import parse_measure
+from harness.measures.grammar import parse_measure, same_family
 from harness.runs.folder import PARTS
 from harness.support.wording import rerun_with
 
@@ -116,8 +116,7 @@ def _why_skipped(cell: GateCell, measure: str) -> str:
     if measure in cell.means:
         return f"{measure} is skipped: {cell.reasons.get(measure) or 'no query has a value'}"
     if cell.means:
-        family = measure.partition("@")[0]
-        near = ", ".join(name for name in cell.means if name.partition("@")[0] == family)
+        near = ", ".join(same_family(measure, cell.means))
         has = f"; it has {near}" if near else ""
         return f"{measure} is not in the run{has}; {rerun_with(measure)}"
     return f"{measure} is skipped: {cell.chunker} on {cell.dataset} failed"

@@ -10,7 +10,7 @@ from chunkers.errors import InputError, suggestion
 from chunkers.languages import parse_overrides
 from chunkers.plugins.loading import LoadedChunker
 from harness.embedding.embedder import PassageEmbedder
-from harness.measures.grammar import family_of, parse_measure
+from harness.measures.grammar import family_of, parse_measure, same_family
 from harness.measures.profiles import load_profile
 from harness.retrieval.options import refuse_profile
 from harness.retrieval.vector_index import public_name
@@ -163,8 +163,7 @@ def _refuse_primary(text: str | None, measures: list[str]) -> None:
     except InputError as error:
         raise InputError(f"primary: {error}") from None
     if name not in measures:
-        family = name.partition("@")[0]
-        near = [each for each in measures if each.partition("@")[0] == family]
+        near = same_family(name, measures)
         choice = f"did you mean {' or '.join(near)}?" if near else suggestion(name, measures)
         raise InputError(
             f"primary {name} is not among the measures of the run; {choice}\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunkers.errors import InputError
-from harness.measures.grammar import comparable, family_of, parse_measure
+from harness.measures.grammar import comparable, parse_measure
 from harness.model import GOLD_FOLLOWS
 from harness.runs.damage import lost_field, undamaged
 from harness.runs.folder import read_cell, read_manifest, stored_cells
@@ -50,6 +50,7 @@ class StoredCell:
         primary: The measure that its run declared the verdicts to be about, if any.
         margin: The largest difference that does not matter, by its run.
         config: The options of its run.
+        gold: `span` or `document`.
     """
 
     folder: Path
@@ -62,6 +63,7 @@ class StoredCell:
     primary: str | None = None
     margin: float = MARGIN
     config: Mapping[str, Any] = field(default_factory=dict)
+    gold: str = "span"
 
     @property
     def measures(self) -> list[str]:
@@ -73,12 +75,7 @@ class StoredCell:
         metrics = self.metrics["metrics"]
         if measure in metrics:
             return bool(metrics[measure]["comparable"])
-        spans = any(
-            not metric["comparable"]
-            or (metric["mean"] is not None and family_of(parse_measure(name)).lines)
-            for name, metric in metrics.items()
-        )
-        return comparable(parse_measure(measure), spans=spans)
+        return comparable(parse_measure(measure), spans=self.gold == "span")
 
     @property
     def profile(self) -> Mapping[str, Any]:
@@ -153,7 +150,8 @@ def read_stored_cell(
         }
         values = {row["query_id"]: dict(row["metrics"]) for row in rows}
     follows = information.get(GOLD_FOLLOWS, "")
-    return StoredCell(folder, names, cell, metrics, members, values, follows)
+    gold = next((row["gold"] for row in queries.values()), "span")
+    return StoredCell(folder, names, cell, metrics, members, values, follows, gold=gold)
 
 
 @dataclass(frozen=True)

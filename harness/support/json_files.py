@@ -41,7 +41,7 @@ def write_json_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def stored_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows that `write_json_lines` wrote."""
+    """The rows of a file of JSON lines that chunkmark stored; malformed ones raise `ValueError`."""
     with path.open(encoding="utf-8", errors="surrogatepass", newline="\n") as lines:
         yield from map(json.loads, lines)
 
@@ -116,8 +116,11 @@ def parse_json(raw: bytes, where: str) -> Any:
         ended = error.pos >= len(error.doc.rstrip())
         hint = "; it ends too early" if ended else ""
         hint = "; there is text after its end" if error.msg == "Extra data" else hint
-        if error.doc[error.pos : error.pos + 1] == "'" or "property name" in error.msg:
-            hint = "; texts and names need double quotes" if not ended else hint
+        mark = error.doc[error.pos : error.pos + 1]
+        if mark == "'" or ("property name" in error.msg and mark.isalnum()):
+            hint = "; texts and names need double quotes"
+        if "property name" in error.msg and mark == "}":
+            hint = "; remove the comma before it"
         if "delimiter" in error.msg and not ended:
             hint = f"; expected {error.msg.split()[1]} here"
         raise InputError(f"{where}{line}, column {column}: invalid JSON{hint}") from None

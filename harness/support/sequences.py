@@ -104,6 +104,7 @@ class Ragged:
         return len(self.starts) - 1
 
     def __getitem__(self, at: int) -> NDArray[np.int64]:
+        at = range(len(self))[at]
         return self.values[self.starts[at] : self.starts[at + 1]]
 
     def __iter__(self) -> Iterator[NDArray[np.int64]]:

@@ -49,12 +49,12 @@ class RetrievedContext(Row, rename="camel"):
 
 
 class Metadata(Row, rename="camel"):
-    """What a benchmark knows of a query; ids that are numbers are passed over."""
+    """What a benchmark knows of a query; of ids, all but lists and their texts are passed over."""
 
-    relevant_ids: list[str | int] | None = None
-    relevant_chunk_ids: list[str | int] | None = None
-    ground_truth_ids: list[str | int] | None = None
-    qrels: list[str | int] | None = None
+    relevant_ids: object = None
+    relevant_chunk_ids: object = None
+    ground_truth_ids: object = None
+    qrels: object = None
     ground_truth: Place | None = None
     gold_snippets: list[str] | None = None
     dependency_files: list[str] | None = None
@@ -81,9 +81,9 @@ class EvalResult(Row, rename="camel"):
 
 
 def target_of(result: EvalResult) -> tuple[str, LineRange] | None:
-    """Path and lines of the target; a line that is missing is 1."""
+    """Path and lines of the target, None where nothing is said of it; a missing line is 1."""
     truth = result.metadata.ground_truth
-    if truth is None:
+    if truth is None or truth == Place():
         return None
     first, last = (1 if line is None else line for line in (truth.start_line, truth.end_line))
     return truth.file or "", LineRange(first, last)
@@ -175,7 +175,8 @@ def _gold_ids(known: Metadata) -> frozenset[str]:
     for given in (
         known.relevant_ids, known.relevant_chunk_ids, known.ground_truth_ids, known.qrels
     ):  # fmt: skip
-        ids = frozenset(trim(name) for name in given or () if isinstance(name, str)) - {""}
+        names = given if isinstance(given, list) else ()
+        ids = frozenset(trim(name) for name in names if isinstance(name, str)) - {""}
         if ids:
             return ids
     return frozenset()

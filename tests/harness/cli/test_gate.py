@@ -10,6 +10,7 @@ from commands import call, says
 from worlds import grid
 
 from harness.runs.config import RunConfig
+from harness.runs.folder import PARTS
 from harness.support.json_files import read_json
 
 
@@ -189,7 +190,8 @@ def test_what_is_no_finished_run_is_named(tmp_path, capsys):
         ("running", [], ["incomplete"]),
         ("complete", [], ["no cell"]),
         ("complete", [3], ["manifest.json", "damaged"]),
-        ("complete", [{"key": "0a"}], ["cell 0a", "not in cells", "rerun"]),
+        ("complete", [{"key": "0a"}], ["manifest.json is damaged, at cell 1.dataset"]),
+        ("complete", [dict.fromkeys(PARTS, "a") | {"key": "0a"}], ["cell 0a", "not in cells"]),
         (None, [], ["manifest.json is damaged, at status; restore it"]),
     ):
         changed = manifest | {"status": status, "cells": cells}

@@ -59,7 +59,7 @@ def test_a_source_that_is_taken_for_a_text_is_explained(folder, capsys, body):
     (folder / "texts.py").write_text(f"def cut(source):\n    return {body}\n")
     done = call(capsys, *RUN[:-2], "-c", "texts:cut", "-o", "out")
     assert done.code == 3
-    assert "(texts.py, line 2); its text is source.text" in done.err
+    assert "(texts.py, line 2); the text of a source is source.text" in done.err
 
 
 @pytest.mark.parametrize("allowed", ["100%", "1", "9"])

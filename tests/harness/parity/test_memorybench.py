@@ -149,6 +149,12 @@ def test_context_without_a_first_or_last_line_is_judged_by_its_path():
         assert (got.strategy, got.hits(1)) == ("pack", 1)
 
 
+@pytest.mark.parametrize("ids", [{"a": 1}, "a", [1.5], 3])
+def test_explicit_ids_that_are_no_list_of_texts_are_passed_over(ids):
+    (got,) = judge([read(record({"content": "a b"}, relevantIds=ids))], 0.3)
+    assert got.strategy == "token-fallback"
+
+
 def test_blank_explicit_ids_leave_the_judging_to_what_comes_next():
     context = {"content": "a b"}
     (got,) = judge([read(record(context, relevantIds=[" "], qrels=["c0"]))], 0.3)

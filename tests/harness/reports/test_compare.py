@@ -187,6 +187,11 @@ def test_contests_of_one_data_set_are_told_apart_by_their_options():
     first, second = contests(cells)
     assert (first.shared[-1], second.shared[-1]) == ("--limit 5", "--limit none")
     assert contests(cells[:2])[0].shared == first.shared[:-1]
+    for rule, made in zip(["a", "a", "b", "b"], cells, strict=True):
+        made.cell["identity"] |= {"limit": None, "ranking": {"depth": 10, "rule": rule}}
+    first, second = contests(cells)
+    assert first.shared[-1] == "rules of ranking rule a"
+    assert second.shared[-1] == "rules of ranking rule b"
 
 
 def test_what_differs_is_compared_if_it_is_the_factor():
